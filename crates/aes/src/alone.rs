@@ -1,5 +1,5 @@
-//! AES block by block, as libraries do that encrypt where a block is needed: the baseline that
-//! batching is compared with.
+//! AES block by block, as in libraries that encrypt each block where it is needed. It is the
+//! baseline with which batching is compared.
 //!
 //! A kernel runs unchanged over [`Alone`], a token whose vectors hold one block and whose ciphers
 //! finish each block before the next begins.
@@ -8,14 +8,14 @@ use crate::{Backend, Tier};
 use hushwire_simd::{Kernel, Lanes, dispatch};
 use std::hint::black_box;
 
-/// `n`, a public count, hidden from the compiler: every turn of a loop up to it ends in a branch,
-/// and no rounds are interleaved across turns. The processor may still overlap them.
+/// Hides `n`, a public count, from the compiler: every iteration of a loop up to it ends in a
+/// branch, and no rounds are interleaved across iterations. The processor may still overlap them.
 #[inline(always)]
 pub(crate) fn unknown(n: usize) -> usize {
     black_box(n)
 }
 
-/// Lane 0 of another token. A token of a tier with AES instructions has only that lane here.
+/// Lane 0 of another token. Tokens of tiers with AES instructions have only this lane here.
 #[derive(Clone, Copy)]
 struct Alone<L>(L);
 

@@ -1,4 +1,4 @@
-//! The tier and the capabilities that kernels run with.
+//! The tier and the capabilities with which kernels run.
 
 use hushwire_simd::bytes::{ByteKernel, dispatch_bytes};
 use hushwire_simd::{Kernel, Tier, UnknownTier, cpu, dispatch};
@@ -7,7 +7,7 @@ use hushwire_simd::{Kernel, Tier, UnknownTier, cpu, dispatch};
 pub const ENV: &str = "HUSHWIRE_AES_BACKEND";
 
 /// A tier that this CPU has, and three choices: GFNI or not, batched AES blocks or not, streamed
-/// outputs or not. These are local choices: no result depends on them.
+/// outputs or not. These choices are local: no result depends on them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Backend {
     tier: Tier,
@@ -23,7 +23,7 @@ pub enum BackendError {
     Unknown(String),
     /// This CPU lacks the tier.
     Missing {
-        /// The tier that was asked for.
+        /// The requested tier.
         tier: Tier,
         /// The tiers that this CPU has.
         available: &'static [Tier],
@@ -57,7 +57,7 @@ impl Backend {
         Backend { tier: cpu().best(), gfni: cpu().features().gfni, batched: true, streamed: false }
     }
 
-    /// The given tier, with GFNI where the CPU has it.
+    /// The given tier, with GFNI if the CPU has it.
     ///
     /// # Errors
     /// [`BackendError::Missing`] if the CPU lacks the tier.
@@ -105,7 +105,7 @@ impl Backend {
         }
     }
 
-    /// This backend on the narrowest vectors that hold `blocks` blocks: for short batches. The
+    /// This backend on the narrowest vectors that hold `blocks` blocks, for short batches. The
     /// portable tier has only one width.
     #[must_use]
     #[inline]
@@ -137,10 +137,10 @@ impl Backend {
         self.batched
     }
 
-    /// The same tier, but the functions that OT extension uses (`counter_blocks`, `ccr`, `tccr`,
-    /// tree levels, leaf sums, pads, LPN) encrypt one block after another with the instructions for
-    /// a single block: the baseline of batching. The portable tier is unchanged, since its bit
-    /// slices always hold four blocks.
+    /// The same tier without batching, as a baseline. The functions that OT extension uses
+    /// (`counter_blocks`, `ccr`, `tccr`, tree levels, leaf sums, pads, LPN) then encrypt one block
+    /// after another with the instructions for a single block. The portable tier is unchanged,
+    /// since its bit slices always hold four blocks.
     #[must_use]
     pub fn unbatched(self) -> Self {
         Backend { batched: self.tier == Tier::Portable, ..self }
@@ -152,9 +152,9 @@ impl Backend {
         self.streamed
     }
 
-    /// The same backend, but if `streamed`, `ccr`, `tccr` and pads write their outputs past the
-    /// caches, where the CPU can and the outputs are aligned to 64 bytes: for outputs that exceed
-    /// the caches and are not read soon.
+    /// The same backend, for outputs that exceed the caches and are not read soon. If `streamed` is
+    /// set, `ccr`, `tccr` and pads write their outputs past the caches, provided that the CPU can
+    /// and the outputs are aligned to 64 bytes.
     #[must_use]
     pub fn streamed(self, streamed: bool) -> Self {
         Backend { streamed, ..self }
@@ -166,7 +166,7 @@ impl Backend {
         dispatch(self.tier, self.gfni, kernel)
     }
 
-    /// Runs a kernel over GF(2^8) vectors, which are bit-sliced where GFNI is not used.
+    /// Runs a kernel over GF(2^8) vectors, which are bit-sliced if GFNI is not used.
     #[inline]
     pub fn run_bytes<K: ByteKernel>(self, kernel: K) -> K::Out {
         dispatch_bytes(self.tier, self.gfni, kernel)

@@ -12,15 +12,15 @@ pub(crate) trait BatchOp<const M: usize> {
     type InRegisters<L: Lanes>;
     /// Loads keys and counters into registers.
     fn ready<L: Lanes>(&self, l: L) -> Self::InRegisters<L>;
-    /// Turns the next `M` vectors of input into output. Mark it `#[inline(always)]`.
+    /// Turns the next `M` vectors of input into output. It must be marked `#[inline(always)]`.
     fn step<L: Lanes>(l: L, ready: &mut Self::InRegisters<L>, v: &mut [L::V; M]);
 }
 
 /// Maps bytes in place. If the operation ignores its input, the result is a stream.
 pub(crate) struct InPlace<'a, O, const M: usize>(pub(crate) O, pub(crate) &'a mut [u8]);
 
-/// Maps bytes from one slice to another of the same length; the flag says whether the result goes
-/// past the caches.
+/// Maps bytes from one slice to another of the same length; the flag is whether the result is
+/// written past the caches.
 pub(crate) struct Across<'a, O, const M: usize>(
     pub(crate) O,
     pub(crate) &'a [u8],
@@ -96,7 +96,7 @@ impl<O: BatchOp<M>, const M: usize> Kernel for Across<'_, O, M> {
     }
 }
 
-/// Consecutive 128-bit numbers, little-endian, each `shared` times in a row.
+/// Consecutive 128-bit numbers, little-endian, each repeated `shared` times.
 pub(crate) struct Counter<L: Lanes, const M: usize> {
     base: L::V,
     offsets: [L::V; M],

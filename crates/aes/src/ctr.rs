@@ -72,7 +72,7 @@ impl BatchOp<4> for CounterSum<'_> {
     }
 }
 
-/// The bytes of blocks `start..end`; the last block may be cut short.
+/// The bytes of blocks `start..end`; the last block may be incomplete.
 fn span(data: &mut [u8], start: usize, end: usize) -> &mut [u8] {
     let end = data.len().min(16 * end);
     &mut data[16 * start..end]
@@ -84,7 +84,7 @@ impl Backend {
         self.run(InPlace(Ecb(key), as_bytes_mut(blocks)));
     }
 
-    /// Xors the key stream of SP 800-38A's CTR mode into `data`. Block `i` of the stream encrypts
+    /// XORs the key stream of SP 800-38A's CTR mode into `data`. Block `i` of the stream encrypts
     /// `counter + i`, big-endian and modulo 2^128, as in OpenSSL.
     pub fn ctr_xor<const R: usize>(&self, key: &RoundKeys<R>, counter: [u8; 16], data: &mut [u8]) {
         for (first, start, end) in runs(u128::from_be_bytes(counter), data.len().div_ceil(16)) {
@@ -97,7 +97,7 @@ impl Backend {
         self.counter_bytes(key, first, as_bytes_mut(out));
     }
 
-    /// [`Backend::counter_blocks`] as bytes; the last block may be cut short.
+    /// [`Backend::counter_blocks`] as bytes; the last block may be incomplete.
     pub fn counter_bytes(&self, key: &Aes128, first: u128, out: &mut [u8]) {
         registry::used(STREAM, key.bytes(), first, out.len().div_ceil(16));
         for (first, start, end) in runs(first, out.len().div_ceil(16)) {
@@ -106,7 +106,7 @@ impl Backend {
     }
 
     /// `out[16 i ..] = AES_k0(LE128(first + i)) ^ AES_k1(LE128(first + i))`, counting modulo 2^128;
-    /// the last block may be cut short.
+    /// the last block may be incomplete.
     pub fn counter_xor2(&self, k0: &Aes128, k1: &Aes128, first: u128, out: &mut [u8]) {
         for key in [k0, k1] {
             registry::used(STREAM, key.bytes(), first, out.len().div_ceil(16));

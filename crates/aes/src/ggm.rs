@@ -14,7 +14,7 @@ pub struct GgmKeys {
     pub right: Aes128,
 }
 
-/// One level of a tree: a half tree's if `HALF`, which uses the left key alone.
+/// One level of a tree: of a half tree if `HALF` is set, which uses only the left key.
 struct Level<'a, const HALF: bool> {
     left: &'a Aes128,
     right: &'a Aes128,
@@ -78,8 +78,8 @@ impl Backend {
     ///
     /// These are two Davies–Meyer calls under public random keys: a length-doubling PRG in the
     /// ideal-cipher model (GKWY, ePrint 2019/074, section 4). Nodes are uniform and independent,
-    /// and no offset relates two of them, so no σ is needed. The half tree below relates its nodes
-    /// and needs it.
+    /// and no offset relates two of them, so that no σ is needed. The half tree below relates its
+    /// nodes and needs σ.
     ///
     /// # Panics
     /// If there are not two children for every parent.

@@ -12,7 +12,7 @@
 //!
 //! The tweak of input n is LE128(first + n / H): `H` consecutive inputs share a tweak. σ costs a
 //! shuffle and no multiplication. A fixed key serves a bounded number of gates (2^20 by design);
-//! then the session rekeys.
+//! then the session changes the key.
 
 use crate::batch::{Across, BatchOp, Counter, runs, sigma};
 use crate::{Aes128, Backend};

@@ -6,11 +6,11 @@ use hushwire_simd::Lanes;
 
 pub use crate::batch::sigma;
 
-/// Replaces `x[i][h]` by its encryption under key vector `i`, lane by lane, xored with
+/// Replaces `x[i][h]` by its encryption under key vector `i`, lane by lane, XORed with
 /// `masks[i][h]`.
 ///
 /// Groups of four key vectors have their schedules transposed, as in [`crate::Backend::rekeyed`],
-/// eight or twelve vectors side by side. The remaining vectors are expanded in place.
+/// with eight or twelve vectors interleaved. The remaining vectors are expanded in place.
 #[inline(always)]
 pub fn encrypt_keyed<L: Lanes, const K: usize, const H: usize>(
     l: L,
@@ -55,7 +55,7 @@ fn of<T: Copy, const K: usize, const G: usize>(from: &[T; K], at: usize) -> [[T;
     groups
 }
 
-/// Encrypts under `G` groups of four key vectors, from vector `at` on, side by side.
+/// Encrypts under `G` interleaved groups of four key vectors, from vector `at` on.
 #[inline(always)]
 fn groups<L: Lanes, const K: usize, const G: usize, const H: usize>(
     l: L,
@@ -73,8 +73,8 @@ fn groups<L: Lanes, const K: usize, const G: usize, const H: usize>(
     }
 }
 
-/// [`rekey::encrypt`], not inlined: a call costs nothing beside a cipher in bit slices, and one
-/// copy serves all kernels.
+/// [`rekey::encrypt`], not inlined: a call is free compared with a bit-sliced cipher, and one copy
+/// serves all kernels.
 #[inline(never)]
 fn four_called<L: Lanes, const H: usize>(
     l: L,
@@ -131,7 +131,7 @@ fn expanded_in_place<L: Lanes, const K: usize, const H: usize>(
     }
 }
 
-/// All ones in the lanes whose bit 0 is 0, zeros in the others; no branch on the bit.
+/// A mask of the lanes whose bit 0 is 0, without a branch on the bit.
 #[inline(always)]
 pub fn without_bit_0<L: Lanes>(l: L, x: L::V) -> L::V {
     let low =
@@ -140,8 +140,8 @@ pub fn without_bit_0<L: Lanes>(l: L, x: L::V) -> L::V {
     l.add64(l.and(l.shuffle(x, low), bit), l.splat(&[0xff; 16]))
 }
 
-/// Tweaks of consecutive gates' hashes, `P` to a gate. Vector `i`, lane `k` of a group has the
-/// tweak with number `P (N ⌊i / P⌋ + k) + i mod P`, counted from the group's first gate.
+/// The tweaks of consecutive gates' hashes, `P` for each gate. Vector `i`, lane `k` of a group has
+/// the tweak with number `P (N ⌊i / P⌋ + k) + i mod P`, counted from the group's first gate.
 pub struct Tweaks<L: Lanes, const M: usize> {
     base: L::V,
     offsets: [L::V; M],

@@ -4,7 +4,7 @@ use crate::Backend;
 use hushwire_simd::{Kernel, Lanes};
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
-/// `R` round keys. They are secret, so they can be neither printed nor compared.
+/// `R` round keys. They are secret, so that they can be neither printed nor compared.
 #[derive(Clone, Zeroize, ZeroizeOnDrop)]
 pub struct RoundKeys<const R: usize> {
     round: [[u8; 16]; R],
@@ -87,7 +87,7 @@ impl Kernel for Expand<'_> {
         for i in words..self.round.len() / 4 {
             let mut t = word(self.round, i - 1);
             if i % words == 0 || words > 6 && i % words == 4 {
-                // The four columns are equal, so ShiftRows changes nothing.
+                // The four columns are equal, so that ShiftRows changes nothing.
                 let column = u128::from(t) * 0x1_0000_0001_0000_0001_0000_0001;
                 l.store(l.enc_last(l.splat(&column.to_le_bytes()), l.zero()), &mut *buffer);
                 t = word(&*buffer, 0);

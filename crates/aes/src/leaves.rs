@@ -23,7 +23,7 @@ use hushwire_simd::{Kernel, Lanes};
 /// The largest number of bits of a leaf's number within a group.
 const BITS: usize = 4;
 
-/// The task: sums for blocks `start..end` of every row.
+/// The task: the sums for blocks `start..end` of every row.
 struct LeafSums<'a> {
     leaves: &'a [Aes128],
     punctured: bool,
@@ -33,8 +33,8 @@ struct LeafSums<'a> {
     rows: LeafRows<'a>,
 }
 
-/// The output: rows of `width` blocks, `bits` of them in `v`. `u` is empty where the caller does
-/// not want it.
+/// The output: rows of `width` blocks, `bits` of them in `v`. `u` is empty if the caller does not
+/// need it.
 struct LeafRows<'a> {
     bits: usize,
     width: usize,
@@ -82,7 +82,7 @@ impl Kernel for LeafSums<'_> {
     }
 }
 
-/// The same sums without batching, leaf after leaf.
+/// The same sums without batching, one leaf after another.
 struct LeafByLeaf<'a>(LeafSums<'a>);
 
 impl Kernel for LeafByLeaf<'_> {
@@ -122,7 +122,7 @@ fn together<L: Lanes, const G: usize, const C: usize, const FROM: usize>(
     }
 }
 
-/// As [`together`], leaf after leaf.
+/// The same as [`together`], one leaf after another.
 #[inline(always)]
 fn one_by_one<L: Lanes, const G: usize, const C: usize, const FROM: usize>(
     l: L,
@@ -151,7 +151,7 @@ fn level<L: Lanes, const G: usize, const C: usize>(
     }
 }
 
-/// Writes vectors if `write`, else xors them into `dst`.
+/// Writes vectors if `write` is set, otherwise XORs them into `dst`.
 #[inline(always)]
 fn put<L: Lanes, const C: usize>(l: L, v: &[L::V; C], write: bool, dst: &mut [u8]) {
     let dst = &mut dst[..C * L::BYTES];
@@ -163,7 +163,7 @@ fn put<L: Lanes, const C: usize>(l: L, v: &[L::V; C], write: bool, dst: &mut [u8
 }
 
 impl LeafSums<'_> {
-    /// Processes all leaves; if `ALONE`, one after another.
+    /// Processes all leaves; if `ALONE` is set, one after another.
     #[inline(always)]
     fn all<L: Lanes, const ALONE: bool>(mut self, l: L) {
         // Eight states fill the pipeline and fit in 16 registers. Sixteen fit in 32 registers and
@@ -210,7 +210,8 @@ impl LeafSums<'_> {
                 x[0] = [l.zero(); C];
             }
             let mut low = [[l.zero(); C]; BITS];
-            // Written out: the registers of a level must be known at compile time.
+            // The levels are unrolled by hand, because their registers must be known at compile
+            // time.
             level(l, G / 2, &mut x, &mut low[0]);
             level(l, G / 4, &mut x, &mut low[1]);
             level(l, G / 8, &mut x, &mut low[2]);
@@ -224,7 +225,7 @@ impl LeafSums<'_> {
         }
     }
 
-    /// As [`LeafRows::put`], but for the last blocks: goes through rows that are as wide as the
+    /// The same as [`LeafRows::put`] for the last blocks, through rows that are as wide as the
     /// vectors.
     #[inline(always)]
     fn tail<L: Lanes, const C: usize>(
@@ -261,13 +262,13 @@ impl Backend {
         if self.is_batched() { self.run(sums) } else { self.run_alone(LeafByLeaf(sums)) }
     }
 
-    /// Adds up the leaves' streams. With r_y\[i\] = AES under `leaves[y]` of LE128(first + i),
-    /// counting modulo 2^128: `u[i]` becomes the xor of all r_y\[i\], and row b of `v`, that is
-    /// `v[b * u.len() + i]`, the xor of those r_y\[i\] where bit b of y is set.
+    /// Sums the streams of the leaves. With r_y\[i\] = AES under `leaves[y]` of LE128(first + i),
+    /// counting modulo 2^128, it sets `u[i]` to the XOR of all r_y\[i\]. It sets row b of `v`, that
+    /// is `v[b * u.len() + i]`, to the XOR of those r_y\[i\] for which bit b of y is set.
     ///
     /// # Panics
-    /// If there are not 2, 4, 16 or 256 leaves, or `v` does not have a row for every bit of their
-    /// numbers.
+    /// If the number of leaves is not 2, 4, 16 or 256, or `v` does not have a row for every bit of
+    /// their numbers.
     pub fn leaf_sums(&self, leaves: &[Aes128], first: u128, u: &mut [Block], v: &mut [Block]) {
         let (bits, width) = (bits(leaves), u.len());
         assert_eq!(v.len(), bits * width, "a row for every bit");
@@ -280,12 +281,12 @@ impl Backend {
     }
 
     /// Makes the rows `v` of [`Backend::leaf_sums`] from all leaves but the first. No row contains
-    /// the first leaf, so its place may hold any key. Whoever knows all leaves but leaf α puts leaf
-    /// α ⊕ y in place y.
+    /// the first leaf, so that its place may hold any key. A party that lacks leaf α puts leaf α ⊕
+    /// y in place y.
     ///
     /// # Panics
-    /// If there are not 2, 4, 16 or 256 leaves, or `v` is not divisible into one row for every bit
-    /// of their numbers.
+    /// If the number of leaves is not 2, 4, 16 or 256, or `v` is not divisible into one row for
+    /// every bit of their numbers.
     pub fn leaf_sums_punctured(&self, leaves: &[Aes128], first: u128, v: &mut [Block]) {
         let bits = bits(leaves);
         let width = v.len() / bits;

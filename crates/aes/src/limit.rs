@@ -39,7 +39,7 @@ impl Kernel for RegisterRounds {
     }
 }
 
-/// `G` groups of `4 N` independent keys side by side, with `H` blocks under each key.
+/// `G` interleaved groups of `4 N` independent keys, with `H` blocks under each key.
 struct Keyed<const G: usize, const H: usize>(u64);
 
 impl<const G: usize, const H: usize> Kernel for Keyed<G, H> {
@@ -56,14 +56,14 @@ impl<const G: usize, const H: usize> Kernel for Keyed<G, H> {
                     key = l.add64(key, step);
                     keys[g][i] = key;
                     for h in 0..H {
-                        // Different blocks, or a compiler would encrypt only one.
+                        // The blocks differ, because a compiler would otherwise encrypt only one.
                         x[g][i][h] = l.xor(key, l.splat(&[h as u8; 16]));
                     }
                 }
             }
             let masks = x;
             if L::SOFT {
-                // In bit slices, groups side by side gain nothing but code size.
+                // In bit slices, interleaved groups gain nothing and increase the code size.
                 for g in 0..G {
                     let mut one = [x[g]];
                     rekey::encrypt(l, &[keys[g]], &[masks[g]], &mut one);
@@ -85,7 +85,7 @@ impl<const G: usize, const H: usize> Kernel for Keyed<G, H> {
 
 impl Backend {
     /// Encrypts `H` blocks under each of several fresh keys, `iterations` times, in registers: key
-    /// schedules and rounds, without memory except for spills. The number of keys side by side is
+    /// schedules and rounds, without memory except for spills. The number of interleaved keys is
     /// the fastest one: `12 N` with one block each, `8 N` with two. `H` is 1 or 2.
     #[must_use]
     pub fn keyed_rounds_only<const H: usize>(&self, iterations: u64) -> Rounds {

@@ -1,9 +1,9 @@
 //! The 10-local linear code of LPN (Ferret, ePrint 2020/924): every output adds ten entries of a
 //! table, chosen by a public stream of AES blocks.
 //!
-//! The latency of ten random reads is the limit. The processor overlaps as many reads as its first
-//! cache has line buffers if their addresses are ready, so offsets are made a step ahead.
-//! Prefetching would only occupy those buffers.
+//! The latency of ten random reads is the limit. The processor overlaps as many reads as its
+//! first-level cache has line buffers if their addresses are ready, so that offsets are computed a
+//! step ahead. Prefetching would only occupy those buffers.
 
 use crate::batch::Counter;
 use crate::{Aes128, Backend};
@@ -20,7 +20,7 @@ const VECTORS: usize = 5;
 /// The largest number of bytes of a step's words.
 const BYTES: usize = VECTORS * 64;
 
-/// The words of a step, on cache lines of their own.
+/// The words of a step, on separate cache lines.
 #[repr(align(64))]
 struct StepWords([u8; BYTES]);
 
@@ -107,7 +107,7 @@ unsafe fn add(base: *const u64, words: &[u8; BYTES], out: &mut [Block]) {
         let mut sum = out.to_u128();
         for word in words.as_chunks::<4>().0 {
             let word = u32::from_le_bytes(*word) as usize;
-            // SAFETY: the caller's promise.
+            // SAFETY: guaranteed by the caller.
             sum ^= unsafe { base.add(word).cast::<Block>().read() }.to_u128();
         }
         *out = Block::from_u128(sum);
@@ -115,16 +115,16 @@ unsafe fn add(base: *const u64, words: &[u8; BYTES], out: &mut [Block]) {
 }
 
 impl Backend {
-    /// Xors into `out[j]` the entries of `table` that words 10 j to 10 j + 9 of
+    /// XORs into `out[j]` the entries of `table` that words 10 j to 10 j + 9 of
     /// AES_k(LE128(first)), AES_k(LE128(first + 1)), .. select, counting modulo 2^128. Words are 32
     /// bits, little-endian, four to a block; a word selects the entry at its value modulo the
     /// table's length.
     ///
-    /// A call takes ⌈10 n / 4⌉ blocks for n outputs. To continue with another call, let every n but
-    /// the last be even and advance `first` by 10 n / 4.
+    /// A call takes ⌈10 n / 4⌉ blocks for n outputs. If another call continues, every n but the
+    /// last must be even, and `first` advances by 10 n / 4.
     ///
-    /// Which entries are read is public: `key` and `first` must be public, the table and `out` need
-    /// not be.
+    /// The places of the entries are public: `key` and `first` must be public, the table and `out`
+    /// need not be.
     ///
     /// # Panics
     /// If the table's length is not a power of two from 2 to 2^31.

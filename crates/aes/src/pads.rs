@@ -19,7 +19,7 @@ trait PairHash {
     type InRegisters<L: Lanes>;
     /// Loads keys and counters into registers.
     fn ready<L: Lanes>(&self, l: L) -> Self::InRegisters<L>;
-    /// Returns the hashes of q in the first half and of q ⊕ Δ in the second. Mark it
+    /// Returns the hashes of q in the first half and of q ⊕ Δ in the second. It must be marked
     /// `#[inline(always)]`.
     fn step<L: Lanes>(l: L, ready: &mut Self::InRegisters<L>, q: [L::V; 4]) -> [L::V; 8];
 }
@@ -37,7 +37,7 @@ impl PairHash for Ccr<'_> {
     fn step<L: Lanes>(l: L, (keys, delta): &mut Self::InRegisters<L>, q: [L::V; 4]) -> [L::V; 8] {
         let mut x = [l.zero(); 8];
         for i in 0..4 {
-            // σ is linear: one application serves both inputs.
+            // σ is linear, so that one application serves both inputs.
             x[i] = sigma(l, q[i]);
             x[4 + i] = l.xor(x[i], *delta);
         }
@@ -75,7 +75,7 @@ impl PairHash for Tccr<'_> {
     }
 }
 
-/// Writes pads, or, if `XOR`, xors them onto the messages that are in `out`.
+/// Writes pads, or, if `XOR` is set, XORs them onto the messages in `out`.
 struct Pads<'a, P, const XOR: bool> {
     pair: P,
     q: &'a [u8],
@@ -168,7 +168,7 @@ impl Backend {
         self.pads::<_, false>(Ccr(key, delta), q, &[], out);
     }
 
-    /// [`Backend::pads_ccr`], xored with `messages`.
+    /// [`Backend::pads_ccr`], XORed with `messages`.
     ///
     /// # Panics
     /// If the lengths differ.
@@ -198,7 +198,7 @@ impl Backend {
         }
     }
 
-    /// [`Backend::pads_tccr`], xored with `messages`.
+    /// [`Backend::pads_tccr`], XORed with `messages`.
     ///
     /// # Panics
     /// If the lengths differ.

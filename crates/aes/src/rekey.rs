@@ -9,9 +9,9 @@
 //! w0 ^= t; w1 ^= w0; w2 ^= w1; w3 ^= w2
 //! ```
 //!
-//! and transposing back gives four round-key vectors: no AESKEYGENASSIST, no serial chain of words
-//! per key. Each step of a group depends on the step before it, so two or three groups side by side
-//! take little longer than one.
+//! and transposing back gives four round-key vectors. There is no AESKEYGENASSIST, and no serial
+//! chain of words for each key. Each step of a group depends on the step before it, so that two or
+//! three interleaved groups take little longer than one.
 
 use crate::Backend;
 use hushwire_block::{Block, as_bytes, as_bytes_mut};
@@ -42,8 +42,8 @@ const ROTATED: [u8; 16] = {
 const RCON: [u8; 9] = [0x01, 0x02, 0x04, 0x08, 0x10, 0x20, 0x40, 0x80, 0x1b];
 const RCON_LAST: u8 = 0x36;
 
-/// Makes the next round key of `4 N` keys, word by word. `ALONE` says that no other work fills the
-/// pipeline: then `w3`, which the next round waits for, follows `t` by one operation instead of
+/// Makes the next round key of `4 N` keys, word by word. `ALONE` is whether no other work fills the
+/// pipeline: then `w3`, on which the next round waits, follows `t` by one operation instead of
 /// four, at the price of two more operations.
 #[inline(always)]
 fn next_words<L: Lanes, const ALONE: bool>(l: L, rcon: u8, w: &mut [L::V; 4]) {
@@ -96,8 +96,8 @@ struct Schedules<'a, const K: usize> {
 }
 
 impl<const K: usize> Schedules<'_, K> {
-    /// Makes the next round key of two groups, the first at `i`. Two run side by side, since each
-    /// step of a schedule depends on the step before it.
+    /// Makes the next round key of two groups, the first at `i`. Two groups are interleaved, since
+    /// each step of a schedule depends on the step before it.
     #[inline(always)]
     fn step<L: Lanes>(&mut self, l: L, round: usize, rcon: Option<u8>, i: usize, w: &mut [[L::V; 4]; 2]) {
         for half in 0..2 {
@@ -128,7 +128,7 @@ impl<const K: usize> Kernel for Schedules<'_, K> {
                     self.step(l, round, Some(rcon), i, &mut w);
                 }
             } else {
-                // Written out for the same reason as in `encrypt`.
+                // The rounds are unrolled by hand for the same reason as in `encrypt`.
                 let [r1, r2, r3, r4, r5, r6, r7, r8, r9] = RCON.map(Some);
                 self.step(l, 1, r1, i, &mut w);
                 self.step(l, 2, r2, i, &mut w);
@@ -145,8 +145,8 @@ impl<const K: usize> Kernel for Schedules<'_, K> {
     }
 }
 
-/// Replaces `x[g][i][h]` by its encryption under key vector `i` of group `g`, xored with
-/// `masks[g][i][h]`. The groups run side by side, round by round.
+/// Replaces `x[g][i][h]` by its encryption under key vector `i` of group `g`, XORed with
+/// `masks[g][i][h]`. The groups are interleaved, round by round.
 #[inline(always)]
 pub(crate) fn encrypt<L: Lanes, const G: usize, const H: usize>(
     l: L,
@@ -168,7 +168,7 @@ pub(crate) fn encrypt<L: Lanes, const G: usize, const H: usize>(
             round::<L, G, H, false>(l, rcon, &mut w, masks, x);
         }
     } else {
-        // Written out: a loop would keep the state in memory.
+        // The rounds are unrolled by hand, since a loop would keep the state in memory.
         let [r1, r2, r3, r4, r5, r6, r7, r8, r9] = RCON;
         round::<L, G, H, false>(l, r1, &mut w, masks, x);
         round::<L, G, H, false>(l, r2, &mut w, masks, x);
@@ -183,7 +183,7 @@ pub(crate) fn encrypt<L: Lanes, const G: usize, const H: usize>(
     round::<L, G, H, true>(l, RCON_LAST, &mut w, masks, x);
 }
 
-/// Blocks under keys of their own, `H` under each, in place.
+/// Blocks under separate keys, `H` under each, in place.
 struct Rekeyed<'a, const H: usize> {
     keys: &'a [u8],
     blocks: &'a mut [u8],
@@ -226,9 +226,9 @@ fn load_keys<L: Lanes>(l: L, keys: &[u8]) -> [L::V; 4] {
     v
 }
 
-/// Loads block `h` of every key's `H`, one key a lane. If vectors and lanes are numbered
-/// consecutively, each unzipping rotates the bits of the number by one place, until its lowest
-/// log2(H) bits select the register.
+/// Loads block `h` of every key's `H` blocks, one key in each lane. If vectors and lanes are
+/// numbered consecutively, each unzipping rotates the bits of the number by one place, until its
+/// lowest log2(H) bits select the register.
 #[inline(always)]
 fn load<L: Lanes, const H: usize>(l: L, src: &[u8]) -> [[L::V; H]; 4] {
     const { assert!(H.is_power_of_two(), "1, 2, 4 or 8 blocks a key") };
@@ -273,7 +273,7 @@ impl Backend {
     /// Replaces `blocks[H j + h]` by its encryption under `keys[j]`. `H` is 1, 2, 4 or 8.
     ///
     /// # Panics
-    /// If there are not `H` blocks for every key.
+    /// If the number of blocks is not `H` times the number of keys.
     pub fn rekeyed<const H: usize>(&self, keys: &[Block], blocks: &mut [Block]) {
         assert_eq!(H * keys.len(), blocks.len(), "{H} blocks for every key");
         self.run(Rekeyed::<H> { keys: as_bytes(keys), blocks: as_bytes_mut(blocks) });

@@ -1,5 +1,5 @@
-//! Low bits of a block's hashes at several distances, for tables of one-of-many oblivious transfer.
-//! No hash is written to memory.
+//! The low bits of a block's hashes at several distances, for tables of one-of-many oblivious
+//! transfer. No hash is written to memory.
 
 use crate::batch::{Counter, runs};
 use crate::{Aes128, Backend};
@@ -9,7 +9,7 @@ use hushwire_block::{
 };
 use hushwire_simd::{Kernel, Lanes};
 
-/// A distance, and a mask of the hash bits that are taken.
+/// A distance, and a mask that selects bits of the hash.
 pub type Taken = (Block, u32);
 
 struct TableHashes<'a> {
@@ -93,7 +93,7 @@ impl Kernel for TableHashes<'_> {
 
 impl Backend {
     /// Hashes each block at all distances of `taken`, with H as in [`Backend::tccr`] and tweak
-    /// first + n: `out[n]` becomes the xor of (H(x\[n\] ⊕ distance) mod 2^32) ∧ bits over all
+    /// first + n: sets `out[n]` to the XOR of (H(x\[n\] ⊕ distance) mod 2^32) ∧ bits over all
     /// entries of `taken`.
     ///
     /// # Panics

@@ -1,4 +1,4 @@
-//! Every function on every backend against naive forms over RustCrypto's `aes`, and against
+//! Compares every function on every backend with naive forms over RustCrypto's `aes`, and with
 //! published vectors.
 
 use aes::cipher::{BlockCipherEncrypt, KeyInit};
@@ -41,7 +41,7 @@ fn sigma(x: Block) -> Block {
     Block(out)
 }
 
-/// Lengths around every body and tail; all lengths where the tier is fast enough.
+/// Lengths around every body and tail; all lengths if the tier is fast enough.
 fn lengths(backend: Backend) -> Vec<usize> {
     if backend.tier() == Tier::Portable {
         return (0..70).chain([400, 511, 512, 513, 640, 777, 999, 1000]).collect();
@@ -186,7 +186,7 @@ fn counter_streams_at_every_length_and_wrap() {
                 let mut got = vec![Block::ONES; n];
                 b.counter_blocks(&k0, first, &mut got);
                 assert_eq!(got, one[..n], "{b:?} {first:x} {n} blocks");
-                // `n` counts bytes here, so that blocks are cut short.
+                // `n` counts bytes here, so that the last block may be incomplete.
                 let mut got = vec![0xff; n];
                 b.counter_xor2(&k0, &k1, first, &mut got);
                 assert_eq!(got, as_bytes(&both)[..n], "{b:?} {first:x} {n} bytes");
@@ -239,7 +239,7 @@ fn ecb_and_fixed_key_hashes_at_every_length() {
     }
 }
 
-/// `rekeyed` with `H` blocks a key.
+/// `rekeyed` with `H` blocks for each key.
 fn keyed<const H: usize>() {
     let keys = noise(7, 1000 / H);
     let x = noise(8, keys.len() * H);
@@ -297,7 +297,7 @@ fn tree_levels_at_every_length() {
 fn sigma_is_a_linear_orthomorphism() {
     for x in noise(13, 100) {
         assert_eq!(x.sigma(), sigma(x));
-        // x ⊕ σ(x) = lo‖(hi ⊕ lo) is a permutation as well: undo it.
+        // x ⊕ σ(x) = lo‖(hi ⊕ lo) is also a permutation; this undoes it.
         let y = x.sigma() ^ x;
         let (lo, hi_lo) = (y.to_u128() >> 64, y.to_u128() & u128::from(u64::MAX));
         assert_eq!(Block::from_u128((hi_lo ^ lo) << 64 | lo), x);
@@ -309,7 +309,7 @@ fn the_limit_loop_encrypts() {
     for b in Backend::all() {
         let got = b.rounds_only(2);
         assert_eq!(got.blocks, 2 * got.states.len() as u64);
-        // All round keys are equal here, so the oracle is the portable tier.
+        // All round keys are equal here, so that the portable tier is the oracle.
         let want = Backend::forced(Tier::Portable).unwrap().rounds_only(2);
         assert_eq!(got.states[0], want.states[0], "{b:?}");
         assert_eq!(got.states.last(), want.states.last(), "{b:?}");

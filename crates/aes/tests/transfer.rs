@@ -1,4 +1,4 @@
-//! The kernels of oblivious transfer on every backend against straight definitions over another
+//! Compares the kernels of oblivious transfer on every backend with direct definitions over another
 //! AES.
 
 use aes::cipher::{BlockCipherEncrypt, KeyInit};

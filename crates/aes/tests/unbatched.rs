@@ -1,4 +1,5 @@
-//! The kernels of OT extension give the same results block by block as batched, on every backend.
+//! The kernels of OT extension give the same results block by block as in batches, on every
+//! backend.
 
 use hushwire_aes::{Aes128, Backend, GgmKeys, Tier};
 use hushwire_block::{Block, as_bytes_mut};
@@ -86,7 +87,7 @@ fn pads() {
     }
 }
 
-/// Selected bits of each hash, against the hashes.
+/// Selected bits of each hash, compared with the hashes.
 #[test]
 fn tables() {
     let (key, x) = (Aes128::new(&[1; 16]), blocks(9, 99));

@@ -1,5 +1,5 @@
-//! The time that one party's own work takes, phase by phase, with the cores to itself: what its
-//! peers say was recorded before.
+//! Measures the time of one party's own work, phase by phase, on cores that nothing else uses. The
+//! messages of its peers are recorded beforehand.
 //!
 //! ```text
 //! cargo run --release -p hushwire-authgarble --example alone -- PARTIES CIRCUIT RUNS THREADS…
@@ -19,7 +19,7 @@ type Failed = Box<dyn std::error::Error>;
 const PHASES: [&str; 4] = ["set-up", "function-independent", "function-dependent", "online"];
 const OT: Protocol = Protocol::SoftSpoken4;
 
-/// The messages of a phase: round by round, of each party to each peer.
+/// The messages of a phase, indexed by round, sending party and peer.
 type Said = Vec<Vec<Vec<Vec<u8>>>>;
 
 fn main() -> Result<(), Failed> {
@@ -84,7 +84,7 @@ impl World {
         self.all.select(self.program.inputs(), |i| i % self.n == party)
     }
 
-    /// All parties through all phases on one thread.
+    /// Runs all parties through all phases on one thread, and records their messages.
     fn record(&self) -> Result<[Said; 4], Failed> {
         let open = |me| Setup::open(&self.context, [me, self.n], 1, OT, &self.seed(me));
         let (setups, one) = recorded((0..self.n).map(open).collect())?;
@@ -96,7 +96,7 @@ impl World {
         Ok([one, two, three, four])
     }
 
-    /// One party through all phases: the time of each.
+    /// Runs one party through all phases, and returns the time of each.
     fn alone(&self, me: usize, threads: usize, said: &[Said; 4]) -> Result<[Span; 4], Failed> {
         let [one, two, three, four] = said;
         let inputs = self.inputs(me);
@@ -109,7 +109,7 @@ impl World {
     }
 }
 
-/// Milliseconds by the clock, and of all threads.
+/// Wall-clock milliseconds, and the CPU milliseconds of all threads.
 type Span = [f64; 2];
 
 fn timed<T>(work: impl FnOnce() -> Result<T, Failed>) -> Result<(T, Span), Failed> {

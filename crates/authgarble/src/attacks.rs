@@ -1,10 +1,10 @@
-//! Cheating parties: every message of every party is changed in every phase, and every check is
-//! seen to fire.
+//! Cheating parties: each test changes a message of a party in some phase, and shows that a check
+//! catches it. Together the tests change every message of every phase and make every check fire.
 //!
-//! A change of a message on its way is a sender that lies to one receiver, and goes on with zeros
-//! where its own honest half would give up: a lie is caught where another party ends. No changed
-//! run may end with a result at an honest party, but where the change is one that the proof lets
-//! pass: a row that is never decrypted, which leaves the outputs right.
+//! A message that is changed on its way models a sender that cheats towards one receiver. Such a
+//! sender continues with zeros where its own honest code would abort, so that the tampering must be
+//! detected by another party. An honest party may obtain a result only if the proof permits the
+//! change: a row that is never decrypted can be changed, and the outputs stay right.
 
 mod keys;
 
@@ -27,21 +27,21 @@ enum Lie {
     First,
     Middle,
     Last,
-    /// Cut short by a byte.
+    /// Cuts the last byte off.
     Short,
     Long,
-    /// All zeros.
+    /// Replaces the message by zeros.
     Nothing,
-    /// The last message of the same length from this party to this one.
+    /// Replaces the message by the previous one of the same length between the same two parties.
     Replay,
-    /// The message that is for the next party.
+    /// Replaces the message by the one for the next party.
     Swap,
 }
 
 const LIES: [Lie; 8] =
     [Lie::First, Lie::Middle, Lie::Last, Lie::Short, Lie::Long, Lie::Nothing, Lie::Replay, Lie::Swap];
 
-/// A lie at one place. It remembers what passes by, to replay and to swap.
+/// Tampers with one message. It records the messages that pass, so that it can replay or swap them.
 struct Liar {
     at: Place,
     lie: Lie,
@@ -62,7 +62,7 @@ impl Liar {
             match self.lie {
                 Lie::First => message[0] ^= 1,
                 Lie::Middle => message[len / 2] ^= 1,
-                // Not the padding of packed bits alone.
+                // Changes more than the padding of packed bits.
                 Lie::Last => message[len - 1] ^= 1,
                 Lie::Short => drop(message.pop()),
                 Lie::Long => message.push(0),
@@ -89,21 +89,21 @@ impl Liar {
     }
 }
 
-/// The end of a run with a lie.
+/// The end of a run with a tampered message.
 enum TamperedEnd<T> {
-    /// Every honest party came to a result; the liar may have lost its own.
+    /// Every honest party obtained a result; the cheating party may have lost its own.
     Done(Vec<Option<T>>),
-    /// The error of an honest party, and who was done with the phase by then: only the last one's
-    /// results are outputs.
+    /// The error of an honest party, and the parties that had finished the phase by then. Only the
+    /// results of the last phase are outputs.
     Failed(AuthError, Vec<usize>),
 }
 
-/// The rounds of each slot of a party, from the first to the last: sizes follow from what is
-/// agreed.
+/// The rounds of each slot of a party, from the first to the last. The agreed parameters determine
+/// their sizes.
 type Schedule = Vec<Vec<Round>>;
 
-/// A party of a run with a lie. The liar does not end at its own errors, but sends zeros from there
-/// on.
+/// A party in a run with a tampered message. The cheating party ignores its own errors, and sends
+/// zeros after the first.
 struct Actor<'a, S> {
     script: S,
     liar: Option<&'a Schedule>,
@@ -151,7 +151,7 @@ fn lied<T>(scripts: Vec<Script<'_, T>>, liar: &mut Liar, schedules: &[Schedule])
     edited(scripts, liar.at.party, schedules, |place, message| liar.edit(place, message))
 }
 
-/// A run in which the messages of `who` may be changed.
+/// Runs the scripts; `edit` may change the messages of party `who`.
 fn edited<T>(
     scripts: Vec<Script<'_, T>>,
     who: usize,
@@ -174,8 +174,8 @@ fn edited<T>(
     }
 }
 
-/// The messages of an honest run that are not empty, each with its step's name, and all parties'
-/// rounds.
+/// The nonempty messages of an honest run, each with the name of its step, and the rounds of all
+/// parties.
 fn messages<T>(scripts: Vec<Script<'_, T>>) -> (Vec<(Place, &'static str)>, Vec<Schedule>) {
     let mut all = vec![];
     let mut scripts: Vec<_> = scripts.into_iter().map(|script| Watched { script, rounds: vec![] }).collect();
@@ -191,7 +191,7 @@ fn messages<T>(scripts: Vec<Script<'_, T>>) -> (Vec<(Place, &'static str)>, Vec<
     (named.collect(), schedules)
 }
 
-/// A script that writes down its rounds.
+/// A script that records its rounds.
 struct Watched<S> {
     script: S,
     rounds: Schedule,
@@ -216,8 +216,9 @@ impl<S: Machine> Machine for Watched<S> {
     }
 }
 
-/// The checks that fired at honest parties, lies that passed without a wrong output, and those that
-/// only the liar's own half noticed in a phase whose state it needs to go on.
+/// Counts the checks that fired at honest parties, the changes that passed without a wrong output,
+/// and the changes that only the cheating party's own code noticed in a phase whose state it needs
+/// later.
 #[derive(Default)]
 struct Seen {
     checks: BTreeMap<String, usize>,
@@ -242,13 +243,13 @@ impl Seen {
     }
 }
 
-/// An error, and the first party that has it.
+/// An error, and the first party that reports it.
 struct Noticed {
     by: Option<usize>,
     error: AuthError,
 }
 
-/// Runs the scripts of all parties to their end, the honest halves of all of them.
+/// Runs the scripts of all parties to their end, all with the honest code.
 fn ran<T>(mut scripts: Vec<Script<'_, T>>) -> Result<Vec<T>, Noticed> {
     match Lockstep::wired(Wiring::Mesh).run(&mut scripts) {
         Ok(()) => Ok(scripts.into_iter().map(Script::finish).collect()),
@@ -256,8 +257,7 @@ fn ran<T>(mut scripts: Vec<Script<'_, T>>) -> Result<Vec<T>, Noticed> {
     }
 }
 
-/// A small computation in which every party brings an input and learns an output: 16 bits summed
-/// and multiplied.
+/// A small computation in which every party learns the output: the product of two 6-bit numbers.
 struct Scene {
     world: World,
 }
@@ -267,7 +267,7 @@ impl Scene {
         let program = named::program("mul:6").expect("it has a name");
         let mut prg = Prg::new(Backend::best(), &seed(9, n), "scene");
         let mut world = World::new(&mut prg, &program, n, 3, form);
-        // Everybody learns the product, and two bring the factors.
+        // Every party learns the product. Two parties bring the factors.
         world = world.with_roles(&program, vec![n - 1, 0], vec![vec![true; n]]);
         Scene { world }
     }
@@ -285,7 +285,7 @@ impl Scene {
         garbled.into_iter().zip(&self.world.inputs).map(|(g, inputs)| g.evaluate(inputs)).collect()
     }
 
-    /// Goes on honestly from stocks: the outputs are right, or there are none.
+    /// Continues honestly from stocks. The outputs are right, or there are none.
     fn after_stocks(&self, stocks: Vec<Stock>) -> Result<(), Noticed> {
         self.after_garbling(self.garbled(stocks)?)
     }
@@ -296,7 +296,8 @@ impl Scene {
         Ok(())
     }
 
-    /// Writes down how a lie in a phase before the last one ended; `go_on` is the rest of the run.
+    /// Records how tampering in a phase before the online phase ended; `go_on` is the rest of the
+    /// run.
     fn before<T>(
         step: &'static str,
         liar: &Liar,
@@ -309,7 +310,7 @@ impl Scene {
         }
         let after = match end {
             TamperedEnd::Failed(e, _) => return seen.caught(&e),
-            // None where the liar's own half has nothing to go on with.
+            // `None` if the cheating party's own code has no state to continue with.
             TamperedEnd::Done(results) => results.into_iter().collect::<Option<Vec<T>>>().map(go_on),
         };
         match after {
@@ -319,7 +320,8 @@ impl Scene {
         }
     }
 
-    /// Writes down how a lie in the online phase ended: honest parties' outputs are final.
+    /// Records how tampering in the online phase ended, where the outputs of honest parties are
+    /// final.
     fn last(&self, step: &'static str, liar: &Liar, end: TamperedEnd<Planes>, seen: &mut Seen) {
         if !liar.told {
             return;
@@ -327,8 +329,8 @@ impl Scene {
         match end {
             TamperedEnd::Failed(e, results) => {
                 seen.caught(&e);
-                // The last word says nothing but that all is well: who has heard it from all others
-                // has its outputs.
+                // The last message only reports success, so that a party that has received it from
+                // all others has its outputs.
                 let none = step == "verdict" || results.is_empty();
                 assert!(none, "{step}: {:?} at {:?}: outputs at {results:?}", liar.lie, liar.at);
             }
@@ -343,8 +345,8 @@ impl Scene {
     }
 }
 
-/// Lies about messages: all of them, or one for a message of every round, which comes from each
-/// party in turn.
+/// Selects changes of messages: all of them, or one for a message of every round, with senders in
+/// turn.
 fn lies(all: &[(Place, &'static str)], whole: bool) -> Vec<(Place, Lie, &'static str)> {
     let mut out = vec![];
     let slots = 1 + all.iter().map(|(place, _)| place.slot).max().unwrap_or(0);
@@ -400,18 +402,19 @@ fn suite(n: usize, form: Form, whole: bool, seen: &mut Seen) {
     }
 }
 
-/// Steps of which some lies change nothing: rows that nobody decrypts and coefficients of a Λ that
-/// is 0, an x that is 0 in a leaky AND, choices of OTs that are made to fill up a call, bit 0 of
-/// garbler 1's labels of inputs, which is Λ whatever it says.
+/// Steps in which some changes have no effect: rows that are never decrypted, coefficients of a Λ
+/// that is 0, an x that is 0 in a leaky AND, and choices of OTs that only fill up a call. Bit 0 of
+/// garbler 1's labels of inputs is set to Λ, whatever is sent.
 const MAY_PASS: [&str; 4] = ["garbled tables", "leaky ANDs", "OT extension", "labels of inputs"];
 
-/// Steps of which some lies are noticed by the liar's own half alone, which a liar leaves out:
-/// tables that make other labels and the same Λ. What the evaluator takes from a garbler's labels
-/// is compared with MACs ([`a_garbler_that_garbles_another_function_is_caught`]).
+/// Steps in which some changes are noticed only by the cheating party's own code, which a cheating
+/// party would skip: tables that give other labels and the same Λ. The values that the evaluator
+/// derives from a garbler's labels are compared with MACs
+/// ([`garblers_that_garble_another_function_are_caught`]).
 const MAY_BE_ALONE: [&str; 1] = ["garbled tables"];
 
-/// Every changed message ends the run at its receiver or at a later check; only changes of rows
-/// that nobody decrypts pass.
+/// Every changed message causes an abort at its receiver or at a later check. The steps of
+/// [`MAY_PASS`] and [`MAY_BE_ALONE`] are the only exceptions.
 fn all_checks(whole: bool) {
     let mut seen = Seen::default();
     suite(2, Form::HalfGates, whole, &mut seen);
@@ -441,7 +444,7 @@ fn every_lie_about_every_message() {
     all_checks(true);
 }
 
-/// A party with another Δ towards one peer.
+/// A party that uses another Δ towards one peer is caught.
 fn two_keys(seen: &mut Seen) {
     for liar in 0..3 {
         let twist = |me| if me == liar { Block::from_u128(1 << 77) } else { Block::ZERO };
@@ -464,8 +467,8 @@ fn two_keys(seen: &mut Seen) {
     }
 }
 
-/// The garbled circuits of `n` parties of `ands` chained ANDs: x of party 1 with 1, the result with
-/// 1, …, where y of party 0 is 1. All learn the last.
+/// Garbles a chain of `ands` ANDs among `n` parties. Each AND combines the last result with y of
+/// party 0, and x of party 1 is added to its product. All parties learn the last result.
 fn chain(n: usize, ands: usize) -> (World, Vec<Garbled>) {
     let mut builder = Builder::new();
     let (x, y) = (builder.input(1)[0], builder.input(1)[0]);
@@ -483,14 +486,15 @@ fn chain(n: usize, ands: usize) -> (World, Vec<Garbled>) {
     (world, garbled.expect("honest parties"))
 }
 
-/// The online scripts of parties with these circuits.
+/// The online scripts of parties that hold these circuits.
 fn online(world: &World, garbled: Vec<Garbled>) -> Vec<Script<'static, Planes>> {
     garbled.into_iter().zip(&world.inputs).map(|(g, inputs)| g.evaluate(inputs)).collect()
 }
 
-/// An evaluator that says a wrong Λ of an AND which another one reads, to one garbler or to all: a
-/// garbler's MACs would be over λ of the other operand there, of which the evaluator knows all but
-/// that bit. A garbler that hears it ends before it says anything.
+/// An evaluator sends a wrong Λ of one AND, which the next AND reads, to one garbler or to all. The
+/// MACs of such a garbler would be over λ of that AND's other operand, and the evaluator knows
+/// everything else about them. A garbler that receives the wrong Λ must abort before it sends
+/// anything.
 #[test]
 fn a_garbler_answers_no_wrong_masked_and() {
     for (n, told) in [(2, 1..2), (3, 1..2), (3, 2..3), (3, 1..3)] {
@@ -499,7 +503,7 @@ fn a_garbler_answers_no_wrong_masked_and() {
             let mut scripts = online(&world, garbled);
             let (mut lied, mut answers) = (0, 0);
             let ran = Lockstep::wired(Wiring::Mesh).run_edited(&mut scripts, |place, message| {
-                // Λ of four ANDs, the seed and the hash.
+                // The message holds Λ of four ANDs, the seed and the hash.
                 if place.party == 0 && message.len() == 1 + 16 + 32 && told.contains(&(place.slot + 1)) {
                     message[0] ^= 1 << wrong;
                     lied += 1;
@@ -509,22 +513,22 @@ fn a_garbler_answers_no_wrong_masked_and() {
             });
             let aborted = matches!(ran, Err(AuthError::Abort { check: Check::AndLabels, .. }));
             assert!(lied == told.len() && aborted, "AND {wrong} to {told:?}: {ran:?}");
-            // Under one thread the first to end ends the run.
+            // All parties share one thread, so that the first abort ends the run.
             assert!(scripts[told.start].is_lost());
             assert_eq!(answers, 0, "AND {wrong} to {told:?}: a garbler said something");
         }
     }
 }
 
-/// Flips garbler 1's bit of an AND at the evaluator: its Λ is wrong, and all labels are those of
-/// the right one.
+/// Flips garbler 1's bit of an AND in the evaluator's tables. The evaluator's Λ is then wrong,
+/// while all labels belong to the right Λ.
 fn flip_bit(evaluator: &mut Garbled, and: usize) {
     let m = evaluator.n - 1;
     let RoleState::Evaluator(tables) = &mut evaluator.side else { panic!("party 0 evaluates") };
     tables.of[0][16 * (3 * m * and + 2)] ^= 1;
 }
 
-/// A garbler takes the labels of the wrong Λ of an AND, whose bit was flipped, for right.
+/// Makes a garbler accept the labels of the wrong Λ of an AND whose bit was flipped.
 fn forget_right_label(garbler: &mut Garbled, and: usize) {
     let flipped = Block::from_u128(u128::from(garbler.me == 1));
     let delta = garbler.delta;
@@ -532,8 +536,8 @@ fn forget_right_label(garbler: &mut Garbled, and: usize) {
     labels.ands[and] ^= delta ^ flipped;
 }
 
-/// Garblers that make the Λ of the AND that the output is another, and take their own checks out,
-/// are caught by their MACs: the first alone, and all of them together.
+/// Garblers flip the Λ of the AND that is the output, and skip their own checks. The evaluator's
+/// check of their MACs catches them, both a single garbler and all of them together.
 #[test]
 fn garblers_that_garble_another_function_are_caught() {
     for n in [2, 3] {
@@ -548,8 +552,8 @@ fn garblers_that_garble_another_function_are_caught() {
     }
 }
 
-/// An evaluator whose tables make another Λ of one wire is found by every garbler that kept to its
-/// own: their labels are those of the right one.
+/// The evaluator's tables give a wrong Λ of one wire. Every garbler that follows the protocol
+/// detects it, because its labels are those of the right Λ.
 #[test]
 fn labels_of_an_honest_garbler_are_those_of_right_ands() {
     for honest in [1, 2] {
@@ -563,12 +567,12 @@ fn labels_of_an_honest_garbler_are_those_of_right_ands() {
     }
 }
 
-/// Runs of an attack for each of two inputs.
+/// The number of runs of an attack for each of two inputs.
 const RUNS: usize = 160;
 
-/// Attacks on the two ANDs of an adder, whose inputs party 0 brings and whose sum it learns,
-/// [`RUNS`] times for inputs of zeros and of ones: what `attack` changes while tables travel, and
-/// online. How often `seen` was true of a run, for each.
+/// Attacks the two ANDs of an adder, [`RUNS`] times with inputs of all zeros and [`RUNS`] times
+/// with all ones. Party 0 brings the inputs and learns the sum. `attack` changes messages of the
+/// function-dependent phase. Returns the number of runs for which `seen` holds, for each input.
 fn repeated(
     form: Form,
     attack: impl Fn(Place, &mut Vec<u8>),
@@ -591,7 +595,7 @@ fn repeated(
                 .expect("nothing is read yet");
             let garbled: Vec<_> = scripts.into_iter().map(Script::finish).collect();
             let mut scripts: Vec<_> = garbled.into_iter().zip(&inputs).map(|(g, i)| g.evaluate(i)).collect();
-            // The evaluator's masked ANDs to garbler 1, if it says any.
+            // The masked ANDs that the evaluator sends to garbler 1, if it sends any.
             let mut said = vec![];
             let ran = Lockstep::wired(Wiring::Mesh).run_edited(&mut scripts, |place, message| {
                 if place.party == 0 && place.slot == 0 && message.len() == 1 + 16 + 32 {
@@ -604,7 +608,7 @@ fn repeated(
     })
 }
 
-/// Changes the block of a garbler's first table.
+/// Changes a block of a garbler's first table.
 fn spoil(form: Form, garbler: usize, block: usize) -> impl Fn(Place, &mut Vec<u8>) {
     move |place, message| {
         if place.party == garbler && place.slot == 0 && message.len() == form.table_bytes([garbler, 3], 2) {
@@ -613,9 +617,9 @@ fn spoil(form: Form, garbler: usize, block: usize) -> impl Fn(Place, &mut Vec<u8
     }
 }
 
-/// A garbler that spoils row (0, 0) of an AND ends the run when the evaluator comes to that row,
-/// one time in four, and one that spoils a coefficient of Λ when that is 1, one time in two,
-/// whatever the inputs are: of its own label, or of another's.
+/// A garbler that spoils row (0, 0) of an AND causes an abort if the evaluator decrypts that row,
+/// in one of four runs. A garbler that spoils a coefficient of Λ causes one if that Λ is 1, in one
+/// of two runs, for its own label and for another garbler's. Neither rate depends on the inputs.
 #[test]
 fn aborts_tell_nothing_of_inputs() {
     let rows = repeated(Form::Rows, spoil(Form::Rows, 1, 0), |ran, _| match ran {
@@ -623,23 +627,23 @@ fn aborts_tell_nothing_of_inputs() {
         Err(AuthError::Abort { check: Check::Rows, .. }) => true,
         Err(e) => panic!("another check: {e}"),
     });
-    // 40 of each are due, with a deviation of 5.5.
+    // The expectation is 40 for each input, with a standard deviation of 5.5.
     assert!(rows.iter().all(|n| (18..=62).contains(n)), "{rows:?}");
-    // Coefficients for garbler 1's label, then for garbler 2's; garbler 1 spoils both.
+    // The coefficients for garbler 1's label precede those for garbler 2's; garbler 1 spoils both.
     for block in [0, 1, 2, 3] {
         let halves = repeated(Form::HalfGates, spoil(Form::HalfGates, 1, block), |ran, _| match ran {
             Ok(()) => false,
             Err(AuthError::Abort { check: Check::AndLabels, .. }) => true,
             Err(e) => panic!("another check: {e}"),
         });
-        // 80 of each are due, with a deviation of 6.3.
+        // The expectation is 80 for each input, with a standard deviation of 6.3.
         assert!(halves.iter().all(|n| (55..=105).contains(n)), "block {block}: {halves:?}");
     }
 }
 
-/// A garbler that says a wrong bit of the first AND makes the evaluator go on with a wrong Λ, which
-/// what it says of the second AND depends on: it is as often 1 for one input as for the other, and
-/// nobody comes to a result.
+/// A garbler that sends a wrong bit of the first AND makes the evaluator continue with a wrong Λ,
+/// on which the Λ that it sends for the second AND depends. That Λ is 1 equally often for both
+/// inputs, and no party obtains a result.
 #[test]
 fn what_is_said_before_the_check_tells_nothing_of_inputs() {
     let form = Form::HalfGates;
@@ -656,7 +660,7 @@ fn what_is_said_before_the_check_tells_nothing_of_inputs() {
     assert!(ones.iter().all(|n| (55..=105).contains(n)), "{ones:?}");
 }
 
-/// A party that spoils what it sends for leaky ANDs is caught with probability 1/2 for each.
+/// A party that spoils its messages for leaky ANDs is caught with probability 1/2 for each AND.
 #[test]
 fn each_guess_about_a_leaky_and_is_caught_half_the_time() {
     let need = Need { triples: 1, masks: 0 };
@@ -670,7 +674,7 @@ fn each_guess_about_a_leaky_and_is_caught_half_the_time() {
         })
     };
     let caught = (100..140).filter(|world| guess(*world, 1).is_err()).count();
-    // 20 are due, with a deviation of 3.2.
+    // The expectation is 20, with a standard deviation of 3.2.
     assert!((6..=34).contains(&caught), "{caught} of 40");
     assert!(
         (140..146)

@@ -9,8 +9,8 @@
 //!            128 bits are dropped
 //! ```
 //!
-//! Where P_i used other bits towards one honest party than towards another, X fits one of them
-//! alone but with probability 2^−128. One fold in GF(2^128) stands for the paper's 2 ρ sums over
+//! If P_i used other bits towards one honest party than towards another, X fits only one of them,
+//! except with probability 2^−128. A single fold in GF(2^128) replaces the paper's 2 ρ sums over
 //! GF(2).
 
 use crate::{
@@ -25,28 +25,28 @@ use hushwire_simd::clmul::Clmul;
 use std::iter;
 use zeroize::Zeroizing;
 
-/// SECURITY: bits that hide a fold over GF(2^128).
+/// SECURITY: the number of extra bits that hide a fold over GF(2^128).
 const EXTRA: usize = 128;
-/// LOCAL: weights that are drawn at a time.
+/// LOCAL: the number of weights that are drawn at a time.
 const STRIP: usize = 1024;
 
-/// AGREEMENT: every call makes a multiple of this number of OTs, so that extensions by rows have
-/// none left: every call then costs what it declares.
+/// AGREEMENT: every call makes a multiple of this number of OTs, so that extensions by rows leave
+/// none over and every call costs exactly what it declares.
 const WHOLE: usize = 512;
 
-/// OTs with each peer, each way, for `count` bits among `n` parties.
+/// The number of OTs with each peer, in each direction, for `count` bits among `n` parties.
 pub(crate) fn ots(n: usize, count: usize) -> usize {
     (count + if n > 2 { EXTRA } else { 0 }).next_multiple_of(WHOLE)
 }
 
-/// The OTs with one peer, both ways.
+/// Both endpoints of the OTs with one peer.
 pub(crate) struct Ends {
     pub(crate) sender: Sender<Malicious>,
     pub(crate) receiver: Receiver<Malicious>,
 }
 
-/// Runs a sender's machine and a receiver's with every peer: the OTs in which the party with the
-/// lower number is sender come first in messages.
+/// Runs a sender's and a receiver's machine with every peer. In messages, the OTs in which the
+/// party with the lower number is the sender come first.
 pub(crate) async fn both_ways<A, B>(room: &Room, machines: &mut [(A, B)]) -> Result<(), AuthError>
 where
     A: Machine<Error = OtError> + Send,
@@ -58,7 +58,7 @@ where
     room.pairs(pairs.collect()).await
 }
 
-/// `count` random authenticated bits of every party.
+/// Makes `count` random authenticated bits of every party.
 pub(crate) async fn authenticated(
     room: &mut Room,
     ends: &mut [Ends],
@@ -80,7 +80,8 @@ pub(crate) async fn authenticated(
     Ok(shares)
 }
 
-/// The OTs, and the check that each pair's are well formed. Nothing is used before.
+/// Runs the OTs, and the check that the correlations of each pair are well formed. The bits are
+/// used only after this check.
 async fn extend(
     room: &mut Room,
     ends: &mut [Ends],
@@ -109,8 +110,8 @@ async fn extend(
     Ok(())
 }
 
-/// Σ χ_k x_k for each list of as many blocks, with the same public weights from a coin; and Σ χ_k
-/// over the bits that are 1.
+/// The sum Σ χ_k x_k for each of the equally long lists, with the same public weights from a coin,
+/// and Σ χ_k over the bits that are 1.
 pub(crate) fn folds(
     room: &Room,
     coin: &Seed,
@@ -120,7 +121,8 @@ pub(crate) fn folds(
 ) -> (Vec<Gf128>, Gf128) {
     let len = lists.first().map_or(0, |list| list.len());
     let (backend, threads) = (room.backend(), worth(room.talk.threads(), len));
-    // Every thread draws the weights for itself: that is little beside the products of a list.
+    // Every thread draws the weights itself, which costs little compared with the products of a
+    // list.
     let groups: Vec<_> =
         lists.chunks(lists.len().div_ceil(threads)).zip(iter::once(bits).chain(iter::repeat(None))).collect();
     registry::note(|| registry::once("coin of a check", &[Block(*coin.derive(label, &[]).expose())]));
@@ -131,7 +133,7 @@ pub(crate) fn folds(
     (made.into_iter().flat_map(|(folds, _)| folds).collect(), Gf128(sum))
 }
 
-/// The same of one thread's lists.
+/// The folds of one thread's lists.
 fn fold(mut weights: Prg, len: usize, lists: &[&[Block]], bits: Option<&[Block]>) -> (Vec<Gf128>, Gf128) {
     let clmul = Clmul::best();
     let mut folds: Vec<Fold> = lists.iter().map(|_| Fold::new()).collect();
@@ -157,8 +159,8 @@ fn packed(list: &[Block]) -> Gf128 {
     list.iter().rev().fold(Gf128::ZERO, |sum, block| Gf128(sum.mul_x().0 ^ block.to_u128()))
 }
 
-/// Every party's bits are the same towards all peers. (`ends` alone, not shared: extensions go from
-/// thread to thread, one at a time.)
+/// Checks that every party's bits are the same towards all peers. (`ends` is not shared: extensions
+/// move from thread to thread, one at a time.)
 async fn consistent(
     room: &mut Room,
     ends: &mut [Ends],

@@ -1,59 +1,59 @@
 //! Buckets of leaky ANDs: their size, and the shifts that fill them.
 //!
-//! A corrupt party may learn the x of a leaky AND of an honest one, and is caught with probability
-//! 1/2 each time. A bucket of B hides its x if one of its ANDs is not known. B lists of N ANDs are
-//! fixed before a coin shifts all but the first by uniform numbers s_l, and bucket k has AND k of
-//! the first and AND k + s_l mod N of list l. With t_l known in list l,
+//! A corrupted party may learn the x of an honest party's leaky AND, and is caught with probability
+//! 1/2 for each attempt. A bucket of B ANDs hides its x if at least one of them is unknown. B lists
+//! of N ANDs are fixed before a coin shifts all lists but the first by uniform numbers s_l. Bucket
+//! k then has AND k of the first list and AND k + s_l mod N of list l. If t_l ANDs of list l are
+//! known, then
 //!
 //! ```text
 //! Pr[not caught, and some bucket known whole]
 //!     ≤ 2^−Σ t_l · Σ_{k known in list 0} Π_{l>0} t_l / N ≤ 2^−B / N^(B−1)      as t 2^−t ≤ 1/2
 //! ```
 //!
-//! B is the least for which this is at most 2^−ρ. A uniform permutation of all ANDs (WRK17b,
-//! Π_aAND) has about the same bound, but its order is no order of memory: to gather by it took a
-//! fifth of the whole phase. Shifts for buckets are from ABF+17 (Araki et al., "Optimized
+//! B is the smallest number for which this bound is at most 2^−ρ. A uniform permutation of all ANDs
+//! (WRK17b, Π_aAND) has about the same bound, but it scatters memory accesses: gathering by it took
+//! a fifth of the whole phase. Shifts for buckets are from ABF+17 (Araki et al., "Optimized
 //! honest-majority MPC for malicious adversaries", S&P 2017), which has another bound for another
 //! game.
 
 use hushwire_prg::Prg;
 
-/// SECURITY: ρ, in bits: what a corrupt party may gain in one batch.
+/// SECURITY: ρ, in bits: a corrupted party gains an advantage of at most 2^−ρ in one batch.
 const STATISTICAL: f64 = 40.0;
-/// AGREEMENT: a batch makes at least this many triples; fewer would need larger buckets.
+/// AGREEMENT: a batch makes at least this number of triples; fewer would need larger buckets.
 pub(crate) const LEAST: usize = 432;
-/// AGREEMENT: a batch makes at most this many triples, so that memory is bounded.
+/// AGREEMENT: a batch makes at most this number of triples, so that memory is bounded.
 pub(crate) const MOST: usize = 1 << 18;
 
-/// ANDs in each of `n` buckets, `n` ≥ [`LEAST`].
+/// The number of ANDs in each of `n` buckets, for `n` ≥ [`LEAST`].
 pub(crate) fn size(n: usize) -> usize {
     assert!(n >= LEAST, "a batch has at least {LEAST} buckets");
     (2..).find(|b| bound(n, *b) <= -STATISTICAL).expect("larger buckets are safer")
 }
 
-/// log2 of the bound for `n` buckets of `b`.
+/// The binary logarithm of the bound for `n` buckets of `b` ANDs.
 fn bound(n: usize, b: usize) -> f64 {
     -(b as f64) - (b - 1) as f64 * (n as f64).log2()
 }
 
-/// Triples that a batch makes when `wanted` are.
+/// The number of triples that a batch makes when `wanted` are needed.
 pub(crate) fn batch(wanted: usize) -> usize {
     wanted.clamp(LEAST, MOST)
 }
 
-/// The number of leaky ANDs that are made for each triple, where `triples` triples are made in
-/// batches.
+/// The number of leaky ANDs for each triple, if `triples` triples are made in batches.
 #[must_use]
 pub fn bucket_size(triples: u64) -> usize {
     size(batch(usize::try_from(triples).unwrap_or(MOST)))
 }
 
-/// The shift of each list of `n` ANDs but the first, from a coin.
+/// The shifts of all but the first of `b` lists of `n` ANDs, drawn from a coin.
 pub(crate) fn shifts(coin: &mut Prg, n: usize, b: usize) -> Vec<usize> {
     (1..b).map(|_| below(coin, n as u32) as usize).collect()
 }
 
-/// Triples of each batch for as many as are wanted.
+/// The number of triples in each batch if `wanted` are needed.
 pub(crate) fn batches(wanted: usize) -> Vec<usize> {
     let mut sizes = vec![];
     let mut left = wanted;
@@ -65,15 +65,15 @@ pub(crate) fn batches(wanted: usize) -> Vec<usize> {
     sizes
 }
 
-/// A list in the order of a shift, in two pieces.
+/// A list rotated by a shift, in two pieces.
 pub(crate) fn shifted<T>(list: &[T], shift: usize) -> impl Iterator<Item = &T> {
     let (end, begin) = list.split_at(shift);
     begin.iter().chain(end)
 }
 
-/// A uniform number below `end`: the upper half of a product with 32 bits, where those whose lower
-/// half is below 2^32 mod `end` are drawn again, so that every number has as many (Lemire, "Fast
-/// random integer generation in an interval", 2019).
+/// A uniform number below `end`: the upper half of a product with a random 32-bit number. If the
+/// lower half is below 2^32 mod `end`, the number is drawn again, so that every result has equally
+/// many preimages (Lemire, "Fast random integer generation in an interval", 2019).
 fn below(coin: &mut Prg, end: u32) -> u32 {
     loop {
         let product = (coin.next_u64() >> 32) * u64::from(end);
@@ -89,7 +89,7 @@ mod tests {
     use hushwire_aes::Backend;
     use hushwire_prg::Seed;
 
-    /// The numbers from which on smaller buckets do.
+    /// The numbers of triples from which smaller buckets suffice.
     #[test]
     fn buckets_shrink_where_the_bound_says() {
         for (n, b) in [(432, 5), (4_095, 5), (4_096, 4), (370_000, 4), (371_000, 3), (1 << 26, 3)] {
@@ -99,8 +99,8 @@ mod tests {
         assert_eq!([bucket_size(1), bucket_size(22_573), bucket_size(u64::MAX)], [5, 4, 4]);
     }
 
-    /// The bound holds for every choice of known ANDs, by counting: all shifts of three lists of
-    /// seven.
+    /// The bound holds for every choice of known ANDs, as counting over all shifts of three lists
+    /// of seven shows.
     #[test]
     fn known_buckets_are_as_rare_as_the_bound_says() {
         const N: usize = 7;
@@ -116,7 +116,7 @@ mod tests {
             let gain = hits as f64 / (N * N) as f64 / f64::from(1u32 << known.count_ones());
             worst = worst.max(gain);
         }
-        // Reached by one known AND in each list.
+        // The maximum is reached by one known AND in each list.
         assert!((worst.log2() - bound(N, 3)).abs() < 1e-9, "{worst}");
     }
 
@@ -127,7 +127,7 @@ mod tests {
         for _ in 0..8_000 {
             shifts(&mut coin, 24, 4).into_iter().for_each(|shift| seen[shift] += 1);
         }
-        // 1000 each; the deviation is about 31.
+        // The expectation is 1000 each; the standard deviation is about 31.
         assert!(seen.iter().all(|n| (800..1200).contains(n)), "{seen:?}");
         for shift in 0..5 {
             let order: Vec<usize> = shifted(&[0, 1, 2, 3, 4], shift).copied().collect();

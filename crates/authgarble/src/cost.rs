@@ -1,4 +1,6 @@
-//! The declared cost of the phases after the set-up, from agreed numbers alone.
+//! The declared cost of each phase: its rounds, and the bytes that one party sends to all its
+//! peers. Costs are computed from agreed numbers alone: the number of parties, the OT protocol, and
+//! the task. Tests compare runs with them.
 
 use crate::{
     Form, Need, Task,
@@ -12,7 +14,7 @@ use crate::{
 use hushwire_machine::Cost;
 use hushwire_ot::{Functionality, Level, Protocol};
 
-/// Rounds and bytes so far, as every party has them.
+/// Rounds and bytes so far, the same at every party.
 struct Tally {
     n: usize,
     cost: Cost,
@@ -29,7 +31,7 @@ impl Tally {
         self.cost.bytes_sent += bytes as u64;
     }
 
-    /// A round in which this party sends as many to each peer.
+    /// A round in which this party sends `bytes` bytes to each peer.
     fn each(&mut self, bytes: usize) {
         self.round((self.n - 1) * bytes);
     }
@@ -53,7 +55,7 @@ impl Tally {
         self.together(32);
     }
 
-    /// Bits opened to those to whom they are due; `me` sends to all others.
+    /// An opening of bits to their recipients; party `me` sends its shares to all others.
     fn reveal(&mut self, me: usize, due: impl Fn(usize) -> usize) {
         self.round((0..self.n).filter(|p| *p != me).map(|p| opened_bytes(1, due(p))).sum());
     }
@@ -92,8 +94,8 @@ const BASE: usize = 10_288;
 /// Bytes of SoftSpoken's trees and their check: 128 levels of two blocks, whatever the trees are.
 const TREES: usize = 4_208;
 
-/// Rounds of two openings side by side, one each way, and what a party sends for both: base OTs
-/// and, of SoftSpoken, trees.
+/// The rounds of two openings at the same time, one in each direction, and the bytes that a party
+/// sends for both: base OTs and, for SoftSpoken, trees.
 fn opening(ot: Protocol) -> Option<(u64, usize)> {
     match ot {
         Protocol::Kos => Some((4, BASE)),
@@ -102,7 +104,8 @@ fn opening(ot: Protocol) -> Option<(u64, usize)> {
     }
 }
 
-/// The set-up of each of `n` parties; `None` over Ferret, which makes its first OTs in it.
+/// The cost of the set-up for each of `n` parties; `None` with Ferret, which makes its first OTs in
+/// the set-up.
 #[must_use]
 pub fn setup(n: usize, ot: Protocol) -> Option<Cost> {
     let (rounds, bytes) = opening(ot)?;
@@ -120,8 +123,9 @@ pub fn setup(n: usize, ot: Protocol) -> Option<Cost> {
     Some(tally.cost)
 }
 
-/// The function-independent phase of each of `n` parties. Exact over extensions by rows; Ferret
-/// makes OTs in advance, so that there it holds for a first call of the extension.
+/// The cost of the function-independent phase for each of `n` parties. It is exact for extensions
+/// by rows. Ferret makes OTs in advance, so that with Ferret the cost holds for a first call of the
+/// extension.
 #[must_use]
 pub fn preprocess(n: usize, ot: Protocol, need: Need) -> Cost {
     let mut tally = Tally::new(n);
@@ -133,7 +137,7 @@ pub fn preprocess(n: usize, ot: Protocol, need: Need) -> Cost {
     tally.cost
 }
 
-/// The function-dependent phase of party `me` among `n`.
+/// The cost of the function-dependent phase for party `me` among `n`.
 #[must_use]
 pub fn garble(me: usize, n: usize, task: &Task) -> Cost {
     let mut tally = Tally::new(n);
@@ -148,7 +152,7 @@ pub fn garble(me: usize, n: usize, task: &Task) -> Cost {
     tally.cost
 }
 
-/// The online phase of party `me` among `n`.
+/// The cost of the online phase for party `me` among `n`.
 #[must_use]
 pub fn online(me: usize, n: usize, task: &Task) -> Cost {
     let mut tally = Tally::new(n);

@@ -1,4 +1,4 @@
-//! Errors of a run: checks, messages, the OTs below, the network, and misuse.
+//! Errors of a run: failed checks, bad messages, the OTs below, the network, and misuse.
 
 use std::fmt;
 
@@ -7,43 +7,43 @@ use hushwire_machine::{NetError, PartyId, drive::Misstep};
 use hushwire_ot::OtError;
 use thiserror::Error;
 
-/// The check that failed. It never says which bit.
+/// The check that failed. It never tells which bit failed.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub enum Check {
-    /// A party sent different messages to different parties (hash of all broadcasts, sent with the
-    /// next one).
+    /// A party sent different messages to different parties (a hash of all broadcasts is sent with
+    /// the next one).
     Echo,
-    /// A value does not open its commitment: a coin, or what a check compares.
+    /// A value does not match its commitment: a part of a coin, or a value that a check compares.
     Commitment,
-    /// A party's bits towards different peers (one fold of all bits and MACs).
+    /// A party used different bits towards different peers (one fold of all bits and MACs).
     Bits,
-    /// A party's Δ towards different peers (sums of keys, opened against MACs).
+    /// A party used a different Δ towards different peers (sums of keys, opened against MACs).
     Delta,
-    /// The sum over all parties of the leaky ANDs' check values.
+    /// The check values of the leaky ANDs do not sum to zero over all parties.
     LeakyAnds,
-    /// MACs of the bits that buckets open.
+    /// The MACs of the bits that buckets open are wrong.
     Buckets,
-    /// MACs of wire masks under triples.
+    /// The MACs of the wire masks that triples open are wrong.
     MaskedWires,
-    /// MACs of the masks of a party's inputs.
+    /// The MACs of the masks of a party's inputs are wrong.
     InputMasks,
-    /// MACs of the bits in a garbled row, at the evaluator (rows).
+    /// The MACs of the bits in a garbled row are wrong at the evaluator (rows).
     Rows,
-    /// The evaluator's labels of all ANDs against the Λ that it says, before a garbler answers
-    /// (half gates).
+    /// The evaluator's labels of all ANDs do not fit the Λ that it sends; checked before a garbler
+    /// answers (half gates).
     AndLabels,
-    /// MACs of every AND's masks against what was evaluated (half gates).
+    /// The MACs of the masks of all ANDs do not fit the evaluated values (half gates).
     Ands,
-    /// The evaluator's labels of the outputs (rows).
+    /// The evaluator's labels of the outputs are wrong (rows).
     Labels,
-    /// MACs of the masks of outputs.
+    /// The MACs of the masks of outputs are wrong.
     OutputMasks,
-    /// The last word of every party.
+    /// A party did not report in the last message that all its checks passed.
     Verdict,
 }
 
 impl Check {
-    /// All of them.
+    /// All checks.
     pub const ALL: [Check; 14] = [
         Check::Echo,
         Check::Commitment,
@@ -83,41 +83,41 @@ impl fmt::Display for Check {
     }
 }
 
-/// The reason why a step ended without a result. What the step was given is lost: set up a new
+/// The reason why a step ended without a result. Whatever the step was given is lost; set up a new
 /// session.
 ///
-/// Reads as its [`fault`](Self::fault) does.
+/// Its text is that of its [`fault`](Self::fault).
 #[derive(Debug, Error)]
 pub enum AuthError {
     /// A check failed.
     Abort {
-        /// The party at fault, where the check tells.
+        /// The party at fault, if the check identifies it.
         peer: Option<PartyId>,
         /// The check that failed.
         check: Check,
     },
-    /// A message that no party following the protocol sends.
+    /// A message that no party that follows the protocol sends.
     Malformed {
         /// The party that sent it.
         peer: PartyId,
         /// The message.
         message: &'static str,
     },
-    /// The parties are not about to run the same thing.
+    /// The parties are not about to run the same computation.
     Mismatch {
-        /// The party that runs another.
+        /// The party whose computation differs.
         peer: PartyId,
     },
-    /// This party's inputs do not have the size that they need.
+    /// This party's inputs do not have the required size.
     Inputs {
-        /// Planes that came.
+        /// The number of planes that were given.
         found: usize,
-        /// Planes that it takes.
+        /// The number of planes that the circuit takes.
         expected: usize,
     },
-    /// A stock of triples and masks has fewer than a run takes.
+    /// A stock has fewer triples or masks than a run takes.
     Short {
-        /// The kind of which there are too few.
+        /// The kind of correlation that the stock lacks.
         what: &'static str,
         /// The number left.
         found: u64,
@@ -141,7 +141,7 @@ impl AuthError {
         AuthError::Abort { peer: Some(PartyId(peer as u8)), check }
     }
 
-    /// The code, the peer to blame, and the texts of the table.
+    /// The error's code, the peer to blame, and the texts of the table.
     #[must_use]
     pub fn fault(&self) -> Fault {
         match self {

@@ -1,4 +1,6 @@
-//! The function-dependent phase: a circuit is garbled with what a stock holds.
+//! The function-dependent phase: garbles a circuit with triples and masks from a stock. The parties
+//! compare the digests of their tasks, make the masks of all wires, and open the masks of inputs to
+//! their owners. Every garbler then sends its tables to the evaluator, a piece at a time.
 
 use crate::{
     AuthError, Check, Form, Script, Stock, Task, cost, half,
@@ -16,7 +18,7 @@ use hushwire_ot::Context;
 use hushwire_prg::Seed;
 use zeroize::{Zeroize, Zeroizing};
 
-/// A party's garbled circuit: it serves for one evaluation, at once or out of a
+/// A party's garbled circuit. It serves for one evaluation, at once or after it was kept on a
 /// [`Shelf`](crate::Shelf).
 #[cfg_attr(test, derive(Clone))]
 pub struct Garbled {
@@ -34,8 +36,8 @@ pub struct Garbled {
 }
 
 impl Garbled {
-    /// The name of what its parties garbled together: public, the same for all of them, and no
-    /// other circuit's.
+    /// The public name of what the parties garbled together: the same at all of them, and different
+    /// for every circuit.
     #[must_use]
     pub fn id(&self) -> [u8; 16] {
         *self.context.child("authgarble circuit id", 0).sid.0.first_chunk().expect("32 bytes hold 16")
@@ -48,20 +50,20 @@ impl Drop for Garbled {
     }
 }
 
-/// State of a party besides its masks.
+/// The state of a party besides its masks.
 #[cfg_attr(test, derive(Clone))]
 pub(crate) enum RoleState {
-    /// AuthgarbleParty 0.
+    /// Party 0.
     Evaluator(Tables),
     Garbler(wrk::Labels),
 }
 
 impl Stock {
-    /// The function-dependent phase of a circuit: takes its triples and masks out of the stock,
-    /// whatever becomes of it.
+    /// The function-dependent phase of a circuit. It takes the circuit's triples and masks out of
+    /// the stock, even if the phase fails later.
     ///
     /// # Panics
-    /// If the roles are not of as many parties (the caller's bug).
+    /// If the roles are for another number of parties (the caller's bug).
     pub fn garble<'a>(&'a mut self, task: &Task) -> Script<'a, Garbled> {
         assert!(task.roles.learns.iter().all(|l| l.len() == self.n), "roles of as many parties");
         let (me, n, threads, task) = (self.me, self.n, self.threads, task.clone());
@@ -95,7 +97,7 @@ async fn run(talk: Talk, stock: &mut Stock, task: Task) -> Result<Garbled, AuthE
     Ok(Garbled { task, context, me, n, delta, seed, masks, own, side, process })
 }
 
-/// Every garbler's tables, sent to the evaluator.
+/// Makes every garbler's tables, and sends them to the evaluator.
 async fn tables(
     room: &mut Room,
     context: &Context,
@@ -112,7 +114,7 @@ async fn tables(
         (_, Form::Rows) => MadeTables::Rows(Box::new(wrk::Garbling::new(&job, threads, &mut room.own))),
         (_, Form::HalfGates) => MadeTables::Halves(Box::new(half::Garbling::new(&job, &mut room.own))),
     };
-    // Messages whose memory serves for every piece.
+    // The messages' memory is reused for every piece.
     let mut messages = vec![Vec::new(); n - 1];
     for piece in pieces(ands) {
         let mut into = vec![0; n - 1];
@@ -153,7 +155,7 @@ async fn tables(
 
 /// The tables that a party makes.
 enum MadeTables {
-    /// The evaluator's: those of the others.
+    /// The evaluator makes no tables; it collects those of the garblers.
     Nothing(Tables),
     Rows(Box<wrk::Garbling>),
     Halves(Box<half::Garbling>),

@@ -1,9 +1,10 @@
-//! Half gates of n − 1 garblers for one evaluator, party 0: between two KRRW18 (Figure 4), among
-//! more YWZ20's improvement of WRK17, with tables that are derived here.
+//! Half gates of n − 1 garblers for one evaluator, party 0. Between two parties the scheme is that
+//! of KRRW18 (Figure 4). Among more it is YWZ20's improvement of WRK17, with tables that are
+//! derived here.
 //!
-//! Garbler i has labels A, B of α, β at Λ = 0 under Δ_i. Its H_j and H'_j serve the label of
-//! garbler j. Everything that the evaluator needs is linear in Λ_α and Λ_β, r = s ⊕ Λ_α λ_β ⊕ Λ_β
-//! λ_α, so that a block for each coefficient takes the place of one for each row:
+//! Garbler i has labels A, B of α, β at Λ = 0 under Δ_i. Its H_j and H'_j are the hashes for the
+//! label of garbler j. Everything that the evaluator needs is linear in Λ_α and Λ_β, because r = s
+//! ⊕ Λ_α λ_β ⊕ Λ_β λ_α. One block for each coefficient therefore replaces one block for each row:
 //!
 //! ```text
 //! for its own label   G_0 = H_i(A) ⊕ H_i(A ⊕ Δ_i) ⊕ Σ_j K_i[λ_β,j] ⊕ λ_β,i Δ_i
@@ -19,17 +20,17 @@
 //!                     and garbler 1's bit with its Q
 //! ```
 //!
-//! Bit 0 of Δ is 1 and that of garbler 1's labels at Λ = 0 is 0, so that its labels carry Λ through
-//! XORs; those of inputs are given the Λ that all heard.
+//! Bit 0 of Δ is 1, and bit 0 of garbler 1's labels at Λ = 0 is 0, so that its labels carry Λ
+//! through XORs. Its labels of inputs are set to the Λ that all parties received.
 //!
-//! H_j(L_α,i) ⊕ Λ_α G_0 is H_j(A) and Λ_α times the rest of G_0, likewise with β; so L_j = C_j ⊕ (r
-//! ⊕ Λ_α Λ_β) Δ_j. The abstract of YWZ20 has 2 κ bits less for an AND and garbler than WRK17's 4 (n
-//! − 1) κ, half gates for the own label alone: this is (3 n − 4) κ in place of (4 n − 6) κ. What
-//! the evaluator learns of garbler i is what a row of WRK17 tells: its own labels, and M_j[r_i] of
-//! corrupt garblers j; one of H(A) and H(A ⊕ Δ) is unknown to it for α, and one for β, and they
-//! hide all but that one sum.
+//! H_j(L_α,i) ⊕ Λ_α G_0 is H_j(A) plus Λ_α times the rest of G_0, and likewise with β, so that L_j
+//! = C_j ⊕ (r ⊕ Λ_α Λ_β) Δ_j. The abstract of YWZ20 saves 2 κ bits for each AND and garbler over
+//! WRK17's 4 (n − 1) κ, by half gates for the garbler's own label alone. The tables here have (3 n
+//! − 4) κ bits in place of (4 n − 6) κ. The evaluator learns of garbler i exactly what a row of
+//! WRK17 tells: its own labels, and M_j[r_i] of corrupted garblers j. One of H(A) and H(A ⊕ Δ) is
+//! unknown to it for α, and one for β; they hide everything but that one sum.
 //!
-//! **The check.** Nothing of this is authenticated towards the evaluator; it compares all ANDs at
+//! **The check.** The tables are not authenticated towards the evaluator. It checks all ANDs at
 //! once, before any output is decoded:
 //!
 //! ```text
@@ -39,21 +40,21 @@
 //! 0       Σ_i F_i = Σ χ (Σ_i K_0[r_i] ⊕ (r_0 ⊕ Λ_γ ⊕ Λ_α Λ_β) Δ_0), or it ends
 //! ```
 //!
-//! *Sound.* Tables and Λ are fixed before χ is sent. Let t be Λ_γ ⊕ Λ_α Λ_β ⊕ r of each AND: what
-//! garblers say must be off by (Σ χ t) Δ_0, which is 0 with probability 2^−128, and else known to
-//! nobody. If all t are 0, then by induction every Λ is right.
+//! *Soundness.* Tables and Λ are fixed before χ is sent. Let t be Λ_γ ⊕ Λ_α Λ_β ⊕ r of each AND.
+//! The garblers' messages must then be off by (Σ χ t) Δ_0, which is 0 with probability 2^−128, and
+//! otherwise known to no garbler. If all t are 0, then by induction every Λ is right.
 //!
-//! *An evaluator that deviates* hears F_i only where it has the labels of its Λ. It knows one label
-//! of each wire of an honest garbler, that of the right Λ: no peer has a MAC of another bit. For
-//! right Λ, M_0[r_i] is what a row of WRK17 gives it, so that F_i tells nothing new, whatever χ is,
-//! and whether others heard the same or not.
+//! *A corrupted evaluator* receives F_i only if it has the labels of the Λ that it sent. It knows
+//! one label of each wire of an honest garbler, the one for the right Λ, since no peer has a MAC of
+//! another bit. For the right Λ, M_0[r_i] is what a row of WRK17 gives it. F_i therefore tells
+//! nothing new, whatever χ is, and whether or not others received the same χ.
 //!
-//! *Garblers that deviate* hear Λ and hashes before the check. Both, and whether an honest party
-//! ends, are independent of inputs, exactly: for other values on the wires there are other masks
-//! λ_0 of the evaluator, and parts of triples, under which it says the same. Choose λ_γ,0 AND by
-//! AND so that r_0, and with it L_j and Λ_γ, stay as they were; opened d and e stay with the parts
-//! of a and b. All that any honest party compares is a function of these. Outputs follow only if
-//! all t are 0.
+//! *Corrupted garblers* receive Λ and hashes before the check. These messages, and whether an
+//! honest party aborts, are exactly independent of the inputs: for other values on the wires there
+//! are other masks λ_0 of the evaluator, and other parts of triples, under which it sends the same
+//! messages. To see this, choose λ_γ,0 AND by AND so that r_0, and with it L_j and Λ_γ, stay the
+//! same; the opened d and e stay the same with the parts of a and b. Everything that an honest
+//! party compares is a function of these. Outputs are decoded only if all t are 0.
 
 use crate::{
     hash::hash,
@@ -70,28 +71,28 @@ use hushwire_prg::Prg;
 use std::ops::Range;
 use zeroize::Zeroizing;
 
-/// LOCAL: blocks of hashes at a time.
+/// LOCAL: the number of blocks that are hashed at a time.
 const STRIP: usize = 1 << 10;
 
-/// Blocks of an AND's table from one of `n` parties' garblers.
+/// The number of blocks of an AND's table from one garbler among `n` parties.
 const fn table_blocks(n: usize) -> usize {
     3 * n - 4
 }
 
-/// Bytes of `garbler`'s tables of `ands` ANDs among `n`: their blocks, then a bit each from
-/// garbler 1.
+/// The number of bytes of `garbler`'s tables of `ands` ANDs among `n` parties: their blocks, then
+/// one bit for each AND from garbler 1.
 pub(crate) const fn table_bytes([garbler, n]: [usize; 2], ands: usize) -> usize {
     16 * table_blocks(n) * ands + if garbler == 1 { ands.div_ceil(8) } else { 0 }
 }
 
-/// The hashes of an AND: of the label of each of m garblers, left and right, one for each of m
-/// labels. Their tweaks go on from AND to AND.
+/// The hashes of an AND: for the label of each of m garblers, left and right, one hash for each of
+/// m labels. Tweaks continue from AND to AND.
 fn keys(context: &Context) -> HashKeys {
     HashKeys::new(context.backend, context.sid, "half gates")
 }
 
-/// The number by which the hashes of ANDs from `first` on have their key, which serves 2^20 labels:
-/// a layer has one.
+/// The number that selects the hash key for a layer's ANDs, from `first` on. A key serves 2^20
+/// labels; a layer uses one key.
 fn number(m: usize, first: usize) -> u64 {
     (2 * m * first) as u64
 }
@@ -108,14 +109,14 @@ fn part(shares: &Shares, delta: Block, k: usize) -> Block {
     shares.keys.iter().fold(delta.and_bit(shares.bit(k)), |sum, keys| sum ^ keys[k])
 }
 
-/// A garbler on its way through the program.
+/// A garbler's state while it walks the program.
 pub(crate) struct Garbling {
     pub(crate) labels: Labels,
     rows: Rows<Block>,
     keys: HashKeys,
     /// Labels, and their hashes.
     scratch: [Blocks; 2],
-    /// Tables and bits that were made and not sent.
+    /// Tables and bits that were made but not yet sent.
     ready: Vec<u8>,
     bits: Vec<u8>,
 }
@@ -133,8 +134,7 @@ impl Garbling {
         Garbling { labels, rows, keys: keys(context), scratch, ready: vec![], bits: vec![] }
     }
 
-    /// This garbler's tables of the ANDs in `range`, which come in their order, after those that
-    /// `out` has.
+    /// Appends this garbler's tables of the ANDs in `range` to `out`. Ranges must come in order.
     pub(crate) fn tables(&mut self, job: &Job<'_>, range: Range<usize>, out: &mut Vec<u8>) {
         let Job { context: Context { backend, .. }, me, n, delta, program, .. } = *job;
         let Garbling { labels, rows, keys, scratch: [x, pads], ready, bits } = self;
@@ -148,7 +148,7 @@ impl Garbling {
                 for (x, (a, b)) in x.chunks_exact_mut(4).zip(pairs.by_ref().take(len)) {
                     x.copy_from_slice(&[a[0], a[0] ^ delta, b[0], b[0] ^ delta]);
                 }
-                // A, which is gone from `x` then.
+                // Saves A, which the next steps overwrite in `x`.
                 products.iter_mut().zip(x.chunks_exact(4)).for_each(|(product, x)| *product = x[0]);
                 let (x, pads) = (&mut x[..4 * len], &mut pads[..4 * len * m]);
                 hash(*backend, key, x, pads, m, |k| tweak(m, made + k / 4, me, k % 4 > 1));
@@ -169,13 +169,13 @@ impl Garbling {
     }
 }
 
-/// ANDs that are hashed at a time.
+/// The number of ANDs that are hashed at a time.
 fn strip(m: usize) -> usize {
     (STRIP / (4 * m)).max(1)
 }
 
-/// An AND's table, after those that `out` has, and the label of its output. `pads` are the hashes
-/// of A, A ⊕ Δ, B and B ⊕ Δ.
+/// Appends an AND's table to `out`, and returns the label of the AND's output at Λ = 0. `pads` are
+/// the hashes of A, A ⊕ Δ, B and B ⊕ Δ.
 #[inline]
 fn fill(job: &Job<'_>, k: usize, a: Block, pads: &[Block], out: &mut Vec<u8>) -> Block {
     let Job { me, n, delta, masks: Masks { alpha, beta, s, .. }, .. } = *job;
@@ -188,8 +188,8 @@ fn fill(job: &Job<'_>, k: usize, a: Block, pads: &[Block], out: &mut Vec<u8>) ->
             let halves = [a0 ^ a1 ^ part(beta, delta, k), b0 ^ b1 ^ a ^ part(alpha, delta, k)];
             out.extend_from_slice(as_bytes(&halves));
         } else {
-            // Garbler `target + 1` is behind the slot after the evaluator's, less this party's own
-            // place.
+            // The MACs for garbler `target + 1` are one slot later, after the evaluator's, and this
+            // party has no slot for itself.
             let slot = target + usize::from(target + 1 < me);
             let [alpha, beta, s] = [alpha, beta, s].map(|shares| shares.macs[slot][k]);
             out.extend_from_slice(as_bytes(&[a0 ^ a1 ^ beta, b0 ^ b1 ^ alpha, a0 ^ b0 ^ s]));
@@ -198,8 +198,8 @@ fn fill(job: &Job<'_>, k: usize, a: Block, pads: &[Block], out: &mut Vec<u8>) ->
     label
 }
 
-/// The evaluator's part in P_0, P_1 and Q of every label of every AND, and in what it compares: the
-/// same for its own Δ, in `checks`.
+/// The evaluator's part in P_0, P_1 and Q of every label of every AND. `checks` has its part in the
+/// check, with its own Δ.
 pub(crate) fn own(job: &Job<'_>) -> Tables {
     let Job { n, delta, masks: Masks { alpha, beta, s, .. }, .. } = *job;
     let mut sums = Buffer::new();
@@ -221,7 +221,7 @@ pub(crate) fn absorb(n: usize, slot: usize, range: Range<usize>, message: &[u8],
     let (message, bits) = message.split_at(16 * each * range.len());
     let sums = &mut from_bytes_mut(&mut tables.of[0])[3 * m * range.start..3 * m * range.end];
     for (sums, table) in sums.chunks_exact_mut(3 * m).zip(from_bytes(message).chunks_exact(each)) {
-        // Its own label has no third block.
+        // A garbler's own label has no third block.
         let (before, others) = table.split_at(3 * slot);
         let (halves, after) = others.split_at(2);
         add(&mut sums[..3 * slot], before);
@@ -241,15 +241,16 @@ pub(crate) struct Evaluated {
     pub(crate) outputs: Vec<u8>,
     /// Λ of every AND, one a byte.
     pub(crate) ands: Vec<u8>,
-    /// The labels of every AND, garbler after garbler.
+    /// The labels of every AND, by garbler.
     pub(crate) labels: Vec<Blocks>,
-    /// The sum of all garblers' MACs of every AND, as it must be.
+    /// The sum of all garblers' MACs that each AND must have.
     pub(crate) macs: Blocks,
 }
 
-/// Evaluates all ANDs: `labels` of the inputs by garbler, `inputs` Λ of the inputs, one a byte.
+/// Evaluates all ANDs. `labels` has the labels of the inputs by garbler, and `inputs` Λ of the
+/// inputs, one a byte.
 pub(crate) fn evaluate(job: &Job<'_>, tables: &Tables, inputs: &[u8], labels: &[&[Block]]) -> Evaluated {
-    // Loops over labels are unrolled where the number of labels is known.
+    // The compiler unrolls loops over labels if their number is known.
     match job.n {
         2 => evaluate_of::<1>(job, tables, inputs, labels),
         3 => evaluate_of::<2>(job, tables, inputs, labels),
@@ -259,7 +260,7 @@ pub(crate) fn evaluate(job: &Job<'_>, tables: &Tables, inputs: &[u8], labels: &[
     }
 }
 
-/// The same for M garblers, or any number where M is 0.
+/// Evaluates for M garblers, or for any number if M is 0.
 fn evaluate_of<const M: usize>(
     job: &Job<'_>,
     tables: &Tables,
@@ -332,8 +333,8 @@ fn at(sums: &[Block], u: bool, v: bool) -> Block {
     sums[2] ^ sums[0].and_bit(u) ^ sums[1].and_bit(v)
 }
 
-/// A garbler's MACs of r of every AND, and Λ of the outputs, one a byte: from Λ of the inputs and
-/// of the ANDs, one a byte.
+/// A garbler's MACs of r of every AND, and Λ of the outputs, one a byte. Both follow from Λ of the
+/// inputs and of the ANDs, one a byte.
 pub(crate) fn macs(
     job: &Job<'_>,
     [beta, alpha, s]: &[Blocks; 3],

@@ -1,4 +1,5 @@
-//! Hashes of one input with several tweaks.
+//! The tweakable hash tccr(x, i) = π(π(x) ⊕ i) ⊕ π(x) (GKWY, ePrint 2019/074, section 7.4), for
+//! each input with several tweaks.
 
 use crate::shares::Blocks;
 use hushwire_aes::{Aes128, Backend};
@@ -7,9 +8,10 @@ use hushwire_block::{
     registry::{self, HASH},
 };
 
-/// `out[m k + t] = tccr(x[k], tweak(k) + t)` for t < m; `x` is changed.
+/// Sets `out[m k + t]` to tccr(x[k], tweak(k) + t) for t < m; `x` is overwritten.
 ///
-/// The m hashes of an input share its first permutation: m + 1 calls take the place of 2 m.
+/// The m hashes of an input share its first permutation, so that m + 1 calls of the permutation
+/// replace 2 m.
 pub(crate) fn hash(
     backend: Backend,
     key: &Aes128,
@@ -20,7 +22,7 @@ pub(crate) fn hash(
 ) {
     registry::note(|| {
         for k in 0..x.len() {
-            // Inputs in a row with one tweak differ by Δ.
+            // Consecutive inputs with one tweak differ by Δ.
             let of = tweak(k);
             if k == 0 || tweak(k - 1) != of {
                 registry::used(HASH, &key.round_keys()[0], of, m);
@@ -39,7 +41,7 @@ pub(crate) fn hash(
             out.iter_mut().for_each(|out| *out ^= *x);
         }
     } else {
-        // Block by block, as the implementation `ref` is measured.
+        // The loop goes block by block, which is how the implementation `ref` is measured.
         for (k, (out, x)) in out.chunks_exact_mut(m).zip(&*x).enumerate() {
             out.fill(*x);
             let inputs = Blocks::of(out.iter().copied());

@@ -1,6 +1,6 @@
-//! Leaky ANDs: z = x y of shared bits, right or caught, where a corrupt party may learn an honest
-//! one's share of x and is caught with probability 1/2 each time (WRK17b Π_LaAND, in the form of
-//! KRRW18 Figure 5 for n parties).
+//! Leaky ANDs: z = x y of shared bits. The products are right, or an error is caught. A corrupted
+//! party may learn an honest party's share of x, and is caught with probability 1/2 for each
+//! attempt (WRK17b Π_LaAND, in the form of KRRW18 Figure 5 for n parties).
 //!
 //! ```text
 //! C_i = y_i Δ_i ⊕ Σ_j (K_i[y_j] ⊕ M_j[y_i])      Σ_i C_i = y Δ,  Δ = Σ Δ_i
@@ -12,9 +12,9 @@
 //!         sums sent under commitments
 //! ```
 //!
-//! x, y and r are random bits that serve here alone, never masks of wires: a passing check may tell
-//! some of x. A failing one may tell Δ, so that nothing may have been garbled under it before: the
-//! types see to that.
+//! x, y and r are random bits that serve here alone, never as masks of wires, because a check that
+//! passes may reveal a part of x. A check that fails may reveal Δ, so that nothing may be garbled
+//! under this Δ before; the types ensure this.
 
 use crate::{
     AuthError, Check,
@@ -24,14 +24,14 @@ use crate::{
 };
 use hushwire_block::{Block, abreast, from_bytes, from_bytes_mut};
 
-/// LOCAL: ANDs that are hashed at a time; it divides 2^20, the span of a hash's key.
+/// LOCAL: the number of ANDs that are hashed at a time; it divides 2^20, the span of a hash's key.
 const STRIP: usize = 1024;
-/// LOCAL: ANDs that a thread takes at a time; what it reads and writes of them for one peer stays
-/// in its cache.
+/// LOCAL: the number of ANDs that a thread takes at a time; their data for one peer stays in the
+/// thread's cache.
 const PART: usize = 1 << 13;
 
-/// z = x y for shares of random bits: `bits` are x, y and r of `len` ANDs, one list after the
-/// other, and r becomes z. `first` is the number of the first AND of this session.
+/// Computes z = x y for shares of random bits. `bits` holds x, y and r of `len` ANDs, one list
+/// after the other, and z replaces r. `first` is the number of the first AND in this session.
 pub(crate) async fn multiply(
     room: &mut Room,
     delta: Block,
@@ -97,14 +97,14 @@ pub(crate) async fn multiply(
     check(room, &s).await
 }
 
-/// `out` = b_i Δ_i ⊕ Σ_j (K_i[b_j] ⊕ M_j[b_i]): this party's part of b Δ, for as many bits from
+/// Sets `out` to b_i Δ_i ⊕ Σ_j (K_i[b_j] ⊕ M_j[b_i]), this party's part of b Δ, for the bits from
 /// `first` on.
 fn product(delta: Block, bits: &Shares, first: usize, out: &mut [Block]) {
     out.iter_mut().zip(&bits.macs[0][first..]).for_each(|(out, mac)| *out = delta.and_bit(mac.lsb()));
     bits.lists().for_each(|list| add(out, &list[first..]));
 }
 
-/// All say bit 1 of S; the sums.
+/// All parties send bit 1 of S; returns the sums.
 async fn said(room: &mut Room, s: &[Block]) -> Result<Vec<u8>, AuthError> {
     let mut sum: Vec<u8> = s.iter().map(|s| s.0[0] >> 1 & 1).collect();
     let own = pack(&sum);
@@ -131,8 +131,8 @@ async fn check(room: &mut Room, s: &[Block]) -> Result<(), AuthError> {
     room.confirm().await
 }
 
-/// The strips of `len` ANDs from number `first` on: where each begins and ends, and its first
-/// number.
+/// Splits `len` ANDs into strips: where each strip begins and ends, and the number of its first
+/// AND. ANDs are numbered from `first` on.
 fn strips(first: u64, len: usize) -> impl Iterator<Item = (usize, usize, u64)> {
     let mut from = 0;
     std::iter::from_fn(move || {
@@ -147,7 +147,7 @@ fn strips(first: u64, len: usize) -> impl Iterator<Item = (usize, usize, u64)> {
     })
 }
 
-/// The keys of the hash of ANDs in which `from` sends to `to`.
+/// The hash keys of the ANDs in which `from` sends to `to`.
 fn keys(room: &Room, from: usize, to: usize) -> HashKeys {
     let way = room.context.sid.child("leaky ANDs from", from as u64).child("to", to as u64);
     HashKeys::new(room.backend(), way, "hash")

@@ -1,9 +1,9 @@
-//! Masks of all wires, and the products of the masks that ANDs take: the part of garbling that both
-//! forms share.
+//! The masks of all wires, and the products of the masks that ANDs need. Both forms of garbling
+//! share this part.
 //!
-//! Wire w has the mask λ_w, shared and authenticated; the evaluator sees Λ_w = z_w ⊕ λ_w. Inputs
-//! and ANDs have fresh masks, XORs the sum of their operands'. For an AND (α, β, γ) with triple (a,
-//! b, c):
+//! Wire w has a mask λ_w, which is shared and authenticated; the evaluator sees Λ_w = z_w ⊕ λ_w.
+//! Inputs and ANDs have fresh masks. The mask of an XOR is the sum of its operands' masks. For an
+//! AND (α, β, γ) with the triple (a, b, c):
 //!
 //! ```text
 //! d = λ_α ⊕ a, e = λ_β ⊕ b, opened with MACs;   σ = λ_α λ_β = c ⊕ d b ⊕ e a ⊕ d e;   s = σ ⊕ λ_γ
@@ -22,7 +22,7 @@ use hushwire_block::{Block, abreast};
 use hushwire_circuit::Program;
 use hushwire_ot::Context;
 
-/// A circuit under way at one party, as both forms garble and evaluate it.
+/// One party's view of a circuit that is being garbled or evaluated, in both forms.
 pub(crate) struct Job<'a> {
     pub(crate) context: &'a Context,
     pub(crate) me: usize,
@@ -38,22 +38,22 @@ pub(crate) struct Job<'a> {
 pub(crate) struct Masks {
     pub(crate) inputs: Shares,
     pub(crate) outputs: Shares,
-    /// λ_α, λ_β and s of every AND; none once tables are made.
+    /// λ_α, λ_β and s of every AND; empty once the tables are made.
     pub(crate) alpha: Shares,
     pub(crate) beta: Shares,
     pub(crate) s: Shares,
 }
 
 impl Masks {
-    /// Masks of inputs and outputs alone.
+    /// The masks of inputs and outputs alone.
     pub(crate) fn of_ends(inputs: Shares, outputs: Shares) -> Masks {
         let none = || Shares::zeros(1, 0, 0);
         Masks { inputs, outputs, alpha: none(), beta: none(), s: none() }
     }
 }
 
-/// Walks the program, and opens what the ANDs need. `fresh` has a mask for every input bit, then
-/// for every AND.
+/// Walks the program, and opens the bits that the ANDs need. `fresh` has a mask for every input
+/// bit, then for every AND.
 pub(crate) async fn make(
     room: &mut Room,
     delta: Block,
@@ -66,7 +66,7 @@ pub(crate) async fn make(
     let (me, slots, threads) = (room.talk.me(), room.talk.slots(), worth(room.talk.threads(), ands));
     let [mut alpha, mut beta] = [0, 1].map(|_| Shares::zeros(threads, slots, ands));
     let mut outputs = Shares::zeros(1, slots, program.output_bits() * instances);
-    // A thread walks the program with some of the lists.
+    // Each thread walks the program with some of the lists.
     let width = (2 * slots).div_ceil(threads);
     let constants = constant(me, slots, delta);
     let lists =
@@ -104,17 +104,17 @@ pub(crate) async fn make(
     Ok(Masks { inputs: fresh.part(&(0..bits)), outputs, alpha, beta, s })
 }
 
-/// One of the lists of shares on its way through a program.
+/// One of the lists of shares during a walk of the program.
 struct MaskColumn<'a> {
     /// The blocks of inputs, then of ANDs.
     fresh: &'a [Block],
     one: Block,
-    /// The blocks of ANDs' operands, to be found.
+    /// The blocks of ANDs' operands, filled by the walk.
     operands: [&'a mut Blocks; 2],
     out: &'a mut Blocks,
 }
 
-/// Finds operands and outputs; the first `bits` masks belong to inputs.
+/// Computes operands and outputs; the first `bits` masks belong to inputs.
 fn walk(backend: Backend, program: &Program, instances: usize, bits: usize, columns: &mut [MaskColumn<'_>]) {
     let width = columns.len();
     let inputs = (0..bits).flat_map(|k| columns.iter().map(move |column| column.fresh[k]));
@@ -135,7 +135,7 @@ fn walk(backend: Backend, program: &Program, instances: usize, bits: usize, colu
     }
 }
 
-/// A row of the public constant 1: its mask is 1, so that what the evaluator sees of it is 0.
+/// A row of the public constant 1. Its mask is 1, so that the evaluator sees 0.
 fn constant(me: usize, slots: usize, delta: Block) -> Vec<Block> {
     let mut row = vec![Block::ZERO; 2 * slots];
     let at = if me == 0 { 0..slots } else { slots..slots + 1 };

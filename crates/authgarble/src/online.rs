@@ -1,4 +1,5 @@
-//! The online phase: inputs, evaluation, checks, and only then outputs.
+//! The online phase: the parties exchange masked inputs, the evaluator evaluates, checks follow,
+//! and outputs are opened only after the checks.
 //!
 //! ```text
 //! 1  all → all       x ⊕ λ of their inputs    (and a round to compare, if there are more than two)
@@ -38,9 +39,9 @@ impl Garbled {
         Job { context, me: *me, n: *n, delta: *delta, program, instances, masks }
     }
 
-    /// Evaluates the circuit on the planes of this party's inputs, in the circuit's order; the
-    /// planes of the outputs that it learns, likewise. Bits past the last instance are ignored in
-    /// inputs and 0 in outputs.
+    /// Evaluates the circuit on the planes of this party's inputs, in the circuit's order, and
+    /// returns the planes of the outputs that it learns, in the same order. Bits past the last
+    /// instance are ignored in inputs and 0 in outputs.
     pub fn evaluate(self, inputs: &Planes) -> Script<'static, Planes> {
         let (me, n, inputs) = (self.me, self.n, inputs.clone());
         let cost = cost::online(me, n, &self.task);
@@ -48,7 +49,7 @@ impl Garbled {
     }
 }
 
-/// Bits of planes, plane after plane, one a byte.
+/// The bits of planes, plane after plane, one a byte.
 fn bits(planes: &Planes) -> Zeroizing<Vec<u8>> {
     let instances = planes.instances();
     let planes = planes.chunks_exact(plane_bytes(instances).max(1));
@@ -81,7 +82,7 @@ async fn run(talk: Talk, garbled: Garbled, inputs: Planes) -> Result<Planes, Aut
     Ok(Planes::new(mine.len() / instances, instances, packed).expect("a plane for every bit"))
 }
 
-/// Λ of all inputs, one a byte, which all parties have heard alike.
+/// Λ of all inputs, one a byte. All parties have received the same values.
 async fn masked(room: &mut Room, garbled: &Garbled, inputs: &Planes) -> Result<Vec<u8>, AuthError> {
     let Garbled { task, own, n, me, .. } = garbled;
     let mut mine = bits(inputs);
@@ -89,7 +90,7 @@ async fn masked(room: &mut Room, garbled: &Garbled, inputs: &Planes) -> Result<V
     let mine = pack(&mine);
     let due: Vec<_> = (0..*n).map(|p| task.roles.inputs_of(&task.program, p, task.instances)).collect();
     let most = due.iter().map(Vec::len).max().unwrap_or(0).div_ceil(8);
-    // As long as the longest, so that a broadcast has one length.
+    // Pads to the longest input, so that all messages of a broadcast have one length.
     let padded = [mine, vec![0; most - due[*me].len().div_ceil(8)]].concat();
     let all = room.broadcast("masked inputs", padded).await?;
     room.confirm().await?;
@@ -105,7 +106,7 @@ async fn masked(room: &mut Room, garbled: &Garbled, inputs: &Planes) -> Result<V
     Ok(public)
 }
 
-/// The labels of the inputs, by garbler, at the evaluator.
+/// The labels of the inputs, by garbler, at the evaluator; empty at a garbler.
 async fn labels(room: &mut Room, garbled: &Garbled, public: &[u8]) -> Vec<Vec<u8>> {
     let slots = room.talk.slots();
     let (mut out, mut into) = (vec![Vec::new(); slots], vec![0; slots]);
@@ -123,7 +124,7 @@ fn chosen(zeros: &[Block], public: &[u8], delta: Block) -> Blocks {
     Blocks::of(zeros.iter().zip(public).map(|(zero, bit)| *zero ^ delta.and_bit(*bit == 1)))
 }
 
-/// The evaluator's part; Λ of the outputs.
+/// The evaluator's part; returns Λ of the outputs.
 async fn evaluator(
     room: &mut Room,
     garbled: &Garbled,
@@ -164,7 +165,7 @@ async fn evaluator(
     Ok(outputs)
 }
 
-/// A garbler's part; Λ of the outputs.
+/// A garbler's part; returns Λ of the outputs.
 async fn garbler(
     room: &mut Room,
     garbled: &Garbled,
@@ -193,7 +194,7 @@ async fn garbler(
     let (packed, rest) = heard[0].split_at(bytes);
     let (seed, proof) = rest.split_first_chunk().expect("the length that was asked for");
     let ands = room.bits("masked ANDs", 0, packed, count)?;
-    // Before anything is said that depends on them.
+    // The check comes before any message that depends on these ANDs.
     let expected = digest(room, "labels of ands", me, &chosen(&labels.ands, &ands, delta));
     if !same(&expected, proof) {
         return Err(AuthError::abort_of(Check::AndLabels, 0));
@@ -205,13 +206,13 @@ async fn garbler(
     Ok(outputs)
 }
 
-/// Σ χ M of all ANDs' MACs, χ from the evaluator's seed.
+/// Σ χ M over the MACs of all ANDs, with χ from the evaluator's seed.
 fn weighed(room: &Room, seed: [u8; SEED], macs: &[Block]) -> Block {
     let (sums, _) = folds(room, &Seed::from_bytes(seed), "MACs of ANDs", &[macs], None);
     Block::from_u128(sums[0].0)
 }
 
-/// One hash of many blocks that `garbler` knows as well as the evaluator.
+/// A hash of blocks that both `garbler` and the evaluator know.
 fn digest(room: &Room, what: &str, garbler: usize, list: &[Block]) -> [u8; HASH] {
     let mut hash = blake3::Hasher::new_derive_key("hushwire authgarble proof v1");
     hash.update(&room.context.sid.0);
@@ -222,7 +223,7 @@ fn digest(room: &Room, what: &str, garbler: usize, list: &[Block]) -> [u8; HASH]
     *hash.finalize().as_bytes()
 }
 
-/// All parties have passed all their checks.
+/// Waits until all parties have reported that their checks passed.
 async fn verdict(room: &mut Room) -> Result<(), AuthError> {
     let ours = *blake3::Hasher::new_derive_key("hushwire authgarble verdict v1")
         .update(&room.context.sid.0)

@@ -1,6 +1,6 @@
-//! Agreed numbers that costs are counted from as well.
+//! Agreed numbers from which the costs are computed, too.
 
-/// SECURITY: ρ: a party with two keys passes with probability 2^−ρ.
+/// SECURITY: ρ: a party with two keys passes the check of Δ with probability 2^−ρ.
 pub(crate) const TRIALS: usize = 40;
-/// Bytes of the seed of weights.
+/// The number of bytes of the seed of weights.
 pub(crate) const SEED: usize = 16;

@@ -1,4 +1,6 @@
-//! One party of a session over channels: all phases of one circuit after the other.
+//! One party of a session over channels. It runs all phases of one circuit after the other: set-up,
+//! preprocessing, garbling, and the online phase. Stocks and garbled circuits from earlier sessions
+//! take the place of the phases that made them.
 
 use crate::{AuthError, Form, Garbled, Need, Roles, Script, Setup, Stock, Task};
 use hushwire_circuit::{Planes, Program};
@@ -8,14 +10,14 @@ use hushwire_prg::Seed;
 use std::collections::VecDeque;
 
 const STEP: &str = "authenticated garbling";
-/// AGREEMENT: triples that are made in advance at most, where a run takes fewer: they wait in
-/// memory.
+/// AGREEMENT: the largest number of triples that are made in advance for a run that takes fewer;
+/// they wait in memory.
 const AHEAD: u64 = 1 << 18;
 
-/// A party that runs circuits with its peers, and preprocesses for them when a stock is used up,
-/// each time after a set-up of its own.
+/// A party that runs circuits with its peers. It runs the preprocessing when a stock is used up,
+/// each time after a new set-up.
 ///
-/// After an error it is of no use: open another in a new session.
+/// It cannot be used after an error: open another party in a new session.
 pub struct AuthgarbleParty {
     context: Context,
     me: usize,
@@ -25,9 +27,9 @@ pub struct AuthgarbleParty {
     threads: usize,
     seed: Seed,
     stock: Option<Stock>,
-    /// Circuits of the next runs, garbled before.
+    /// Circuits for the next runs that were garbled in advance.
     garbled: VecDeque<Garbled>,
-    /// Set-ups so far.
+    /// The number of set-ups so far.
     epochs: u64,
     driver: Driver,
     lost: bool,
@@ -35,8 +37,8 @@ pub struct AuthgarbleParty {
 }
 
 impl AuthgarbleParty {
-    /// AuthgarbleParty `me` among `n`. `context`, `ot` and `form` are agreed, and the context is of
-    /// no other session; `seed` is this party's secret randomness for this session alone.
+    /// Party `me` among `n`. `context`, `ot` and `form` are agreed, and no other session uses the
+    /// context. `seed` is this party's secret randomness for this session alone.
     #[must_use]
     pub fn new(
         context: &Context,
@@ -65,41 +67,42 @@ impl AuthgarbleParty {
         }
     }
 
-    /// LOCAL: the same party with `threads` threads for its own work: with one peer and another,
-    /// and on parts of long lists.
+    /// LOCAL: the same party with `threads` threads for its own work, which they share by peer and
+    /// by parts of long lists.
     #[must_use]
     pub fn threads(self, threads: usize) -> AuthgarbleParty {
         let stock = self.stock.map(|stock| stock.on_threads(threads));
         AuthgarbleParty { threads, stock, ..self }
     }
 
-    /// Takes a stock that was made before, by [`AuthgarbleParty::prepare`] of an earlier session of
-    /// the same parties, for the next runs.
+    /// Uses a stock that [`AuthgarbleParty::prepare`] made in an earlier session of the same
+    /// parties for the next runs.
     ///
     /// # Panics
-    /// If it is another party's, or of another number of parties (the caller's bug).
+    /// If the stock belongs to another party or has another number of parties (the caller's bug).
     pub fn take_stock(&mut self, stock: Stock) {
         assert_eq!((stock.me(), stock.parties()), (self.me, self.n), "a stock of this party");
         self.stock = Some(stock.on_threads(self.threads));
     }
 
-    /// Takes circuits that were garbled before, by [`AuthgarbleParty::garble`] of an earlier
-    /// session of the same parties: the next runs are of these, in their order, and have the online
+    /// Uses circuits that [`AuthgarbleParty::garble`] garbled in an earlier session of the same
+    /// parties. The next runs evaluate these circuits, in their order, and consist of the online
     /// phase alone.
     ///
     /// # Panics
-    /// If they are another party's, or of another number of parties (the caller's bug).
+    /// If the circuits belong to another party or have another number of parties (the caller's
+    /// bug).
     pub fn take_garbled(&mut self, circuits: Vec<Garbled>) {
         assert!(circuits.iter().all(|g| (g.me, g.n) == (self.me, self.n)), "circuits of this party");
         self.garbled = circuits.into();
     }
 
-    /// A set-up and the function-independent phase, for runs of later sessions that take `need`,
-    /// which is agreed. A channel for each peer, in the order of parties.
+    /// Runs a set-up and the function-independent phase, for runs of later sessions that take
+    /// `need`, which is agreed. `channels` has a channel for each peer, in the order of parties.
     ///
     /// # Errors
-    /// A check failed, or a channel did; this is a fork of the process that opened the session,
-    /// here and below.
+    /// A check or a channel failed, or this process is a fork of the one that opened the session;
+    /// the last holds for the other methods, too.
     pub fn prepare(&mut self, channels: &mut [Channel], need: Need) -> Result<Stock, AuthError> {
         self.begin()?;
         let stock = self.stock(channels, need, need)?;
@@ -107,9 +110,9 @@ impl AuthgarbleParty {
         Ok(stock)
     }
 
-    /// All phases before the online one, of the circuits that one later session runs, in its order;
-    /// agreed. A channel for each peer, in the order of parties. The circuits share a set-up, which
-    /// nothing else does.
+    /// Runs all phases before the online phase, for the circuits that one later session runs, in
+    /// its order; they are agreed. `channels` has a channel for each peer, in the order of parties.
+    /// The circuits share a set-up, which serves nothing else.
     ///
     /// # Errors
     /// A check failed, the parties garble different things, or a channel failed.
@@ -127,17 +130,17 @@ impl AuthgarbleParty {
         Ok(circuits)
     }
 
-    /// Runs `program` on as many sets of inputs as the planes have instances: `inputs` are those
-    /// that this party brings, in the circuit's order; gives the outputs that it learns, likewise.
-    /// `ahead` is what this run and those after it take, for one preprocessing as far as it is not
-    /// too much; agreed. A channel for each peer, in the order of parties.
+    /// Runs `program` on all instances of the planes. `inputs` are the inputs of this party in the
+    /// circuit's order; the result has the outputs that it learns, in the same order. `ahead` is
+    /// the need of this run and of those after it, for one preprocessing up to a limit; it is
+    /// agreed. `channels` has a channel for each peer, in the order of parties.
     ///
     /// # Errors
-    /// A check failed, the parties run different things, or a channel failed.
+    /// A check failed, the parties run different circuits, or a channel failed.
     ///
     /// # Panics
-    /// If the roles are another program's, there is not a channel for each peer, or another circuit
-    /// was garbled before (the caller's bug).
+    /// If the roles belong to another program, the number of channels is not the number of peers,
+    /// or another circuit was garbled in advance (the caller's bug).
     pub fn run(
         &mut self,
         channels: &mut [Channel],
@@ -164,7 +167,7 @@ impl AuthgarbleParty {
         Ok(outputs)
     }
 
-    /// Lost until all has gone well.
+    /// Marks the party as lost until the step has succeeded.
     fn begin(&mut self) -> Result<(), AuthError> {
         self.process.check(STEP)?;
         if std::mem::replace(&mut self.lost, true) {
@@ -208,14 +211,16 @@ mod tests {
     use hushwire_prg::Prg;
     use std::{thread, time::Duration};
 
-    /// Parties on threads, circuits one after the other, over queues that hold less than a message.
+    /// Runs parties on threads, one circuit after the other, over queues that are smaller than a
+    /// message.
     #[test]
     fn parties_over_channels() {
         let mut prg = Prg::new(Backend::best(), &seed(5, 0), "party");
         for (n, form) in [(2, Form::HalfGates), (3, Form::Rows), (3, Form::HalfGates)] {
             let program = random_circuit(&mut prg);
             let worlds: Vec<_> = (1..4).map(|k| World::new(&mut prg, &program, n, k, form)).collect();
-            // Enough for the first two; the third finds too little and preprocesses anew.
+            // The stock is enough for the first two circuits; the third run finds too few triples
+            // and preprocesses anew.
             let need = worlds[0].task.need();
             let ahead = Need { triples: 3 * need.triples, masks: 3 * need.masks };
             let ids: Vec<_> = (0..n).map(|p| PartyId(p as u8)).collect();

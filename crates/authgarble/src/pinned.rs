@@ -1,4 +1,4 @@
-//! The bytes on the wire, on every tier, and those of an AND by declared costs.
+//! Tests that pin the bytes on the wire, on every tier, and the bytes of an AND in declared costs.
 
 use crate::{
     Form, Need, Roles, Script, Setup, Task, bucket_size, garble_cost, online_cost, preprocess_cost,
@@ -12,7 +12,7 @@ use hushwire_ot::{Context, Protocol, Sid};
 use hushwire_prg::Prg;
 use hushwire_testkit::{Digests, Trace, backends};
 
-/// Runs scripts to their end, and listens.
+/// Runs scripts to their end, and records the messages.
 fn heard<T>(mut scripts: Vec<Script<'_, T>>) -> (Vec<T>, Trace) {
     let trace = Trace::new();
     trace.run(Wiring::Mesh, &mut scripts);
@@ -26,7 +26,8 @@ fn phases(backend: Backend, n: usize, form: Form) -> [Trace; 4] {
     phases_of("mul:6", 3, 1, backend, n, form)
 }
 
-/// The phases of `instances` instances of a circuit, every party's work on `threads` threads.
+/// The traces of all phases of `instances` instances of a circuit, with every party on `threads`
+/// threads.
 fn phases_of(
     circuit: &str,
     instances: usize,
@@ -68,7 +69,7 @@ fn bytes_on_the_wire_are_those_of_the_file() {
     all.compare();
 }
 
-/// Every tier, and every width of batches, sends the same bytes.
+/// All tiers and all widths of batches send the same bytes.
 #[test]
 fn tiers_and_widths_change_no_byte() {
     for (n, form, _) in RUNS {
@@ -82,7 +83,7 @@ fn tiers_and_widths_change_no_byte() {
     }
 }
 
-/// Lists that are long enough for several threads, in parts of which the last one is shorter.
+/// The lists are long enough for several threads, and the last part is shorter than the others.
 #[test]
 fn threads_change_no_byte() {
     for (n, form) in [(2, Form::HalfGates), (3, Form::Rows)] {
@@ -94,7 +95,7 @@ fn threads_change_no_byte() {
     }
 }
 
-/// Set-ups cost what they say, with every extension by rows.
+/// The cost of a set-up is the declared one with every extension by rows.
 #[test]
 fn set_ups_cost_what_they_say() {
     let mut found = vec![];
@@ -125,8 +126,8 @@ const SET_UPS: [(usize, Protocol); 5] = [
     (3, Protocol::SoftSpoken4),
 ];
 
-/// Bytes for an AND of each phase, as the crate's page has them: within 5 % of the declared costs,
-/// which runs are held to.
+/// The bytes for an AND in each phase are those of the crate's documentation, within 5 % of the
+/// declared costs, which runs must match.
 #[test]
 fn bytes_for_an_and_are_those_of_the_page() {
     const ANDS: u64 = 1 << 17;
@@ -153,7 +154,8 @@ fn bytes_for_an_and_are_those_of_the_page() {
         let blocks = 16.0 * (3 * n - 4) as f64;
         near(scale(garble_cost(1, n, &halves).bytes_sent), peers / 4.0 + blocks + 0.125, "half gates");
         near(scale(garble_cost(n - 1, n, &halves).bytes_sent), peers / 4.0 + blocks, "half gates");
-        // Inputs and outputs beside Λ of every AND: a bit for each is on the page.
+        // Online, inputs and outputs add a bit each to Λ of every AND; the documentation counts Λ
+        // alone.
         let ends = (program.output_bits() + program.input_bits()) * instances / 8;
         let online = online_cost(0, n, &halves).bytes_sent - (n - 1) as u64 * ends as u64;
         near(scale(online), peers / 8.0, "online");

@@ -1,4 +1,5 @@
-//! The function-independent phase: authenticated triples and masks, before the circuit is known.
+//! The function-independent phase: makes authenticated triples and masks, before the circuit is
+//! known.
 //!
 //! ```text
 //! N triples: 3 B N authenticated bits ─► B N leaky ANDs ─► a coin shifts B lists ─► buckets of B
@@ -39,7 +40,8 @@ pub(crate) async fn run(talk: Talk, mut setup: Setup, need: Need) -> Result<Stoc
     Ok(stock.on_threads(setup.threads))
 }
 
-/// `n` triples, from the place `made` on; the first leaky AND has the number `first`.
+/// Makes `n` triples, and stores them from place `made` on; the first leaky AND has the number
+/// `first`.
 async fn batch(
     room: &mut Room,
     ends: &mut [Ends],
@@ -53,7 +55,7 @@ async fn batch(
     let ands = n * b;
     let mut bits = authenticated(room, ends, 3 * ands).await?;
     leaky::multiply(room, delta, first, ands, &mut bits).await?;
-    // The coin comes when every leaky AND is fixed.
+    // The coin is tossed only after every leaky AND is fixed.
     let coin = room.coin().await?;
     room.confirm().await?;
     let shifts = bucket::shifts(&mut Prg::new(room.backend(), &coin, "buckets"), n, b);
@@ -78,7 +80,7 @@ async fn batch(
     Ok(())
 }
 
-/// One list of shares of all buckets: `list` has x, y and z of the leaky ANDs.
+/// Combines one list of shares of all buckets; `list` has x, y and z of the leaky ANDs.
 fn combine(shifts: &[usize], opened: &[u8], list: &[Block], [a, b, c]: [&mut [Block]; 3]) {
     let n = a.len();
     let ands = (shifts.len() + 1) * n;

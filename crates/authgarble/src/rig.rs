@@ -1,4 +1,4 @@
-//! All parties of a phase on one thread, and the relations that their shares must keep.
+//! Runs all parties of a phase on one thread, and checks the relations between their shares.
 
 use crate::{AuthError, Form, Garbled, Need, Roles, Script, Setup, Stock, Task, shares::Shares};
 use hushwire_aes::Backend;
@@ -22,7 +22,7 @@ pub(crate) fn run<T>(mut scripts: Vec<Script<'_, T>>) -> Result<Vec<T>, AuthErro
     Ok(scripts.into_iter().map(Script::finish).collect())
 }
 
-/// Some parties have several threads, whatever is tested.
+/// The number of threads of party `me`; some parties have several in every test.
 pub(crate) fn threads(me: usize) -> usize {
     1 + me % 2
 }
@@ -37,7 +37,7 @@ pub(crate) fn stocks(world: u8, n: usize, need: Need) -> Vec<Stock> {
     run(setups(world, n).into_iter().map(|setup| setup.preprocess(need)).collect()).expect("honest parties")
 }
 
-/// The bits behind shares, when every MAC fits its key.
+/// The values of shared bits. Every MAC must fit its key.
 pub(crate) fn values(deltas: &[Block], shares: &[&Shares]) -> Vec<bool> {
     let n = deltas.len();
     let mut values = vec![false; shares[0].len()];
@@ -87,7 +87,7 @@ impl World {
     pub(crate) fn with_roles(self, program: &Program, owners: Vec<usize>, learns: Vec<Vec<bool>>) -> World {
         let World { n, task, inputs, .. } = self;
         let instances = task.instances;
-        // The inputs in the circuit's order.
+        // The inputs, in the circuit's order.
         let mut rest: Vec<_> = inputs
             .iter()
             .enumerate()
@@ -108,7 +108,7 @@ impl World {
         World { n, task, inputs, outputs }
     }
 
-    /// All phases.
+    /// Runs all phases, and returns every party's outputs.
     pub(crate) fn run(&self, name: u8) -> Result<Vec<Planes>, AuthError> {
         let _watch = registry::watch();
         let mut stocks = stocks(name, self.n, self.task.need());
@@ -121,7 +121,7 @@ impl World {
     }
 }
 
-/// A circuit of random gates: equal operands, constants, NOTs, outputs that are inputs.
+/// A circuit of random gates, with equal operands, constants, NOTs, and outputs that are inputs.
 pub(crate) fn random_circuit(prg: &mut Prg) -> Program {
     let mut below = |n: usize| (prg.next_u64() % n as u64) as usize;
     let mut builder = Builder::new();

@@ -2,7 +2,8 @@
 
 use hushwire_circuit::Program;
 
-/// Who brings each input of a program and who learns each output, in the circuit's order. Agreed.
+/// The party that brings each input of a program, and the parties that learn each output, in the
+/// circuit's order. Roles are agreed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Roles {
     /// The owner of each input.
@@ -15,7 +16,7 @@ impl Roles {
     /// Roles among `n` parties.
     ///
     /// # Panics
-    /// If there is not one for each input and output, or for each party (the caller's bug).
+    /// If the number of roles is not that of inputs, outputs or parties (the caller's bug).
     #[must_use]
     pub fn new(program: &Program, n: usize, owners: Vec<usize>, learns: Vec<Vec<bool>>) -> Roles {
         assert_eq!(owners.len(), program.inputs().len(), "an owner for every input");
@@ -25,13 +26,13 @@ impl Roles {
         Roles { owners, learns }
     }
 
-    /// Bits of the inputs that `party` brings.
+    /// The number of bits of the inputs that `party` brings.
     #[must_use]
     pub fn input_bits(&self, program: &Program, party: usize) -> usize {
         self.owners.iter().zip(program.inputs()).filter(|(p, _)| **p == party).map(|(_, w)| w).sum()
     }
 
-    /// Bits of the outputs that `party` learns.
+    /// The number of bits of the outputs that `party` learns.
     #[must_use]
     pub fn output_bits(&self, program: &Program, party: usize) -> usize {
         self.learns.iter().zip(program.outputs()).filter(|(l, _)| l[party]).map(|(_, w)| w).sum()
@@ -48,7 +49,8 @@ impl Roles {
     }
 }
 
-/// The places of the bits of values of these widths that `pick` picks by their number.
+/// The places of the bits of the values that `pick` selects by number, where `widths` are the
+/// values' widths.
 fn places(widths: &[usize], instances: usize, pick: impl Fn(usize) -> bool) -> Vec<u32> {
     let (mut places, mut at) = (vec![], 0);
     for (i, width) in widths.iter().enumerate() {

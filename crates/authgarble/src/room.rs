@@ -1,5 +1,9 @@
-//! The room in which parties meet for one phase: broadcasts that all hear alike, commitments,
-//! coins, and opened bits.
+//! The operations of all parties in one phase: consistent broadcasts, commitments, coins, and
+//! openings of bits.
+//!
+//! A broadcast is a message to every peer. With more than two parties, each party also sends a hash
+//! of all earlier broadcasts. Commitments are BLAKE3 hashes with a random nonce, bound to the
+//! session, the party and a number. Opened bits are sent with one hash of all their MACs.
 
 use crate::{
     AuthError, Check,
@@ -14,31 +18,31 @@ use hushwire_prg::{Prg, Seed};
 
 /// SECURITY: 256 bits, so that collisions take 2^128 work.
 pub(crate) const HASH: usize = 32;
-/// A commitment's nonce.
+/// The number of bytes of a commitment's nonce.
 pub(crate) const NONCE: usize = 32;
-/// LOCAL: blocks that are hashed at a time: whole chunks of BLAKE3, beside each other.
+/// LOCAL: the number of blocks that are hashed at a time: whole chunks of BLAKE3, in parallel.
 const PIECE: usize = 1 << 13;
 
-/// Bytes of `lists` lists of `bits` opened bits with the hash of their MACs.
+/// The number of bytes of `lists` lists of `bits` opened bits with the hash of their MACs.
 pub(crate) fn opened_bytes(lists: usize, bits: usize) -> usize {
     if bits == 0 { 0 } else { lists * bits.div_ceil(8) + HASH }
 }
 
-/// One phase among all parties, as one of them sees it.
+/// One party's view of a phase among all parties.
 pub(crate) struct Room {
     pub(crate) talk: Talk,
     pub(crate) context: Context,
-    /// Everything that was broadcast, in the order of rounds and parties.
+    /// A hash of all broadcasts, in the order of rounds and parties.
     said: blake3::Hasher,
     /// This party's secret randomness.
     pub(crate) own: Prg,
-    /// Hashes and commitments so far: each has a number of its own.
+    /// The number of hashes and commitments so far; each has a number of its own.
     count: u64,
 }
 
 impl Room {
-    /// `context` is agreed and of this phase alone; `seed` is this party's secret randomness for
-    /// it.
+    /// `context` is agreed and used in this phase alone; `seed` is this party's secret randomness
+    /// for the phase.
     pub(crate) fn new(talk: Talk, context: Context, seed: &Seed) -> Room {
         let mut said = blake3::Hasher::new_derive_key("hushwire authgarble broadcasts v1");
         said.update(&context.sid.0);
@@ -55,9 +59,9 @@ impl Room {
         self.count
     }
 
-    /// A message from every party to every other; all of them, in the order of parties. With more
-    /// than two parties each also sends the hash of all broadcasts before, so that a party that
-    /// sent different messages to different parties is found at the next broadcast.
+    /// Broadcasts a message of every party, and returns all of them in the order of parties. With
+    /// more than two parties, each also sends the hash of all earlier broadcasts. A party that sent
+    /// different messages to different parties is thus detected at the next broadcast.
     pub(crate) async fn broadcast(
         &mut self,
         name: &'static str,
@@ -84,8 +88,8 @@ impl Room {
         Ok(heard)
     }
 
-    /// All broadcasts so far were heard alike, or this ends here. Two parties have nothing to
-    /// compare.
+    /// Checks that all parties received the same broadcasts so far, and aborts otherwise. Two
+    /// parties have nothing to compare.
     pub(crate) async fn confirm(&mut self) -> Result<(), AuthError> {
         if self.talk.n() > 2 {
             self.broadcast("comparing broadcasts", Vec::new()).await?;
@@ -103,7 +107,7 @@ impl Room {
         *hash.finalize().as_bytes()
     }
 
-    /// A value with a fresh nonce before it.
+    /// Prepends a fresh nonce to a value.
     pub(crate) fn sealed(&mut self, value: &[u8]) -> Vec<u8> {
         let mut opening = vec![0; NONCE];
         self.own.fill(&mut opening);
@@ -116,8 +120,8 @@ impl Room {
         &opening[NONCE..]
     }
 
-    /// Every party commits to a value of the same length, then all open; the values, in the order
-    /// of parties.
+    /// Every party commits to a value of the same length, then all open; returns the values in the
+    /// order of parties.
     pub(crate) async fn together(
         &mut self,
         names: [&'static str; 2],
@@ -136,8 +140,8 @@ impl Room {
         Ok(openings.iter().map(|opening| Self::unsealed(opening).to_vec()).collect())
     }
 
-    /// A coin that no party could foresee: a public seed from what every party brought, tossed
-    /// after all earlier messages.
+    /// Tosses a coin that no party can foresee: a public seed from contributions of every party,
+    /// tossed after all earlier messages.
     pub(crate) async fn coin(&mut self) -> Result<Seed, AuthError> {
         let mut own = [0; 32];
         self.own.fill(&mut own);
@@ -150,7 +154,7 @@ impl Room {
         Ok(Seed::from_bytes(*hash.finalize().as_bytes().first_chunk().expect("32 bytes hold 16")))
     }
 
-    /// One hash of MACs, from one party to another, which come in pieces.
+    /// The hash of the MACs that one party sends to another; its caller feeds it pieces.
     fn macs(&self, number: u64, [from, to]: [usize; 2]) -> blake3::Hasher {
         let mut hash = blake3::Hasher::new_derive_key("hushwire authgarble macs v1");
         hash.update(&self.context.sid.0);
@@ -159,8 +163,8 @@ impl Room {
         hash
     }
 
-    /// Every party opens lists of shares of the same length to all: the public bits, one a byte,
-    /// list after list.
+    /// Opens lists of shares of the same length to all parties; returns the public bits, one a
+    /// byte, list after list.
     pub(crate) async fn open(
         &mut self,
         name: &'static str,
@@ -189,9 +193,9 @@ impl Room {
         Ok(sum)
     }
 
-    /// Every party opens shares to those to whom they are due: `due[p]` are the places of those
-    /// that party p learns. The bits that this party learns, one a byte, once each peer's MACs, as
-    /// one hash, are known to be right.
+    /// Opens shares to their recipients: `due[p]` are the places of the bits that party p learns.
+    /// Returns the bits that this party learns, one a byte, after the hash of each peer's MACs was
+    /// checked.
     pub(crate) async fn reveal(
         &mut self,
         name: &'static str,
@@ -216,7 +220,7 @@ impl Room {
         Ok(sum)
     }
 
-    /// The message to the peer of `slot` about bits with these MACs: the bits of each list, then a
+    /// The message to the peer of `slot` for bits with these MACs: the bits of each list, then a
     /// hash of all MACs.
     fn opening(&self, number: u64, slot: usize, lists: &[&[Block]]) -> Vec<u8> {
         let len = lists.first().map_or(0, |macs| macs.len());
@@ -233,8 +237,8 @@ impl Room {
         message
     }
 
-    /// The bits of a peer, one a byte, when the hash is that of their MACs; of the opening of this
-    /// number, from this slot.
+    /// A peer's bits, one a byte, in the opening of this number from this slot. Their hash of MACs
+    /// must be right.
     fn opened(
         &self,
         name: &'static str,
@@ -269,7 +273,7 @@ impl Room {
         Ok(all)
     }
 
-    /// Packed bits that came from a peer, one a byte.
+    /// Unpacks the bits that a peer sent, one a byte.
     pub(crate) fn bits(
         &self,
         message: &'static str,
@@ -283,8 +287,8 @@ impl Room {
         Err(AuthError::Malformed { peer: PartyId(self.talk.peer(slot) as u8), message })
     }
 
-    /// Two machines with each peer, all of them side by side. The two machines of a peer share one
-    /// message, in which the first machine's part comes first.
+    /// Runs two machines with each peer, all of them at the same time. The two machines of a peer
+    /// share one message, in which the first machine's part comes first.
     pub(crate) async fn pairs(&self, pairs: Vec<[PeerMachine<'_>; 2]>) -> Result<(), AuthError> {
         let mut sides: Vec<_> = pairs.into_iter().flatten().collect();
         let (mut heard, mut into) = (Vec::new(), vec![0; sides.len()]);
@@ -321,7 +325,7 @@ impl Room {
 /// A machine with a peer.
 pub(crate) type PeerMachine<'a> = &'a mut (dyn Machine<Error = OtError> + Send);
 
-/// A machine that still runs takes the message of its round, and makes that of the next one.
+/// Gives a running machine the message of its round, and returns the next round with its message.
 fn next(machine: PeerMachine<'_>, heard: Option<&[u8]>) -> Result<(Option<Round>, Vec<u8>), OtError> {
     if let (Some(heard), Some(_)) = (heard, machine.round(0)) {
         machine.read(&[Exchanged::heard(heard)])?;
@@ -334,8 +338,9 @@ fn next(machine: PeerMachine<'_>, heard: Option<&[u8]>) -> Result<(Option<Round>
     Ok((round, message))
 }
 
-/// The public keys of a hash, another for every 2^20 numbers. The last one is kept: a layer of a
-/// circuit may have few gates, and to derive a key for each took longer than to hash them.
+/// The public keys of a hash; every 2^20 numbers have another key. The last key is cached: a layer
+/// of a circuit may have few gates, and deriving a key for each layer took longer than hashing the
+/// gates.
 pub(crate) struct HashKeys {
     backend: Backend,
     sid: Sid,

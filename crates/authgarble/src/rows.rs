@@ -1,4 +1,4 @@
-//! The walk of a program whose wires are rows of blocks, or of public bits.
+//! Walks a program whose wires are rows of blocks, or of public bits.
 //!
 //! ```text
 //! a slot      lane after lane, `width` cells each; lane = copy · instances + instance
@@ -11,8 +11,8 @@ use hushwire_block::{Block, gates::xor_gates};
 use hushwire_circuit::{ONE, Program, Slot, Stage, Walk, Wires, ZERO, input_slot};
 use std::ops::{DerefMut, Range};
 
-/// AGREEMENT: lanes of a strip of copies, at least one copy: more take more memory and no less
-/// time.
+/// AGREEMENT: the number of lanes of a strip of copies, which has at least one copy. More lanes
+/// take more memory and save no time.
 const LANES: usize = 256;
 
 /// The cells that rows are made of.
@@ -22,7 +22,7 @@ pub(crate) trait Cell: Copy {
 
     fn list(len: usize) -> Self::List;
 
-    /// Slot `c` = slot `a` ⊕ slot `b` for gates [a, b, c] in turn, of `lane` cells each.
+    /// Sets slot `c` to slot `a` ⊕ slot `b` for each gate [a, b, c], with `lane` cells each.
     fn xor(backend: Backend, slots: &mut [Self], lane: usize, gates: &[[Slot; 3]]);
 }
 
@@ -62,10 +62,10 @@ impl Cell for u8 {
     }
 }
 
-/// Rows of registers and slots.
+/// The rows of registers and slots.
 pub(crate) struct Rows<T: Cell> {
     walk: Walk,
-    /// ANDs so far.
+    /// The number of ANDs so far.
     ands: usize,
     width: usize,
     instances: usize,
@@ -83,7 +83,7 @@ pub(crate) struct AndLayer<'a, T> {
     pub(crate) operands: Operands<'a, T>,
     /// The number of the first AND.
     pub(crate) first: usize,
-    /// The place of the products: AND after AND, lane after lane.
+    /// The place for the products: AND after AND, lane after lane.
     pub(crate) products: &'a mut [T],
 }
 
@@ -97,7 +97,7 @@ pub(crate) struct Operands<'a, T> {
 }
 
 impl<'a, T> Operands<'a, T> {
-    /// The rows of an operand, 0 or 1, in the order of the ANDs' numbers.
+    /// The rows of operand 0 or 1, in the order of the ANDs' numbers.
     pub(crate) fn of(self, which: usize) -> impl Iterator<Item = &'a [T]> {
         let Operands { slots, ands, lane, width } = self;
         ands.iter().flat_map(move |gate| slots[gate[which] as usize * lane..][..lane].chunks_exact(width))
@@ -105,8 +105,8 @@ impl<'a, T> Operands<'a, T> {
 }
 
 impl<T: Cell> Rows<T> {
-    /// Rows of `width` cells, with these rows of the inputs: bit after bit, instance after
-    /// instance.
+    /// Rows of `width` cells for a program, with the given rows of the inputs: bit after bit,
+    /// instance after instance.
     pub(crate) fn new(
         program: &Program,
         instances: usize,
@@ -122,12 +122,12 @@ impl<T: Cell> Rows<T> {
         Rows { walk, ands: 0, width, instances, registers, slots, lanes: 0, one, written, products }
     }
 
-    /// Runs the program; `ands` makes the products of each layer that has any.
+    /// Runs the program; `ands` computes the products of each layer that has ANDs.
     pub(crate) fn run(&mut self, backend: Backend, program: &Program, ands: impl FnMut(AndLayer<'_, T>)) {
         self.advance(backend, program, usize::MAX, ands);
     }
 
-    /// Runs the program up to a layer after which `until` ANDs are made, or to its end.
+    /// Runs the program to its end, or to the first layer after which `until` ANDs are made.
     pub(crate) fn advance(
         &mut self,
         backend: Backend,
@@ -158,7 +158,7 @@ impl<T: Cell> Rows<T> {
         self.walk = walk;
     }
 
-    /// Rows of the outputs: bit after bit, instance after instance.
+    /// The rows of the outputs: bit after bit, instance after instance.
     pub(crate) fn outputs(&self, program: &Program) -> T::List {
         let len = self.instances * self.width;
         let mut out = T::list(program.output_bits() * len);
@@ -169,7 +169,7 @@ impl<T: Cell> Rows<T> {
     }
 }
 
-/// Makes room for `len` cells; blocks that grow out of their memory are wiped.
+/// Makes room for `len` cells. A list that is too short is replaced, and its blocks are wiped.
 fn resize<T: Cell>(list: &mut T::List, len: usize) {
     if len > list.len() {
         *list = T::list(len);

@@ -1,16 +1,17 @@
-//! A phase among all parties, written as one straight line and run as a machine.
+//! A phase among all parties, written as straight-line code and run as a machine. Each
+//! [`Talk::exchange`] is one round with every peer.
 
 use crate::AuthError;
 use hushwire_machine::drive::{Line, Talk as Messages};
 
-/// A phase under way, a machine with a slot for each peer
+/// A phase in progress, a machine with a slot for each peer
 /// ([`Wiring::Mesh`](hushwire_machine::drive::Wiring::Mesh)).
 ///
-/// Take its steps under any driver, then [`finish`](Line::finish).
+/// Run its steps under any driver, then call [`finish`](Line::finish).
 pub type Script<'a, T> = Line<'a, T, AuthError>;
 
-/// The line's end of the messages: one party among `n`, with a slot for each peer, in the order of
-/// parties.
+/// The endpoint of the messages for a phase's code: one party among `n`, with a slot for each peer,
+/// in the order of parties.
 pub(crate) struct Talk {
     messages: Messages,
     me: usize,
@@ -31,32 +32,33 @@ where
 }
 
 impl Talk {
-    /// This party.
+    /// This party's number.
     pub(crate) fn me(&self) -> usize {
         self.me
     }
 
-    /// LOCAL: threads of this party's own work.
+    /// LOCAL: the number of threads for this party's own work.
     pub(crate) fn threads(&self) -> usize {
         self.threads
     }
 
-    /// Parties.
+    /// The number of parties.
     pub(crate) fn n(&self) -> usize {
         self.n
     }
 
-    /// Peers.
+    /// The number of peers.
     pub(crate) fn slots(&self) -> usize {
         self.n - 1
     }
 
-    /// The party behind a slot.
+    /// The party of a slot.
     pub(crate) fn peer(&self, slot: usize) -> usize {
         slot + usize::from(slot >= self.me)
     }
 
-    /// One round: a message to each slot, and one from each, of the number of bytes in `into`.
+    /// Runs one round: sends a message to each slot, and receives one from each, of the number of
+    /// bytes in `into`.
     pub(crate) async fn exchange(
         &self,
         name: &'static str,

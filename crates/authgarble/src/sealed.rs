@@ -1,11 +1,12 @@
-//! The files that a party keeps on a disk, as bytes under a key of its own.
+//! The encrypted and authenticated format of the files that a party keeps on disk, under a key of
+//! its own.
 //!
 //! ```text
 //! magic 24 | nonce 32 | plaintext ⊕ AES-CTR stream | BLAKE3 of all before, keyed
 //! ```
 //!
-//! Both keys are of the nonce, which is random: no two files share a stream. The magic names the
-//! kind and its version.
+//! Both keys are derived from the nonce, which is random, so that no two files share a stream. The
+//! magic names the kind of file and its version.
 
 use crate::shares::same;
 use hushwire_aes::Backend;
@@ -16,21 +17,21 @@ const MAGIC: usize = 24;
 const NONCE: usize = 32;
 const MAC: usize = 32;
 
-/// A kind of what is kept.
+/// A kind of sealed file.
 pub(crate) struct SealedKind {
     pub(crate) magic: &'static [u8; MAGIC],
-    /// The part of the magic that all versions begin with.
+    /// The prefix of the magic that all versions of the kind share.
     pub(crate) family: &'static [u8],
-    /// Labels of the keys of the MAC and of the cipher.
+    /// The derivation labels of the keys of the MAC and of the cipher.
     pub(crate) keys: [&'static str; 2],
 }
 
-/// The reason why bytes are not what was sealed.
+/// The reason why bytes cannot be unsealed.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Unsealed {
-    /// They begin as another version of the kind does.
+    /// They begin like a file of another version of the kind.
     Version,
-    /// They are none of this key's, or were changed.
+    /// They were sealed under another key, or were changed.
     Foreign,
 }
 
@@ -45,7 +46,7 @@ fn tag(key: &[u8; 32], sealed: &[u8]) -> [u8; MAC] {
     *blake3::keyed_hash(key, sealed).as_bytes()
 }
 
-/// Adds the stream.
+/// Encrypts or decrypts in place: adds the stream.
 fn cover(stream: &mut Prg, bytes: &mut [u8]) {
     let mut pad = Zeroizing::new(vec![0; bytes.len().min(1 << 16)]);
     for piece in bytes.chunks_mut(1 << 16) {
@@ -55,12 +56,12 @@ fn cover(stream: &mut Prg, bytes: &mut [u8]) {
     }
 }
 
-/// Seals the plaintext of `len` bytes that `write` appends, under `key`, which is its party's
-/// alone; with a name that nothing else has.
+/// Seals the plaintext of `len` bytes that `write` appends, under `key`, which is the party's
+/// alone. Also returns a name that no other file has.
 ///
 /// # Panics
-/// If it has another length: memory that grows leaves a copy of the plaintext behind (a bug of this
-/// crate).
+/// If `write` appends another number of bytes (a bug of this crate): memory that grows leaves a
+/// copy of the plaintext behind.
 pub(crate) fn seal(
     backend: Backend,
     kind: &SealedKind,
@@ -85,7 +86,7 @@ pub(crate) fn seal(
     (nonce, sealed)
 }
 
-/// The plaintext and the name.
+/// Returns the plaintext and the name.
 pub(crate) fn unseal(
     backend: Backend,
     kind: &SealedKind,
@@ -107,7 +108,7 @@ pub(crate) fn unseal(
     Ok((nonce, Plain { sealed: Zeroizing::new(sealed), body: head..body }))
 }
 
-/// A plaintext, wiped in the end.
+/// A plaintext, which is wiped when it is dropped.
 pub(crate) struct Plain {
     sealed: Zeroizing<Vec<u8>>,
     body: std::ops::Range<usize>,
@@ -119,7 +120,7 @@ impl Plain {
     }
 }
 
-/// The rest of a plaintext, taken off from the front.
+/// The rest of a plaintext, read from the front.
 pub(crate) struct Reader<'a>(&'a [u8]);
 
 impl<'a> Reader<'a> {
@@ -131,7 +132,7 @@ impl<'a> Reader<'a> {
         self.bytes(N)?.try_into().ok()
     }
 
-    /// A number of things, each of `size` bytes of what is left at least.
+    /// A number of items, each of which takes at least `size` bytes of the rest.
     pub(crate) fn count(&mut self, size: usize) -> Option<usize> {
         let count = usize::try_from(u64::from_le_bytes(self.array()?)).ok()?;
         (count.checked_mul(size)? <= self.0.len()).then_some(count)
@@ -141,7 +142,7 @@ impl<'a> Reader<'a> {
         Some(u64::from_le_bytes(self.array()?))
     }
 
-    /// Whether nothing is left.
+    /// Whether everything was read.
     pub(crate) fn is_done(&self) -> bool {
         self.0.is_empty()
     }

@@ -1,5 +1,5 @@
-//! Garbled circuits of one run as the plaintext of a file: what every party keeps between the
-//! function-dependent phase and the online one.
+//! The plaintext format of a file with the garbled circuits of one run: the state that every party
+//! keeps between the function-dependent phase and the online phase.
 //!
 //! ```text
 //! n 1 | me 1 | circuits 8, then of each
@@ -10,8 +10,8 @@
 //!          1  labels of inputs, outputs, ANDs, MACs of ANDs' λ_β, λ_α, s: 8, blocks each
 //! ```
 //!
-//! The circuit itself is not kept, but its digest: whoever takes the file brings the circuit, and
-//! the digests must be equal.
+//! The file has the digest of the circuit, not the circuit itself. The caller that takes the file
+//! brings the circuit, and the digests must be equal.
 
 use crate::{
     Garbled, Task,
@@ -35,14 +35,14 @@ const KIND: SealedKind = SealedKind {
     keys: ["authgarble circuits mac", "authgarble circuits cipher"],
 };
 
-/// The reason why garbled circuits are not taken.
+/// The reason why garbled circuits in a file are refused.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Refused {
     Bytes(Unsealed),
-    /// They are of another party, or of another number of parties: `me` and `n` of the file, and
-    /// those that were asked for.
+    /// They belong to another party, or to another number of parties. The two pairs are `me` and
+    /// `n` of the file, and the requested ones.
     Party([[usize; 2]; 2]),
-    /// They are of another circuit, other roles, another form or other numbers of instances.
+    /// They are for another circuit, other roles, another form or another number of instances.
     Circuit,
 }
 
@@ -52,8 +52,8 @@ impl From<Unsealed> for Refused {
     }
 }
 
-/// Counts or writes: the same line does both, so that a length is never another than what is
-/// written.
+/// Counts or writes bytes. The same code does both, so that a declared length always equals the
+/// written one.
 trait Sink {
     fn put(&mut self, bytes: &[u8]);
 
@@ -86,10 +86,10 @@ impl Sink for Vec<u8> {
     }
 }
 
-/// Garbled circuits under `key`, with a name that no other file has.
+/// Seals garbled circuits under `key`, with a name that no other file has.
 ///
 /// # Panics
-/// If there is none, or they are of several parties (the caller's bug).
+/// If there is no circuit, or the circuits belong to several parties (the caller's bug).
 pub(crate) fn seal(circuits: &[Garbled], key: &Seed) -> ([u8; 32], Vec<u8>) {
     let backend = circuits.first().expect("at least one circuit").context.backend;
     let mut len = Count(0);
@@ -131,7 +131,7 @@ fn write(circuits: &[Garbled], to: &mut impl Sink) {
     }
 }
 
-/// The garbled circuits of these tasks, of party `me` among `n`, and their name.
+/// Returns the garbled circuits of these tasks for party `me` among `n`, and their name.
 pub(crate) fn unseal(
     backend: Backend,
     key: &Seed,

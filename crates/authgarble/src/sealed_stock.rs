@@ -1,4 +1,4 @@
-//! A stock as the plaintext of a file.
+//! The plaintext format of a file with a stock.
 //!
 //! ```text
 //! sid 32 | me 1 | n 1 | Δ 16 | seed 16 | runs 8 | triples 8 | masks 8
@@ -22,12 +22,12 @@ const KIND: SealedKind = SealedKind {
     family: b"hushwire authgarble v",
     keys: ["authgarble stock mac", "authgarble stock cipher"],
 };
-/// Plaintext before the blocks.
+/// The number of plaintext bytes before the blocks.
 const HEAD: usize = 32 + 2 + 32 + 24;
 
 impl Stock {
-    /// The stock under `key`, which is its party's alone, with a name that no other sealed stock
-    /// has.
+    /// Seals the stock under `key`, which is the party's alone, with a name that no other sealed
+    /// stock has.
     pub(crate) fn seal(mut self, key: &Seed) -> ([u8; 32], Vec<u8>) {
         let left = self.left();
         let (triples, masks) = (left.triples as usize, left.masks as usize);
@@ -47,7 +47,7 @@ impl Stock {
         })
     }
 
-    /// The stock and its name.
+    /// Returns the stock and its name.
     pub(crate) fn unseal(
         backend: Backend,
         key: &Seed,

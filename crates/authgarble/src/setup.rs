@@ -1,5 +1,5 @@
-//! The set-up: Δ of every party, OTs with every peer in both directions, and the check that Δ is
-//! one towards all.
+//! The set-up: every party's Δ, OTs with every peer in both directions, and the check that each
+//! party uses one Δ towards all peers.
 //!
 //! ```text
 //! WRK17b, Π_aShare, once for ρ authenticated bits x^r of every party, which are dropped:
@@ -8,8 +8,8 @@
 //!   broadcast   opens S_i^r ⊕ b Δ_i, b = ⊕_{j≠i} x_j^r: all compare it with Σ_j M_i[x_j^r]
 //! ```
 //!
-//! If two keys differ, at least one of the two openings that b may ask for is wrong: a party is
-//! caught with probability 1/2 each time.
+//! If two of a party's keys differ, at least one of the two openings that b may select is wrong.
+//! The party is thus caught with probability 1/2 in each trial.
 
 use crate::{
     AuthError, Check, Need, Script, Stock,
@@ -27,7 +27,7 @@ use hushwire_ot::{Context, Malicious, Opening, Protocol};
 use hushwire_prg::Seed;
 use zeroize::Zeroize;
 
-/// The number of the commitments of the check of Δ, beyond all others of a room.
+/// The first number of the commitments in the check of Δ, above all other numbers of a room.
 pub(crate) const NUMBER: u64 = 1 << 32;
 
 /// One party after the set-up: its Δ and the OTs with every peer. It serves for one preprocessing.
@@ -50,14 +50,14 @@ impl Drop for Setup {
 }
 
 impl Setup {
-    /// The set-up of party `me` among `n`. `context` and `ot` are agreed, and the context is of no
-    /// other set-up; `seed` is this party's secret randomness for this set-up alone.
+    /// The set-up of party `me` among `n`. `context` and `ot` are agreed, and no other set-up uses
+    /// the context. `seed` is this party's secret randomness for this set-up alone.
     ///
-    /// LOCAL: `threads` share this party's own work, here and in what comes of it; no message
-    /// depends on them.
+    /// LOCAL: `threads` threads share this party's own work, in the set-up and in the later phases;
+    /// no message depends on their number.
     ///
     /// # Panics
-    /// If there are not 2 to 128 parties, or `me` is none of them (the caller's bug).
+    /// If the number of parties is not 2 to 128, or `me` is not one of them (the caller's bug).
     pub fn open(
         context: &Context,
         [me, n]: [usize; 2],
@@ -68,8 +68,8 @@ impl Setup {
         Self::opening(context, [me, n], threads, ot, seed, Block::ZERO)
     }
 
-    /// The same; towards its last peer the party has Δ ⊕ `twist`, which only a test has other than
-    /// zero.
+    /// The same set-up, in which the party uses Δ ⊕ `twist` towards its last peer. Only tests have
+    /// a nonzero twist.
     pub(crate) fn opening(
         context: &Context,
         [me, n]: [usize; 2],
@@ -82,8 +82,8 @@ impl Setup {
         let (context, seed) = (*context, seed.derive("authgarble set-up", &context.sid.0));
         let script = script([me, n], threads, move |talk| async move {
             let mut room = Room::new(talk, context.child("authgarble set-up", 0), &seed);
-            // Bit 1 of the sum of all Δ is 1, so that bit 1 of what leaky ANDs sum up to is their
-            // bit.
+            // Bit 1 of the sum of all Δ is 1, so that bit 1 of the sum in a leaky AND is the bit
+            // itself.
             let pinned = Block::from_u128(3);
             let bits = Block::from_u128(if me == 0 { 3 } else { 1 });
             let delta = room.own.next_block();
@@ -102,8 +102,8 @@ impl Setup {
         }
     }
 
-    /// The function-independent phase. It takes the set-up along: a check that fails may tell Δ,
-    /// which must by then have hidden nothing.
+    /// The function-independent phase. It consumes the set-up: a check that fails may reveal Δ,
+    /// which must not have hidden anything by then.
     pub fn preprocess(self, need: Need) -> Script<'static, Stock> {
         let (me, n, threads) = (self.me, self.n, self.threads);
         let cost = cost::preprocess(n, self.ot, need);
@@ -152,7 +152,8 @@ impl Setup {
                 }
             }
         }
-        // What is opened now depends on everybody's bits: all must have heard the same ones.
+        // The next openings depend on every party's bits, so that all parties must have received
+        // the same bits.
         room.confirm().await?;
         let asked =
             |party: usize, r| (0..n).filter(|p| *p != party).fold(false, |b, p| b ^ mac_bit(&all, p, r));
@@ -176,7 +177,7 @@ impl Setup {
     }
 }
 
-/// OTs with every peer, this party's Δ in all those that it sends.
+/// Opens OTs with every peer; the party uses its Δ in all those in which it is the sender.
 async fn open_all(
     room: &mut Room,
     context: &Context,
@@ -188,8 +189,8 @@ async fn open_all(
     let mut openings = Vec::new();
     for slot in 0..room.talk.slots() {
         let peer = room.talk.peer(slot);
-        // Each direction of each pair has a context of its own: nobody can pass messages on or
-        // back.
+        // Each direction of each pair has its own context, so that no party can forward or reflect
+        // messages.
         let of =
             |sender: usize, receiver: usize| context.child("authgarble ot", (sender * n + receiver) as u64);
         let own = |label| seed.derive(label, &[peer as u8]);
@@ -206,22 +207,22 @@ async fn open_all(
     Ok(openings.into_iter().map(ends).collect())
 }
 
-/// The number of the commitment to S ⊕ bΔ of trial `r`.
+/// The number of the commitment to S ⊕ b Δ in trial `r`.
 fn number(r: usize, b: usize) -> u64 {
     NUMBER + 1 + (2 * r + b) as u64
 }
 
-/// A party's MACs: peer after peer, trial after trial. Their bits 0 are its bits.
+/// A party's MACs: peer after peer, trial after trial. Bit 0 of each MAC is the party's bit.
 fn said(bits: &Shares) -> Vec<u8> {
     bits.macs.iter().flat_map(|macs| as_bytes(macs).to_vec()).collect()
 }
 
-/// The MAC that `of` says that it has of its bit `r` towards `towards`.
+/// The MAC that party `of` claims for its bit `r` towards party `towards`.
 fn mac(all: &[&[Block]], of: usize, towards: usize, r: usize) -> Block {
     all[of][(towards - usize::from(towards > of)) * TRIALS + r]
 }
 
-/// The bit `r` that `of` says.
+/// The bit `r` that party `of` claims.
 fn mac_bit(all: &[&[Block]], of: usize, r: usize) -> bool {
     all[of][r].lsb()
 }

@@ -1,17 +1,17 @@
-//! Authenticated shares of bits, and what a party does with them alone.
+//! Authenticated shares of bits, and the local operations on them.
 //!
-//! AuthgarbleParty i holds x_i of x = x_0 ⊕ … ⊕ x_{n−1} and, for every peer j, M = K ⊕ x_i Δ_j,
-//! where j holds K; and K of the peer's x_j. Bit 0 of every Δ is 1 and bit 0 of every K is 0, so
-//! that bit 0 of every M is x_i: MACs carry their bit.
+//! Party i holds x_i of x = x_0 ⊕ … ⊕ x_{n−1}. For every peer j it holds a MAC M = K ⊕ x_i Δ_j,
+//! where j holds the key K, and it holds a key of the peer's x_j. Bit 0 of every Δ is 1 and bit 0
+//! of every K is 0, so that bit 0 of every M is x_i: MACs carry their bit.
 
 use crate::sealed::Reader;
 use hushwire_block::{Block, Buffer, Wipe, abreast, as_bytes_mut};
 use std::ops::{Deref, DerefMut, Range};
 use subtle::ConstantTimeEq;
 
-/// Blocks that are wiped in the end, as bytes: fills of memory, where `zeroize` writes byte after
-/// byte. They never grow: what moves leaves a copy behind. Long ones lie on huge pages: the first
-/// touch of small ones took longer than what was done with them.
+/// Blocks that are wiped as bytes when they are dropped: this is a fill of memory, where `zeroize`
+/// writes byte after byte. They never grow, since a move would leave a copy behind. Long lists use
+/// huge pages: the first touch of small pages took longer than the work on them.
 #[derive(Default)]
 pub(crate) struct Blocks(Buffer);
 
@@ -29,7 +29,7 @@ impl Blocks {
         list
     }
 
-    /// `len` blocks of a plaintext.
+    /// Reads `len` blocks of a plaintext.
     pub(crate) fn read(plain: &mut Reader<'_>, len: usize) -> Option<Blocks> {
         let bytes = plain.bytes(len.checked_mul(16)?)?;
         let mut list = blocks(len);
@@ -37,7 +37,7 @@ impl Blocks {
         Some(list)
     }
 
-    /// The first `len`; the others are wiped.
+    /// Keeps the first `len` blocks, and wipes the others.
     pub(crate) fn truncate(&mut self, len: usize) {
         if let Some(rest) = self.0.get_mut(16 * len..) {
             rest.wipe();
@@ -74,10 +74,10 @@ impl Drop for Blocks {
     }
 }
 
-/// LOCAL: a list of fewer blocks is done with before another thread has begun.
+/// LOCAL: a list of fewer blocks is finished before another thread would have started.
 const SHORT: usize = 1 << 12;
 
-/// Threads for lists of `len` blocks.
+/// The number of threads that are worth starting for lists of `len` blocks.
 pub(crate) fn worth(threads: usize, len: usize) -> usize {
     if len < SHORT { 1 } else { threads }
 }
@@ -91,14 +91,15 @@ pub(crate) struct Shares {
 }
 
 impl Shares {
-    /// Shares of zeros. The first touch of fresh memory takes long: it is the threads' work.
+    /// Shares of zeros. The threads share this work, since the first touch of fresh memory takes
+    /// long.
     pub(crate) fn zeros(threads: usize, slots: usize, len: usize) -> Shares {
         let mut macs = abreast(worth(threads, len), vec![(); 2 * slots], |()| blocks(len));
         let keys = macs.split_off(slots);
         Shares { macs, keys }
     }
 
-    /// Drops shares, and so wipes them.
+    /// Drops shares, which wipes them.
     pub(crate) fn wipe<const N: usize>(threads: usize, all: [Shares; N]) {
         let threads = worth(threads, all.iter().map(Shares::len).max().unwrap_or(0));
         abreast(
@@ -108,7 +109,7 @@ impl Shares {
         );
     }
 
-    /// Shares of `len` bits out of a plaintext, MACs by peer, then keys by peer.
+    /// Reads shares of `len` bits from a plaintext: MACs by peer, then keys by peer.
     pub(crate) fn read(plain: &mut Reader<'_>, slots: usize, len: usize) -> Option<Shares> {
         let mut lists = || (0..slots).map(|_| Blocks::read(plain, len)).collect::<Option<_>>();
         Some(Shares { macs: lists()?, keys: lists()? })
@@ -132,18 +133,18 @@ impl Shares {
         self.macs.iter().chain(&self.keys)
     }
 
-    /// The same, to be changed.
+    /// All blocks, mutable, in the order of [`lists`](Self::lists).
     pub(crate) fn lists_mut(&mut self) -> impl Iterator<Item = &mut Blocks> {
         self.macs.iter_mut().chain(&mut self.keys)
     }
 
-    /// The shares at these places.
+    /// Copies the shares in this range.
     pub(crate) fn part(&self, range: &Range<usize>) -> Shares {
         let list = |list: &Blocks| Blocks::of(list[range.clone()].iter().copied());
         Shares { macs: self.macs.iter().map(list).collect(), keys: self.keys.iter().map(list).collect() }
     }
 
-    /// Adds public bits from share `first` on, which party 0 takes upon itself.
+    /// Adds public bits to the shares from number `first` on; party 0 adds them to its own bits.
     pub(crate) fn add_public(&mut self, threads: usize, me: usize, delta: Block, first: usize, bits: &[u8]) {
         let one = one(me, delta);
         let lists = if me == 0 { &mut self.macs[..] } else { &mut self.keys[..1] };
@@ -155,8 +156,8 @@ impl Shares {
     }
 }
 
-/// The share of a public 1: it adds to the MACs of party 0, which flips its bit, and to the keys
-/// that others hold of it.
+/// The share of a public 1: added to the MACs of party 0, it flips party 0's bit; the other parties
+/// add it to their keys of that bit.
 pub(crate) fn one(me: usize, delta: Block) -> Block {
     let bit = Block::from_u128(1);
     if me == 0 { bit } else { delta ^ bit }
@@ -167,23 +168,23 @@ pub(crate) fn add(to: &mut [Block], from: &[Block]) {
     to.iter_mut().zip(from).for_each(|(to, from)| *to ^= *from);
 }
 
-/// Bits, one a byte, eight to a byte.
+/// Packs bits, one a byte, eight to a byte.
 pub(crate) fn pack(bits: &[u8]) -> Vec<u8> {
     bits.chunks(8).map(|bits| bits.iter().rev().fold(0, |byte, bit| byte << 1 | bit & 1)).collect()
 }
 
-/// The first `len` of packed bits, one a byte.
+/// Unpacks the first `len` bits, one a byte.
 pub(crate) fn unpack(packed: &[u8], len: usize) -> Vec<u8> {
     (0..len).map(|i| packed[i / 8] >> (i % 8) & 1).collect()
 }
 
-/// Whether packed bits are `len`, and nothing is set past the last.
+/// Whether `packed` has exactly the bytes of `len` bits, and no bit past the last is set.
 pub(crate) fn is_packed(packed: &[u8], len: usize) -> bool {
     let clear = len.is_multiple_of(8) || packed[len / 8] >> (len % 8) == 0;
     clear && packed[len.div_ceil(8)..].iter().all(|byte| *byte == 0)
 }
 
-/// Whether two secrets are the same, in constant time.
+/// Whether two secrets are equal, in constant time.
 pub(crate) fn same(a: &[u8], b: &[u8]) -> bool {
     a.ct_eq(b).into()
 }

@@ -1,4 +1,5 @@
-//! Stocks and garbled circuits on disk, each used once: the only part of this crate that does I/O.
+//! Stocks and garbled circuits on disk, each used once. This is the only part of the crate that
+//! does I/O.
 //!
 //! ```text
 //! DIR/NAME.stock     a sealed stock, of the function-independent phase
@@ -9,11 +10,11 @@
 //!                    handed out
 //! ```
 //!
-//! A file is written beside, synced, and linked to its name, so that it is whole or not there. One
-//! whose name is in `used` is refused, copied back or not. Whatever is killed between two writes
-//! leaves either a file that nobody has seen, or one that is used. `used` must stay: without it a
-//! party forgets what it has opened; a garbler that opens labels of a circuit twice tells the
-//! evaluator everything.
+//! A file is written under another name, synced, and linked to its name, so that it is either
+//! complete or absent. A file whose name is in `used` is refused, even if it was copied back. A
+//! process that is killed between two writes leaves a file that nobody has seen, or one that is
+//! marked as used. `used` must be kept: without it a party forgets which files it has opened, and a
+//! garbler that opens the labels of a circuit twice reveals everything to the evaluator.
 
 use crate::{
     Garbled, Stock, Task,
@@ -35,46 +36,46 @@ use std::{
 
 const NAME: usize = 32;
 
-/// Endings of the names of files.
+/// The endings of file names.
 const STOCK: &str = "stock";
 const GARBLED: &str = "garbled";
 
-/// The reason why preprocessing cannot be kept or taken.
+/// The reason why preprocessing cannot be stored or taken.
 #[derive(Debug)]
 pub enum ShelfError {
-    /// The file was read, and its contents were used before.
+    /// The file's contents were used before.
     Used {
         /// The file.
         path: PathBuf,
     },
-    /// This is a fork of the process that made it, which may still use it.
+    /// This process is a fork of the one that made the preprocessing, which may still use it.
     Forked(NetError),
-    /// There is no file of that name any more.
+    /// There is no file of that name, or no longer.
     Gone {
         /// The file.
         path: PathBuf,
     },
-    /// The file is none of this party's, or was changed.
+    /// The file was sealed by another party, or was changed.
     Foreign {
         /// The file.
         path: PathBuf,
     },
-    /// The file is of another version of this program.
+    /// The file was written by another version of this program.
     Version {
         /// The file.
         path: PathBuf,
     },
-    /// The file holds circuits of another place among the parties, or of other numbers of them.
+    /// The file holds circuits of another party, or of another number of parties.
     Party {
         /// The file.
         path: PathBuf,
         /// Party and number of parties in the file.
         found: [usize; 2],
-        /// Those that were asked for.
+        /// The requested party and number of parties.
         expected: [usize; 2],
     },
-    /// The file holds another circuit, or the same for other roles, another form or other numbers
-    /// of instances.
+    /// The file holds another circuit, or the same circuit for other roles, another form or another
+    /// number of instances.
     Circuit {
         /// The file.
         path: PathBuf,
@@ -83,13 +84,13 @@ pub enum ShelfError {
     Io {
         /// The file.
         path: PathBuf,
-        /// Its reason.
+        /// The system's reason.
         source: io::Error,
     },
 }
 
 impl ShelfError {
-    /// The code, and the texts of the table.
+    /// The error's code, and the texts of the table.
     #[must_use]
     pub fn fault(&self) -> Fault {
         let of = |code, path: &Path| Fault::of(code, &[("path", path.display().into_text())]);
@@ -135,19 +136,19 @@ impl std::error::Error for ShelfError {
 pub struct Shelf {
     dir: PathBuf,
     key: Seed,
-    /// Steps until a test ends this process' life, as kill -9 would.
+    /// The number of steps after which a test ends this process, as kill -9 would.
     #[cfg(test)]
     pub(crate) life: std::cell::Cell<usize>,
-    /// What was done to the disk, in order, for a test.
+    /// A test's record of the operations on the disk, in order.
     #[cfg(test)]
     pub(crate) done: std::cell::RefCell<Vec<&'static str>>,
 }
 
 impl Shelf {
-    /// The directory, made if it is not there; `key` is this party's secret.
+    /// Opens the directory, and makes it if it does not exist; `key` is this party's secret.
     ///
     /// # Errors
-    /// It cannot be made.
+    /// The directory cannot be made.
     pub fn open(dir: &Path, key: Seed) -> Result<Shelf, ShelfError> {
         let ready = || {
             fs::create_dir_all(dir)?;
@@ -172,7 +173,7 @@ impl Shelf {
             return Ok(());
         }
         if std::env::var_os(tests::CHILD).is_some() {
-            // Nothing of this process runs after it: no destructor, no flush.
+            // Nothing of this process runs after the kill: no destructor, no flush.
             rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL)?;
         }
         Err(io::Error::other("killed"))
@@ -184,7 +185,7 @@ impl Shelf {
         Ok(())
     }
 
-    /// Passes on the result of something that was done to the disk; a test hears of it.
+    /// Passes on the result of a disk operation; a test records it.
     #[cfg_attr(not(test), allow(clippy::unused_self, reason = "a test listens"))]
     fn done<T>(&self, _what: &'static str, result: io::Result<T>) -> io::Result<T> {
         #[cfg(test)]
@@ -198,29 +199,29 @@ impl Shelf {
         self.dir.join(name)
     }
 
-    /// Keeps a stock under a name; where there is one of that name already, that is an error.
+    /// Stores a stock under a name. It is an error if a stock of that name exists.
     ///
     /// # Errors
-    /// The file cannot be written; this is a fork of the process that made the stock.
+    /// The file cannot be written, or this process is a fork of the one that made the stock.
     pub fn put(&self, name: &str, stock: Stock) -> Result<(), ShelfError> {
         stock.process.check("keeping preprocessing").map_err(ShelfError::Forked)?;
         self.keep(&format!("{name}.{STOCK}"), stock.seal(&self.key))
     }
 
-    /// Keeps garbled circuits of one run, in the order in which it takes them, under a name of
-    /// which there is none yet.
+    /// Stores the garbled circuits of one run, in the order in which the run takes them, under a
+    /// name that no garbled circuits have yet.
     ///
     /// # Errors
-    /// The file cannot be written; this is a fork of the process that garbled.
+    /// The file cannot be written, or this process is a fork of the one that garbled.
     ///
     /// # Panics
-    /// If there is no circuit, or they are of several parties (the caller's bug).
+    /// If there is no circuit, or the circuits belong to several parties (the caller's bug).
     pub fn put_garbled(&self, name: &str, circuits: Vec<Garbled>) -> Result<(), ShelfError> {
         for circuit in &circuits {
             circuit.process.check("keeping preprocessing").map_err(ShelfError::Forked)?;
         }
         let sealed = sealed_garbled::seal(&circuits, &self.key);
-        // From here on they are on the disk, or nowhere.
+        // From here on the circuits exist on the disk or nowhere.
         drop(circuits);
         self.keep(&format!("{name}.{GARBLED}"), sealed)
     }
@@ -229,7 +230,8 @@ impl Shelf {
         let path = self.path(file);
         let beside = self.path(&format!(".{}.part", hex(&id[..8])));
         let write = || {
-            // Held while the file is there, so that nobody takes it for what a crash left.
+            // The lock is held while the file exists, so that no other process takes the file for
+            // the rest of a crash.
             let dir = File::open(&self.dir)?;
             flock(&dir, FlockOperation::LockShared)?;
             self.step()?;
@@ -251,8 +253,8 @@ impl Shelf {
         write().map_err(|source| ShelfError::Io { path: path.clone(), source })
     }
 
-    /// Names of the stocks that are there, used ones that somebody copied back among them, in
-    /// order.
+    /// The names of the stocks in the directory, in order. Used stocks that were copied back are
+    /// among them.
     ///
     /// # Errors
     /// The directory cannot be read.
@@ -260,7 +262,8 @@ impl Shelf {
         self.ending(STOCK)
     }
 
-    /// Names of the garbled circuits that are there, likewise.
+    /// The names of the garbled circuits in the directory, in order. Used ones that were copied
+    /// back are among them.
     ///
     /// # Errors
     /// The directory cannot be read.
@@ -280,10 +283,10 @@ impl Shelf {
         Ok(names)
     }
 
-    /// Takes a stock: it is marked as used before this returns, and its file is removed.
+    /// Takes a stock. Before this returns, the stock is marked as used and its file is removed.
     ///
     /// # Errors
-    /// It was used before or is not there, it is of another key, or a file cannot be read or
+    /// The stock was used before, is missing or has another key, or a file cannot be read or
     /// written.
     pub fn take(&self, backend: Backend, name: &str) -> Result<Stock, ShelfError> {
         self.hand_out(&format!("{name}.{STOCK}"), |sealed| {
@@ -291,11 +294,12 @@ impl Shelf {
         })
     }
 
-    /// Takes the garbled circuits of these tasks as party `me` among `n`: they are marked as used
-    /// before this returns, and their file is removed. A file that is refused is neither.
+    /// Takes the garbled circuits of these tasks as party `me` among `n`. Before this returns, they
+    /// are marked as used and their file is removed. A file that is refused is neither marked nor
+    /// removed.
     ///
     /// # Errors
-    /// They were used before or are not there, they are of another key, party or task, or a file
+    /// The circuits were used before, are missing or have another key, party or task, or a file
     /// cannot be read or written.
     pub fn take_garbled(
         &self,
@@ -339,13 +343,14 @@ impl Shelf {
         Ok(contents)
     }
 
-    /// Marks a name as used; false where it is already.
+    /// Marks a name as used; returns false if it was marked before.
     fn mark(&self, id: &[u8; NAME]) -> io::Result<bool> {
         self.step()?;
         let path = self.path("used");
         let mut file =
             OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(path)?;
-        // Until the file is closed, so that of two processes one waits for what the other marks.
+        // The lock is held until the file is closed: a second process waits, and then sees the mark
+        // of the first.
         flock(&file, FlockOperation::LockExclusive)?;
         self.step()?;
         let mut used = Vec::new();
@@ -353,7 +358,7 @@ impl Shelf {
         if used.chunks_exact(NAME).any(|old| old == id) {
             return Ok(false);
         }
-        // A name that was cut off by a crash was never handed out.
+        // A name that a crash cut off was never handed out.
         let whole = used.len() - used.len() % NAME;
         file.set_len(whole as u64)?;
         file.seek(SeekFrom::Start(whole as u64))?;
@@ -370,7 +375,7 @@ impl Shelf {
     }
 }
 
-/// Removes the parts of files whose writers are gone: those that are there while nobody holds the
+/// Removes partial files whose writers are gone: those that exist while nobody holds the
 /// directory's lock.
 fn sweep(dir: &Path) -> io::Result<()> {
     let lock = File::open(dir)?;

@@ -1,4 +1,5 @@
-//! The stock that the function-independent phase leaves: triples and masks that serve once.
+//! The stock: triples and masks that the function-independent phase makes, each for a single use. A
+//! circuit takes its part of the stock before its first message, so that nothing is used twice.
 
 use crate::{
     AuthError,
@@ -11,7 +12,7 @@ use hushwire_prg::Seed;
 use std::ops::Range;
 use zeroize::Zeroize;
 
-/// The use that a stock is made for.
+/// The numbers of triples and masks that a computation takes.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub struct Need {
     /// Authenticated triples: one for every AND of every instance.
@@ -21,7 +22,7 @@ pub struct Need {
 }
 
 impl Need {
-    /// Whether there is as much of everything as `other` takes.
+    /// Whether this is at least as much of everything as `other`.
     #[must_use]
     pub fn covers(self, other: Need) -> bool {
         self.triples >= other.triples && self.masks >= other.masks
@@ -51,7 +52,7 @@ impl Triples {
     }
 }
 
-/// Moves shares out; what stays in their place is zero, or nothing where all are taken.
+/// Moves a range of shares out. Zeros take their place, or an empty list if all are taken.
 fn take(shares: &mut Shares, range: &Range<usize>) -> Shares {
     let slots = shares.slots();
     if *range == (0..shares.len()) {
@@ -71,7 +72,7 @@ fn take(shares: &mut Shares, range: &Range<usize>) -> Shares {
 
 /// One party's triples and masks, for one or several circuits, all under its Δ.
 ///
-/// Whatever a circuit takes is gone at once, before the first message that it is used for.
+/// The shares that a circuit takes are removed at once, before the first message that uses them.
 #[cfg_attr(test, derive(Clone))]
 pub struct Stock {
     pub(crate) context: Context,
@@ -84,7 +85,7 @@ pub struct Stock {
     masks: Shares,
     used_triples: usize,
     used_masks: usize,
-    /// Circuits garbled so far: each has a session name of its own.
+    /// The number of circuits garbled so far; each has a session name of its own.
     pub(crate) runs: u64,
     pub(crate) process: Process,
 }
@@ -123,34 +124,34 @@ impl Stock {
         }
     }
 
-    /// LOCAL: the same stock, of a party with `threads` threads for its own work; a stock that a
-    /// shelf gives has one thread.
+    /// LOCAL: the same stock with `threads` threads for the party's own work; a stock from a shelf
+    /// has one thread.
     #[must_use]
     pub fn on_threads(mut self, threads: usize) -> Stock {
         self.threads = threads;
         self
     }
 
-    /// This party.
+    /// This party's number.
     #[must_use]
     pub fn me(&self) -> usize {
         self.me
     }
 
-    /// The name of what its parties made together: public, the same for all of them, and no other
-    /// stock's.
+    /// The public name of what the parties made together: the same at all of them, and different
+    /// for every stock.
     #[must_use]
     pub fn id(&self) -> [u8; 16] {
         *self.context.child("authgarble stock id", 0).sid.0.first_chunk().expect("32 bytes hold 16")
     }
 
-    /// Parties.
+    /// The number of parties.
     #[must_use]
     pub fn parties(&self) -> usize {
         self.n
     }
 
-    /// Triples and masks that are left.
+    /// The triples and masks that are left.
     #[must_use]
     pub fn left(&self) -> Need {
         Need {
@@ -159,7 +160,7 @@ impl Stock {
         }
     }
 
-    /// The next triples and masks, which are gone then.
+    /// Takes the next triples and masks out of the stock.
     pub(crate) fn take(&mut self, triples: usize, masks: usize) -> Result<(Triples, Shares), AuthError> {
         self.process.check("taking triples")?;
         let left = self.left();
@@ -172,7 +173,7 @@ impl Stock {
         self.used_triples += triples;
         self.used_masks += masks;
         let taken = (self.triples.take(t..t + triples), take(&mut self.masks, &(m..m + masks)));
-        // Lists that were moved out whole have nothing before their end.
+        // A list that was moved out whole is empty.
         self.used_triples = self.used_triples.min(self.triples.len());
         self.used_masks = self.used_masks.min(self.masks.len());
         Ok(taken)

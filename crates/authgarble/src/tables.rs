@@ -4,15 +4,15 @@ use crate::shares::Blocks;
 use hushwire_block::Buffer;
 use zeroize::Zeroizing;
 
-/// The tables at the evaluator, with its own part in them: of rows those of each garbler
-/// ([`wrk::absorb`]), of half gates their sums ([`half::absorb`]). What garblers' hashes hide is of
-/// no use after one evaluation: not wiped, but on huge pages.
+/// The tables at the evaluator, with its own part added: each garbler's rows ([`wrk::absorb`]), or
+/// the sums of half gates' tables ([`half::absorb`]). They are not wiped, because what the
+/// garblers' hashes hide is useless after one evaluation, but they use huge pages.
 #[derive(Default)]
 pub(crate) struct Tables {
     pub(crate) of: Vec<Buffer>,
-    /// Where tables are rows, party 0's bits of them, one byte for each AND.
+    /// Party 0's bits of the rows, one byte for each AND; empty for half gates.
     pub(crate) own: Zeroizing<Vec<u8>>,
-    /// AuthgarbleParty 0's keys in the check of half gates: three blocks of each AND.
+    /// Party 0's keys in the check of half gates: three blocks for each AND.
     pub(crate) checks: Blocks,
 }
 
@@ -31,7 +31,7 @@ impl Clone for Tables {
 }
 
 impl Tables {
-    /// The tables of the garbler of a slot.
+    /// The tables of the garbler in a slot.
     pub(crate) fn of(&self, slot: usize) -> &[u8] {
         &self.of[slot]
     }

@@ -1,4 +1,4 @@
-//! Honest parties: shares that fit, and circuits against the plain evaluator.
+//! Honest parties: shares that fit their MACs, and circuits compared with the plain evaluator.
 
 use crate::{
     AuthError, Form, Need,
@@ -43,7 +43,8 @@ fn a_stock_may_hold_masks_alone() {
     assert_eq!(stocks[1].left(), need);
 }
 
-/// Random circuits with random owners and recipients, one after the other on one stock.
+/// Random circuits with random owners and recipients run one after the other on one stock, and give
+/// the outputs of the plain evaluator.
 #[test]
 fn random_circuits_do_what_the_evaluator_does() {
     let mut prg = prg("random circuits");
@@ -69,7 +70,7 @@ fn fresh(k: usize) -> Prg {
     Prg::new(Backend::best(), &seed(1, k), "circuits")
 }
 
-/// On one stock for both forms.
+/// Runs the circuit in both forms on one stock.
 fn named_circuit(name: &str, parties: &[usize]) {
     let program = named::program(name).expect("it has a name");
     for &n in parties {
@@ -95,7 +96,7 @@ fn sha256_among_three() {
     named_circuit("sha256", &[3]);
 }
 
-/// The most parties that a job may have.
+/// A job may have at most this number of parties.
 #[test]
 #[ignore = "minutes: eight parties"]
 fn eight_parties() {
@@ -108,7 +109,7 @@ fn eight_parties() {
     named_circuit("sha256", &[2, 4, 8]);
 }
 
-/// Blocks in stages, with many copies side by side.
+/// Programs with blocks in stages, with many copies in parallel.
 #[test]
 fn programs_in_stages() {
     named_circuit("sort:8x5", &[2, 4]);
@@ -124,7 +125,7 @@ fn parties_with_other_circuits_or_too_few_triples_end() {
     assert!(matches!(run(scripts.collect()), Err(AuthError::Mismatch { .. })));
     let mut all = stocks(61, 3, Need { triples: 2, masks: 1 << 10 });
     let scripts = all.iter_mut().map(|stock| stock.garble(&worlds[0].task));
-    // Made in batches: more than were asked for.
+    // Batches make more triples than were asked for.
     assert!(run(scripts.collect()).is_ok());
     let mut all = stocks(61, 3, Need { triples: 2, masks: 20 });
     let scripts = all.iter_mut().map(|stock| stock.garble(&worlds[0].task));

@@ -1,7 +1,7 @@
 //! Garbled ANDs of n − 1 garblers for one evaluator, party 0 (WRK17b, Π_mpc).
 //!
-//! Garbler i has labels L_{w,0} and L_{w,1} = L_{w,0} ⊕ Δ_i of its own for every wire, indexed by
-//! Λ_w. For Λ_α = u, Λ_β = v:
+//! Garbler i has labels L_{w,0} and L_{w,1} = L_{w,0} ⊕ Δ_i for every wire, indexed by Λ_w. For Λ_α
+//! = u, Λ_β = v:
 //!
 //! ```text
 //! r_i = s_i ⊕ u λ_β,i ⊕ v λ_α,i        party 0 adds u v; Σ r = Λ_γ
@@ -11,8 +11,8 @@
 //! block: L_{γ,Λ_γ}
 //! ```
 //!
-//! H(A, B)_t = tccr(2 A ⊕ 4 B, n g + t) for AND g, with 2 and 4 in GF(2^128): Δ comes in as 2 Δ, 4
-//! Δ or 6 Δ.
+//! H(A, B)_t = tccr(2 A ⊕ 4 B, n g + t) for AND g, with 2 and 4 in GF(2^128): Δ enters as 2 Δ, 4 Δ
+//! or 6 Δ.
 //!
 //! ```text
 //! table of an AND: row (0,0), (0,1), (1,0), (1,1), of n blocks each: 64 n bytes
@@ -33,10 +33,10 @@ use hushwire_prg::Prg;
 use std::ops::Range;
 use zeroize::Zeroizing;
 
-/// LOCAL: ANDs that are hashed at a time.
+/// LOCAL: the number of ANDs that are hashed at a time.
 const STRIP: usize = 256;
 
-/// Bytes of an AND's table from one of `n` parties' garblers.
+/// The number of bytes of an AND's table from one garbler among `n` parties.
 pub(crate) const fn table_bytes(n: usize) -> usize {
     64 * n
 }
@@ -48,12 +48,13 @@ fn mix(a: Block, b: Block) -> Block {
     Block::from_u128(Gf128(a.to_u128() ^ b.0).mul_x().0)
 }
 
-/// The keys of a garbler's H.
+/// The keys of a garbler's hash H.
 fn keys(context: &Context, garbler: usize) -> HashKeys {
     HashKeys::new(context.backend, context.sid.child("rows of garbler", garbler as u64), "hash")
 }
 
-/// H of consecutive ANDs from `first` on, `n` blocks each; `x` has an input each, and is changed.
+/// H of consecutive ANDs from `first` on, `n` blocks each. `x` has one input for each AND, and is
+/// overwritten.
 fn hashes(backend: Backend, keys: &mut HashKeys, first: u64, n: usize, x: &mut [Block], out: &mut [Block]) {
     let (mut from, mut number) = (0, first);
     while from < x.len() {
@@ -70,17 +71,17 @@ fn hashes(backend: Backend, keys: &mut HashKeys, first: u64, n: usize, x: &mut [
 /// The labels that a garbler keeps for the online phase.
 #[cfg_attr(test, derive(Clone))]
 pub(crate) struct Labels {
-    /// L_{w,0} of inputs and, of rows, of outputs: bit after bit, instance after instance.
+    /// L_{w,0} of inputs and, for rows, of outputs: bit after bit, instance after instance.
     pub(crate) inputs: Blocks,
     pub(crate) outputs: Blocks,
-    /// L_{γ,0} of every AND, of half gates; none of rows, which prove themselves.
+    /// L_{γ,0} of every AND with half gates; empty for rows, which prove themselves.
     pub(crate) ands: Blocks,
-    /// The MACs for the evaluator of this garbler's shares of λ_β, λ_α and s of every AND, of half
-    /// gates.
+    /// For half gates, the MACs towards the evaluator of this garbler's shares of λ_β, λ_α and s of
+    /// every AND.
     pub(crate) macs: [Blocks; 3],
 }
 
-/// A label with bit 0 clear.
+/// Draws labels with bit 0 clear.
 pub(crate) fn fresh(own: &mut Prg, labels: &mut [Block]) {
     own.fill_blocks(labels);
     labels.iter_mut().for_each(|label| label.0[0] &= 0xfe);
@@ -93,13 +94,13 @@ pub(crate) struct Garbling {
     operands: Blocks,
     /// L_{γ,0} of every AND.
     made: Blocks,
-    /// The place of each thread.
+    /// Scratch memory for each thread.
     places: Vec<ThreadScratch>,
 }
 
-/// A thread's.
+/// The scratch memory of one thread.
 struct ThreadScratch {
-    /// Inputs and outputs of hashes, of each of the four rows.
+    /// The inputs and the outputs of the hashes for each of the four rows.
     scratch: [Blocks; 5],
     keys: HashKeys,
 }
@@ -132,7 +133,7 @@ impl Garbling {
         Garbling { labels, operands, made, places: (0..threads).map(place).collect() }
     }
 
-    /// Garbler `me`'s tables of the ANDs in `range`, after those that `out` has.
+    /// Appends garbler `me`'s tables of the ANDs in `range` to `out`.
     pub(crate) fn tables(&mut self, job: &Job<'_>, range: Range<usize>, out: &mut Vec<u8>) {
         let Garbling { operands, made, places, .. } = self;
         let (begin, threads) = (out.len(), places.len());
@@ -147,7 +148,7 @@ impl Garbling {
 }
 
 impl ThreadScratch {
-    /// The tables of ANDs from `first` on: `operands` and `made` are their labels at Λ = 0.
+    /// The tables of the ANDs from `first` on; `operands` and `made` are their labels at Λ = 0.
     fn tables(&mut self, job: &Job<'_>, [operands, made]: [&[Block]; 2], first: usize, out: &mut [u8]) {
         let Job { context: Context { backend, .. }, n, delta, .. } = *job;
         let ThreadScratch { scratch: [x, pads @ ..], keys } = self;
@@ -174,15 +175,15 @@ impl ThreadScratch {
     }
 }
 
-/// Shares in an AND's rows (0,0), (0,1), (1,0) and (1,1), of shares of s, λ_α and λ_β: s ⊕ u λ_β ⊕
-/// v λ_α.
+/// The shares in an AND's rows (0,0), (0,1), (1,0) and (1,1), computed from shares of s, λ_α and
+/// λ_β: s ⊕ u λ_β ⊕ v λ_α.
 #[inline]
 fn four(Masks { alpha, beta, s, .. }: &Masks, list: impl Fn(&Shares) -> &[Block], k: usize) -> [Block; 4] {
     let (s, alpha, beta) = (list(s)[k], list(alpha)[k], list(beta)[k]);
     [s, s ^ alpha, s ^ beta, s ^ alpha ^ beta]
 }
 
-/// Adds what the four rows of an AND say.
+/// Adds the values of an AND's four rows to its table of hashes.
 #[inline]
 fn fill(table: &mut [Block], job: &Job<'_>, k: usize, label: Block) {
     let Job { me, n, delta, masks, .. } = *job;
@@ -200,8 +201,8 @@ fn fill(table: &mut [Block], job: &Job<'_>, k: usize, label: Block) {
     }
 }
 
-/// The place of all garblers' tables, with party 0's bits of the four rows of every AND, one byte
-/// each.
+/// Memory for all garblers' tables, with party 0's bits of the four rows of every AND, one byte for
+/// each AND.
 pub(crate) fn own(job: &Job<'_>) -> Tables {
     let bits = |k| {
         let rows = four(job.masks, |list| &list.macs[0], k);
@@ -217,9 +218,9 @@ pub(crate) fn own(job: &Job<'_>) -> Tables {
     Tables { of, own: Zeroizing::new((0..ands).map(bits).collect()), checks: blocks(0) }
 }
 
-/// Takes the tables of ANDs from `first` on, from the garbler of `slot`, and adds to them what
-/// party 0 has: the keys of the garbler's bits, which leaves a multiple of its Δ of an honest MAC,
-/// and the MACs that the label takes. Online nothing else is read then.
+/// Takes the tables of the ANDs from `first` on from the garbler of `slot`, and adds party 0's part
+/// to them. This part has the keys of the garbler's bits, after which an honest MAC leaves a
+/// multiple of party 0's Δ, and the MACs for the label. Nothing else is then read online.
 pub(crate) fn absorb(job: &Job<'_>, slot: usize, first: usize, message: &[u8], tables: &mut [u8]) {
     let Job { n, masks, .. } = *job;
     let tables = &mut tables[table_bytes(n) * first..][..message.len()];
@@ -239,16 +240,16 @@ pub(crate) fn absorb(job: &Job<'_>, slot: usize, first: usize, message: &[u8], t
 pub(crate) struct Evaluated {
     /// Λ of every output bit, one a byte.
     pub(crate) outputs: Vec<u8>,
-    /// Garbler after garbler.
+    /// The labels of the outputs, garbler after garbler.
     pub(crate) labels: Vec<Blocks>,
-    /// Whether every row's MAC was right.
+    /// Whether the MACs of all rows were right.
     pub(crate) well: bool,
 }
 
-/// Evaluates all ANDs: `tables` and `labels` of the inputs by garbler, `inputs` Λ of the inputs,
-/// one a byte.
+/// Evaluates all ANDs. `tables` and `labels` (of the inputs) are ordered by garbler; `inputs` has Λ
+/// of the inputs, one a byte.
 pub(crate) fn evaluate(job: &Job<'_>, tables: &Tables, inputs: &[u8], labels: &[&[Block]]) -> Evaluated {
-    // Among a known number of parties, loops over them are unrolled.
+    // The compiler unrolls loops over parties if their number is known.
     match job.n {
         3 => evaluate_of::<3>(job, tables, inputs, labels),
         4 => evaluate_of::<4>(job, tables, inputs, labels),
@@ -257,7 +258,7 @@ pub(crate) fn evaluate(job: &Job<'_>, tables: &Tables, inputs: &[u8], labels: &[
     }
 }
 
-/// The same among N parties, or any number where N is 0.
+/// Evaluates among N parties, or among any number if N is 0.
 fn evaluate_of<const N: usize>(
     job: &Job<'_>,
     tables: &Tables,
@@ -291,13 +292,13 @@ fn evaluate_of<const N: usize>(
     Evaluated { outputs, labels: (0..n - 1).map(of).collect(), well }
 }
 
-/// LOCAL: blocks of a wire at the evaluator among `n`: labels by garbler, then Λ; one more where
-/// that fills a vector.
+/// LOCAL: the number of blocks of a wire at the evaluator among `n` parties: labels by garbler,
+/// then Λ, and one more if that fills a vector.
 fn width(n: usize) -> usize {
     if n % 4 == 3 { n + 1 } else { n }
 }
 
-/// The ANDs of a layer; whether all MACs are right.
+/// Evaluates the ANDs of a layer; returns whether all MACs are right.
 fn ands<const N: usize>(
     job: &Job<'_>,
     tables: &Tables,
@@ -317,7 +318,7 @@ fn ands<const N: usize>(
             x[slot * len + k] = mix(a[slot], b[slot]);
         }
     }
-    // The place of a row, and its part of the sum.
+    // The place of a row, and the row's part of the sum.
     for (k, (product, row)) in layer.products.chunks_exact_mut(width).zip(&*at).enumerate() {
         product.fill(Block::ZERO);
         product[n - 1] = Block::from_u128(u128::from(tables.own[first + k] >> row & 1));
@@ -336,9 +337,9 @@ fn ands<const N: usize>(
             wrong = Block::from_u128(wrong.to_u128() | miss.to_u128());
             product[n - 1] ^= Block::from_u128(u128::from(mac.lsb()));
             product[slot] ^= row[n - 1] ^ pad[n - 1];
-            // M_i of what this garbler has, for the labels of the others.
+            // The MACs M_i that this garbler holds, for the labels of the other garblers.
             for other in (0..n - 1).filter(|other| *other != slot) {
-                // Its slot at the garbler, which has none for itself.
+                // The other garbler's slot at this garbler, which has no slot for itself.
                 let block = other + usize::from(other < slot);
                 product[other] ^= row[block] ^ pad[block];
             }

@@ -28,7 +28,8 @@ fn main() {
         (conv(128, 55, 16, 1), 1 << 22),
         (conv(512, 7, 2048, 1), 1 << 22),
         (Conv::matrix(1000, 512), 1 << 22),
-        // As few bits of flooding as the small parameters allow: the rate that they would have.
+        // With as little flooding as the small parameters allow, to measure the rate that they
+        // would have.
         (conv(64, 58, 64, 3), 1),
     ] {
         let Ok(linear) = Linear::new(conv, if coefficients == 1 { 20 } else { 32 }, 1 << 12, coefficients)

@@ -8,9 +8,9 @@
 //! ```
 //!
 //! **Source.** Z. Brakerski, Crypto 2012; J. Fan, F. Vercauteren, ePrint 2012/144; answers without
-//! rotations as in Z. Huang et al., "Cheetah", USENIX Security 2022. Deviations: both halves of an
-//! answer hide the weights, the first by a fresh encryption of 0, the second by flooding beyond the
-//! bound over all coefficients of a run.
+//! rotations as in Z. Huang et al., "Cheetah", USENIX Security 2022. **Deviations.** Both halves of
+//! an answer hide the weights: the first by a fresh encryption of 0, the second by flooding that
+//! exceeds the bound over all coefficients of a run.
 
 use crate::{
     BfvError, Set,
@@ -115,7 +115,7 @@ impl Ground {
     }
 
     /// The multiples of 1 / t that ⌊q m / t⌉ is modulo every prime: q m minus its centred remainder
-    /// is divided by t, and q is 0 there.
+    /// is divided by t, and q is 0 modulo every prime.
     fn rests(&self, m: impl Iterator<Item = u64>) -> Zeroizing<Vec<i64>> {
         let shift = 64 - self.ring;
         let rest = |m: u64| -((self.q.wrapping_mul(m) << shift).cast_signed() >> shift);
@@ -257,7 +257,7 @@ impl Client {
         ground.written(&seed, &b)
     }
 
-    /// An encryption of 0, from which the server makes its own.
+    /// An encryption of 0, from which the server makes its own encryptions of 0.
     pub(crate) fn public_key(&mut self) -> Vec<u8> {
         let seeds = self.seeds();
         self.pair(seeds, None)
@@ -384,8 +384,8 @@ impl Server {
         Seed::from_bytes(*seed)
     }
 
-    /// The answer for sums of products: the whole first half, and of the second half the
-    /// coefficients at `places` minus masks, which are returned.
+    /// The answer for sums of products: the whole first half, and the coefficients of the second
+    /// half at `places` minus masks, which are returned.
     pub(crate) fn answer(
         &self,
         seed: &Seed,
@@ -400,7 +400,7 @@ impl Server {
         (self.written(halves, places), masks)
     }
 
-    /// The sum under a fresh encryption of 0, flooding and masks; as coefficients.
+    /// The sum plus a fresh encryption of 0, flooding and masks, as coefficients.
     pub(crate) fn hidden(
         &self,
         prg: &mut Prg,
@@ -410,8 +410,8 @@ impl Server {
         flooding: u32,
     ) -> [Poly; 2] {
         let (n, ground) = (self.ground.set.n(), &self.ground);
-        // SECURITY: without it, the first half is the weights times a polynomial that the client
-        // knows.
+        // SECURITY: without this encryption, the first half is the weights times a polynomial that
+        // the client knows.
         let u = Zeroizing::new(ternary(prg, n));
         let u = ground.transformed(&u);
         for (half, key) in sum.iter_mut().zip(&self.key) {
@@ -423,7 +423,8 @@ impl Server {
             }
         }
         let [a, mut b] = sum;
-        // SECURITY: without it, the noise of a result tells the client about the weights.
+        // SECURITY: without flooding, the noise of a result reveals information about the weights
+        // to the client.
         let noises = Wiped::new(floods(prg, flooding, places.len()));
         let rests = ground.rests(masks.iter().map(|mask| mask.wrapping_neg()));
         for (k, (prime, b)) in ground.primes.iter().zip(&mut b).enumerate() {
@@ -441,7 +442,7 @@ impl Server {
         let at = |of: &Vec<u64>| places.iter().map(|i| of[*i]).collect();
         let [a, b] = [a, b.iter().map(at).collect()].map(|half| ground.switched(half));
         let dropped = if kept == 1 { [DROPPED_A, DROPPED_B] } else { [0; 2] };
-        // Rounded; a result of 2^50 becomes the next number below.
+        // Residues are rounded; a result of 2^50 becomes the next number below.
         let cut =
             |x: u64, d: u32| if d == 0 { x } else { ((x + (1 << (d - 1))) >> d).min((1 << (BITS - d)) - 1) };
         let mut out = Vec::with_capacity(ground.set.answer_bytes(ground.ring, places.len()));

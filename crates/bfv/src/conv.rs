@@ -8,13 +8,13 @@
 //! W is a power of two, and O = (C − 1) H W + (h − 1) W + w − 1
 //! ```
 //!
-//! Several small images lie in the place of one, image b at b H W / B of B images, so that a batch
+//! Several small images can share one plane, with image b at b H W / B of B images, so that a batch
 //! takes fewer polynomials; windows that reach from one image into the next are no results. Places
-//! that wrap at N are below O. Column l of all kernels is a polynomial in x^W times x^(w − 1
-//! − l), so the transform of the weights consists of w short transforms. If kernels have one pixel,
-//! all pixels of an image form one row. A product of matrices is a convolution of one pixel.
-//! Channels beyond a block are summed over several uploads; outputs beyond a block are answers of
-//! their own; planes beyond N are cut into tiles of rows that overlap by h − 1.
+//! that wrap at N are below O. Column l of all kernels is a polynomial in x^W times x^(w − 1 − l),
+//! so that the transform of the weights consists of w short transforms. If kernels have one pixel,
+//! all pixels of an image form one row. A product of matrices is a convolution with one pixel.
+//! Channels beyond a block are summed over several uploads. Outputs beyond a block have answers of
+//! their own. Planes beyond N are split into tiles of rows that overlap by h − 1.
 //!
 //! **Source.** Z. Huang et al., "Cheetah", USENIX Security 2022, section 3.
 
@@ -60,12 +60,13 @@ pub(crate) struct Layout {
     /// The rows and columns that a plane holds: a tile's, or those of all images in it.
     height: usize,
     pub(crate) width: usize,
-    /// The number of images in a plane. AGREEMENT: chosen like the next two. The places from one
-    /// image to the next.
+    /// The number of images in a plane; AGREEMENT: it is chosen like `inputs` and `outputs`.
+    /// `apart` is the distance from one image to the next.
     pub(crate) images: usize,
     apart: usize,
-    /// The channels of an upload and the outputs of an answer. AGREEMENT: chosen so that the total
-    /// number of uploads and answers, which take about the same time and bytes, is small.
+    /// The number of channels of an upload, and of outputs of an answer. AGREEMENT: they are chosen
+    /// so that the total number of uploads and answers, which take about the same time and bytes,
+    /// is small.
     pub(crate) inputs: usize,
     pub(crate) outputs: usize,
 }
@@ -83,8 +84,8 @@ impl Conv {
         [0, 1].map(|k| (self.image[k] - self.kernel[k]) / self.strides[k] + 1)
     }
 
-    /// For kernels of one pixel: all pixels in one row, which has space for a power of two of them,
-    /// so that the polynomials of weights are only as long as the number of planes in `n`
+    /// For kernels of one pixel: all pixels in one row, which has space for a power of two of them.
+    /// The polynomials of weights are then only as long as the number of planes in `n`
     /// coefficients.
     fn in_a_row(self, n: usize) -> Conv {
         let [rows, columns] = self.image;
@@ -135,7 +136,8 @@ impl Layout {
         if !fits || conv.strides.contains(&0) || conv.channels == 0 || conv.outputs == 0 {
             return None;
         }
-        // Pixels that lie in a row do so with those of other images; rows lie below each other.
+        // In a row, the pixels of all images lie side by side; otherwise images lie below each
+        // other.
         let is_row = rows == 1 && conv.kernel == [1; 2];
         let beside = if is_row { columns.checked_mul(images)? } else { columns };
         // Rows are whole vectors, unless there is only one column.

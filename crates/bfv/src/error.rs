@@ -1,4 +1,4 @@
-//! Errors.
+//! Errors of layers under encryption.
 
 use thiserror::Error;
 
@@ -8,23 +8,23 @@ pub enum BfvError {
     /// The noise of a layer might be too large.
     #[error("{cause}")]
     Margin {
-        /// The finding.
+        /// The reason.
         cause: String,
     },
-    /// A message of the peer's is none of such a layer.
+    /// A message of the peer has a length that does not fit such a layer.
     #[error("{what}: found {found} bytes, expected {expected}")]
     Length {
-        /// The message.
+        /// The name of the message.
         what: &'static str,
-        /// Its bytes.
+        /// The number of bytes of the message.
         found: usize,
         /// The bytes that such a message has.
         expected: usize,
     },
-    /// A message of the peer's holds a residue that is none.
+    /// A message of the peer holds a number that is not a residue.
     #[error("{what} holds a number that is no residue")]
     Residue {
-        /// The message.
+        /// The name of the message.
         what: &'static str,
     },
 }

@@ -13,7 +13,7 @@ use hushwire_aes::Backend;
 use hushwire_block::abreast;
 use hushwire_prg::Seed;
 
-/// A layer that the parameters fit; both parties agree on it.
+/// A layer that fits the parameters; both parties agree on it.
 #[derive(Clone, Debug)]
 pub struct Linear {
     set: Set,
@@ -37,11 +37,11 @@ impl Linear {
         Linear::batch(conv, 1, ring, weight, coefficients)
     }
 
-    /// The same of `images` images, one after the other, with the same weights. Small ones share
-    /// ciphertexts.
+    /// The same convolution for `images` images, one after the other, with the same weights. Small
+    /// images share ciphertexts.
     ///
     /// # Errors
-    /// As [`Self::new`].
+    /// The same as for [`Self::new`].
     pub fn batch(
         conv: Conv,
         images: usize,
@@ -118,13 +118,13 @@ impl Linear {
         plain(self.conv(), self.ring, backend, [images, weights], threads)
     }
 
-    /// The noise of its answers, and their flooding.
+    /// The noise of this layer's answers, and their flooding.
     #[must_use]
     pub fn margin(&self) -> Margin {
         self.margin
     }
 
-    /// The number of coefficients that it opens.
+    /// The number of coefficients that this layer opens.
     #[must_use]
     pub fn coefficients(&self) -> u64 {
         (self.images * self.results()) as u64
@@ -176,8 +176,8 @@ impl Linear {
 /// The party with the vector.
 pub struct Encryptor(Client);
 
-/// The party with the weights, and the other's public key; how many groups of weights its answers
-/// have transformed.
+/// The party with the weights: its state, and the number of groups of weights that its answers have
+/// transformed.
 pub struct Evaluator(Server, u64);
 
 impl Encryptor {
@@ -253,7 +253,7 @@ impl Evaluator {
         16 + set.primes() * packed(set.n(), BITS)
     }
 
-    /// The number of groups of outputs whose weights answers have transformed: none, where they
+    /// The number of groups of outputs whose weights answers have transformed; 0 if all weights
     /// were transformed before.
     #[must_use]
     pub fn transforms(&self) -> u64 {
@@ -294,7 +294,7 @@ impl Evaluator {
         let uploads = uploads.into_iter().collect::<Result<Vec<_>, BfvError>>()?;
         self.1 += transforms as u64;
         let seeds: Vec<Seed> = linear.answers().iter().map(|_| self.0.seed()).collect();
-        // A batch size that gives every thread some work.
+        // This batch size gives every thread some work.
         let batch_of = BATCH.min(layout.groups().div_ceil(threads.max(1)));
         let batches = seeds.chunks(parts.len() * batch_of).enumerate().collect();
         let (server, mut out, mut share) = (&self.0, vec![], vec![0; linear.coefficients() as usize]);

@@ -3,8 +3,8 @@
 //! **Layout.** A stage splits each factor x^2t − r² into x^t − r and x^t + r. In stage s, the
 //! elements of factor b are 2^s apart, from place b on (M. Pease, "An adaptation of the fast
 //! Fourier transform for parallel processing", J. ACM 15, 1968): every stage reads halves and
-//! writes pairs, so all stages are the same loop over whole vectors. Transformed values have the
-//! order of the last factors; no other order is needed.
+//! writes pairs, so that all stages are the same loop over whole vectors. Transformed values have
+//! the order of the last factors; no other order is needed.
 //!
 //! **Arithmetic.** With wide vectors, residues are integers in doubles: h = a·w rounded, q = h/p
 //! rounded, and (h − q·p) + (a·w − h) is a·w − q·p, both terms exact by fused multiplication (J.
@@ -39,7 +39,7 @@ pub(crate) struct Prime {
     /// of x.
     forward: Vec<Roots>,
     inverse: Vec<Roots>,
-    /// 1 / N.
+    /// The inverse of N.
     scale: u64,
     /// The roots of x^N + 1, in the order of transformed values.
     pub(crate) points: Vec<u64>,
@@ -104,8 +104,8 @@ impl Prime {
         Prime { p, forward, inverse, scale: power(n as u64, p - 2, p), points }
     }
 
-    /// The values of a polynomial at the roots of x^n + 1. If n is less than N, the values at place
-    /// b are those of the polynomial in x^(N / n) at places from b N / n on.
+    /// The values of a polynomial at the roots of x^n + 1. If n is less than N, the value at place
+    /// b is the value of the polynomial in x^(N / n) at the N / n places from b N / n on.
     pub(crate) fn forward(&self, backend: Backend, a: &mut [u64]) {
         backend.run(Transform { prime: self, a, inverse: false });
     }
@@ -143,7 +143,7 @@ impl Prime {
     }
 }
 
-/// x or x − p, whichever is a residue, without a branch.
+/// Whichever of x and x − p is a residue, without a branch.
 #[inline(always)]
 pub(crate) fn reduced(x: u64, p: u64) -> u64 {
     let y = x.wrapping_sub(p);
@@ -166,14 +166,14 @@ impl Doubles {
         Doubles { p: p as f64, inverse: 1.0 / p as f64 }
     }
 
-    /// The integer nearest to x / p, or one of the two nearest; |x| ≤ 2^51 p.
+    /// The integer nearest to x / p, or one of the two nearest, for |x| ≤ 2^51 p.
     #[inline(always)]
     fn quotient(self, x: f64) -> f64 {
         x.mul_add(self.inverse, ROUND) - ROUND
     }
 
-    /// a·b modulo p, between −p and p: at most p/2 + |a| / 4 from 0. |a| < 2p, so that quotients
-    /// stay below 2^51, the limit of [`Self::quotient`]; |b| < p.
+    /// The product a·b modulo p, between −p and p: at most p/2 + |a| / 4 from 0. |a| < 2p, so that
+    /// quotients stay below 2^51, the limit of [`Self::quotient`]; |b| < p.
     #[inline(always)]
     fn times(self, a: f64, b: f64) -> f64 {
         debug_assert!(a.abs() < 2.0 * self.p && b.abs() < self.p, "{a} times {b}");
@@ -192,7 +192,8 @@ impl Doubles {
     #[inline(always)]
     fn residue(self, a: f64) -> u64 {
         let small = self.small(a);
-        // The bits of 2^52 + x, where x is an integer of at least 0. The sign becomes a mask.
+        // Adds p to negative numbers, with the sign as a mask; the bits of 2^52 + x then hold the
+        // integer x ≥ 0.
         let sign = ((small.to_bits() as i64) >> 63) as u64;
         let up = small + f64::from_bits(self.p.to_bits() & sign);
         let residue = (up + TWO_52).to_bits() & ((1 << 52) - 1);
@@ -305,7 +306,8 @@ impl Kernel for Lessen<'_> {
     #[inline(always)]
     fn run<L: Lanes>(self, _: L) {
         let Lessen { p, of, shift, q, inverse } = self;
-        // Both are masked by uniform numbers, and the choice is arithmetic.
+        // Uniform numbers mask both residues, and the choice is arithmetic, so that it needs no
+        // branch.
         let centred = |x: u64| {
             let is_high = (q / 2).wrapping_sub(x) >> 63;
             x.wrapping_sub(q & is_high.wrapping_neg()).cast_signed()
@@ -380,7 +382,8 @@ mod tests {
     fn constants_are_what_they_say() {
         for (p, root) in PRIMES {
             assert!(p < 1 << BITS && p % (1 << 14) == 1);
-            // p = 1 mod 2^14 with an element of order 2^14; Fermat's test to several bases.
+            // p = 1 mod 2^14, with an element of order 2^14; p passes Fermat's test to several
+            // bases.
             assert_eq!(power(root, 1 << 13, p), p - 1);
             assert!([2, 3, 5, 7, 11, 13].iter().all(|a| power(*a, p - 1, p) == 1));
         }

@@ -73,7 +73,7 @@ impl Set {
     /// The bits of flooding that hide a layer among `coefficients` coefficients opened in a run.
     ///
     /// # Errors
-    /// Decryption might be wrong with that flooding: use another set, or products by OT.
+    /// Decryption might be wrong with this flooding: use another set, or products by OT.
     pub fn margin(self, layer: &LayerSizes, coefficients: u64) -> Result<Margin, BfvError> {
         let refuse = |cause: String| BfvError::Margin { cause };
         if !(1..=48).contains(&layer.ring) {
@@ -85,11 +85,11 @@ impl Set {
         }
         let (n, w, terms) = (self.n() as f64, layer.weight as f64, layer.terms as f64);
         // Errors of the upload times weights, over all outputs of an answer, since every
-        // coefficient has an error; and for numbers without an error, roundings of q m / t by at
-        // most a half each.
+        // coefficient has an error; and roundings of q m / t, by at most a half each, for numbers
+        // without an error.
         let hidden = SIGMA * TAIL * w * (terms * layer.outputs as f64).sqrt() + terms * w / 2.0 + 1.0;
         // Errors of the fresh encryption do not depend on weights, but its first half only counts
-        // as uniform for somebody who does not see them.
+        // as uniform for a party that does not see them.
         let fresh = SIGMA * TAIL * (2.0 * n.sqrt() + 1.0);
         let flooding = ((hidden + fresh) * coefficients.max(1) as f64).log2().ceil() as u32 + STATISTICAL;
         let divided = (f64::from(BITS) - 1e-9) * (self.primes() - kept) as f64;
@@ -98,7 +98,7 @@ impl Set {
             + (0.5 + 0.5 * root) * (self.primes() - kept) as f64;
         let dropped = if kept == 1 {
             2f64.powi(DROPPED_B as i32 - 1) + 2f64.powi(DROPPED_A as i32 - 1) * root
-                // The loss when a residue rounds up to 2^50.
+                // The error if a residue rounds up to 2^50.
                 + 2f64.powi(DROPPED_B as i32) + 2f64.powi(DROPPED_A as i32)
         } else {
             0.0
@@ -158,8 +158,8 @@ pub struct Margin {
 mod tests {
     use super::*;
 
-    /// Errors meet the weights of every output of an answer, so their bound grows with the root of
-    /// the number of outputs.
+    /// Errors are multiplied by the weights of every output of an answer, so that their bound grows
+    /// with the square root of the number of outputs.
     #[test]
     fn flooding_covers_all_outputs_of_an_answer() {
         let of =
@@ -197,8 +197,8 @@ mod tests {
         let layer = LayerSizes { ring: 16, weight: 1, terms: 1, outputs: 1 };
         for (set, n) in [(Set::Small, 4096.0f64), (Set::Large, 8192.0)] {
             let margin = set.margin(&layer, 1 << 10).expect("it fits");
-            // The product of a ternary secret and an error has a deviation of σ √(2n / 3); there
-            // are two of them.
+            // The product of a ternary secret and an error has a standard deviation of σ √(2n / 3);
+            // there are two such products.
             let deviation = SIGMA * (4.0 * n / 3.0).sqrt();
             assert!(margin.hidden < deviation, "weights add less");
             assert!(f64::from(margin.flooding) >= 40.0 + 10.0 + (TAIL * deviation).log2(), "{margin:?}");

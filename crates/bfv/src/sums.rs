@@ -1,10 +1,10 @@
 //! Sums of products of transformed uploads and weights, over all uploads of a tile.
 //!
 //! The value of weights at a point z is Σ_l z^(w − 1 − l) Q_l(z^W), and Q_l(z^W) is equal at W
-//! neighbouring points. Therefore uploads are summed times Q_l for each column l, and these sums
-//! are multiplied by powers of z. Products are added in halves of 52 bits and reduced when a sum is
-//! complete. Values of uploads are stored in the order in which they are read: for eight points,
-//! all uploads, both halves.
+//! neighbouring points. Therefore uploads are multiplied by Q_l and summed for each column l, and
+//! these sums are multiplied by powers of z. Products are added in halves of 52 bits, and reduced
+//! when a sum is complete. Values of uploads are stored in the order in which they are read: for
+//! eight points, all uploads, both halves.
 
 use crate::{
     BfvError,
@@ -24,8 +24,8 @@ const WIDE: usize = LEAST;
 /// answers pass.
 const GROUP: usize = 4;
 /// The number of products of residues that are summed before a reduction: the low halves of 52 bits
-/// stay below 2^63, the high halves of 48 bits below 2^59. In tests it is so small that layers have
-/// more.
+/// stay below 2^63, the high halves of 48 bits below 2^59. In tests the number is so small that
+/// layers have more products.
 const MANY: usize = if cfg!(test) { 3 } else { 1 << 11 };
 
 /// The transformed uploads of a tile, modulo each prime.
@@ -174,8 +174,8 @@ impl<M: Numbers> Modulus<M> {
     }
 }
 
-/// The sums at `G` vectors side by side; uploads are read once for all answers. `EACH` says that
-/// every point has weights of its own.
+/// The sums at `G` adjacent vectors; uploads are read once for all answers. `EACH` is whether every
+/// point has weights of its own.
 #[inline(always)]
 fn grouped<M: Numbers, const G: usize, const EACH: bool>(tile: Tile<'_>, m: M) {
     let Tile { prime, uploads, factors, blocks, taps, width, mut out } = tile;

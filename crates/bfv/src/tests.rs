@@ -1,4 +1,5 @@
-//! Layers against plain convolutions, noise against its bound, and what hides the weights.
+//! Tests of layers against plain convolutions, of noise against its bound, and of the measures that
+//! hide the weights.
 
 use crate::{
     BfvError, Conv, Encryptor, Evaluator, LayerWeights, Linear, Set, TransformedWeights, sums::Factors,
@@ -52,7 +53,7 @@ fn schoolbook(conv: Conv, image: &[u64], weights: &[u64]) -> Vec<u64> {
     out
 }
 
-/// Random numbers, or the worst there are.
+/// Random numbers, or the largest ones.
 fn operands(conv: Conv, ring: u32, weight: u64, worst: bool) -> (Vec<u64>, Vec<i64>) {
     let (mut x, mut w) = (prg("image"), prg("weights"));
     let image = (0..conv.channels * conv.image[0] * conv.image[1])
@@ -66,12 +67,13 @@ fn operands(conv: Conv, ring: u32, weight: u64, worst: bool) -> (Vec<u64>, Vec<i
     (image, (0..conv.terms() * conv.outputs as u64).map(one).collect())
 }
 
-/// A layer run as both parties; the set that it took.
+/// Runs a layer as both parties; returns the set that it uses.
 fn check(conv: Conv, ring: u32, weight: u64, coefficients: u64, worst: bool) -> Set {
     check_batch(conv, 1, [ring, coefficients.ilog2()], weight, worst).set()
 }
 
-/// The same of several images, with the ring's width and the logarithm of the coefficients.
+/// The same for several images, with the ring's width and the logarithm of the number of
+/// coefficients.
 fn check_batch(
     conv: Conv,
     images: usize,
@@ -110,7 +112,7 @@ fn check_batch(
         let q = encryptor.client().modulus();
         let phases = encryptor.client().phases(&answer, &places).unwrap_or_else(|e| panic!("{e}"));
         for (phase, to) in phases.into_iter().zip(to) {
-            // t·phase − m·q is t times the noise, as far as it is none of q.
+            // t·phase − m·q is t times the noise, modulo q.
             let m = u128::from(other[to]);
             let exact = (m * (q >> ring)) + ((m * (q & u128::from(mask(ring)))) >> ring);
             let noise = phase.abs_diff(exact).min(q - phase.abs_diff(exact));
@@ -161,7 +163,7 @@ fn layers_of_all_kinds() {
     check(conv(2, [5, 9], 2, 3, 1), 1, 1, 1, false);
 }
 
-/// Numbers without gaps, against their bits one by one.
+/// Packs numbers without gaps, and compares them bit by bit.
 #[test]
 fn numbers_are_packed() {
     for (bits, count) in (1..=57).flat_map(|bits| [0, 1, 4, 7, 64].map(|count| (bits, count))) {
@@ -193,15 +195,16 @@ fn pixels_in_a_row() {
     check(conv(2, [100, 100], 2, 1, 1), 32, 1 << 12, 1 << 22, false);
 }
 
-/// Several images by the same weights, each as it would be alone: rows below each other, pixels in
-/// a row, a plane that is not full, strides, a matrix, and images that share nothing.
+/// Several images with the same weights, each with the results that it has alone: rows below each
+/// other, pixels in a row, a plane that is not full, strides, a matrix, and images that share
+/// nothing.
 #[test]
 fn images_of_a_batch() {
     let batch = |conv, images| {
         let linear = check_batch(conv, images, [32, 22], 1 << 12, false);
         let alone = Linear::new(conv, 32, 1 << 12, 1 << 22).unwrap();
         let sent = |linear: &Linear| linear.upload_bytes() + linear.answer_bytes();
-        // Results that are sent are those of the images, and no window between two of them.
+        // The results that are sent belong to images; none comes from a window between two images.
         let places: usize = linear.answers().into_iter().map(|at| linear.places(at).0.len()).sum();
         assert_eq!(places as u64, linear.coefficients());
         (linear.together(), sent(&linear) as f64 / (images * sent(&alone)) as f64)
@@ -215,12 +218,12 @@ fn images_of_a_batch() {
     assert!(batch(conv(9, [9, 11], 12, 3, 2), 4).0 == 4);
     assert!(batch(conv(300, [1, 1], 40, 1, 1), 7).0 > 1);
     assert!(batch(conv(2, [80, 80], 2, 3, 1), 2).0 == 1);
-    // A narrow ring, small parameters, and the worst numbers.
+    // A narrow ring, small parameters, and the largest numbers.
     check_batch(conv(9, [5, 5], 7, 3, 1), 6, [16, 0], 1 << 6, true);
     check_batch(conv(9, [5, 5], 7, 3, 1), 6, [32, 22], 1 << 12, true);
 }
 
-/// A batch takes at most as much as its images alone, and fewer than half of the ciphertexts where
+/// A batch takes at most as many ciphertexts as its images alone, and fewer than half of them if
 /// images are small and channels many.
 #[test]
 fn batches_take_fewer_ciphertexts() {
@@ -246,8 +249,8 @@ fn the_worst_weights_and_inputs() {
     check(Conv::matrix(3, 4000), 16, 1 << 6, 1, true);
 }
 
-/// Every linear layer's shape of SqueezeNet, ResNet50 and DenseNet121, in planes and channels that
-/// are cut down where only their number grows.
+/// The shape of every linear layer of SqueezeNet, ResNet50 and DenseNet121, with planes and
+/// channels reduced where only their number grows.
 #[test]
 #[ignore = "minutes"]
 fn shapes_of_networks() {
@@ -322,8 +325,8 @@ fn a_run_from_fixed_seeds() {
 
 const PINNED: u64 = 8_622_286_083_284_286_226;
 
-/// Weights that were transformed before make the same answers, and no answer transforms them again.
-/// They are fit for any keys; what hides two answers to one upload is not the same.
+/// Weights that were transformed before give the same answers, and no answer transforms them again.
+/// They can be used with any keys; the values that hide two answers to one upload differ.
 #[test]
 fn weights_are_transformed_once_for_all_answers() {
     let conv = conv(20, [9, 9], 40, 3, 1);
@@ -351,8 +354,8 @@ fn weights_are_transformed_once_for_all_answers() {
     assert!(matches!(refused.err(), Some(BfvError::Margin { .. })));
 }
 
-/// Noises of results, all 0, at a client that knows them: with all weights the same, and `flooding`
-/// bits of flooding.
+/// The noises of results, all of which are 0, at a client that knows them, for equal weights and
+/// `flooding` bits of flooding.
 fn noises(weight: i64, flooding: Option<u32>) -> Vec<i64> {
     let conv = conv(2, [40, 40], 2, 3, 1);
     let linear = Linear::new(conv, 32, 1 << 12, 1 << 22).unwrap();
@@ -365,8 +368,8 @@ fn noises(weight: i64, flooding: Option<u32>) -> Vec<i64> {
     encryptor.client().noises(&halves, &places, &vec![0; places.len()])
 }
 
-/// The attack that flooding prevents: without it the noise of a result has the size of its weights.
-/// With it, what is left of it modulo a prime is uniform, whatever the weights are.
+/// The attack that flooding prevents: without it, the noise of a result has the size of the
+/// weights. With it, the noise modulo a prime is uniform, whatever the weights are.
 #[test]
 fn noise_says_nothing_of_weights() {
     let spread = |of: &[i64]| (of.iter().map(|x| (*x as f64).powi(2)).sum::<f64>() / of.len() as f64).sqrt();
@@ -378,13 +381,14 @@ fn noise_says_nothing_of_weights() {
         found.iter().for_each(|x| counts[((x + (1 << 49)) >> 46).clamp(0, 15) as usize] += 1);
         let each = found.len() as f64 / 16.0;
         let chi: f64 = counts.iter().map(|n| (*n as f64 - each).powi(2) / each).sum();
-        // 15 degrees of freedom: above 50 once in 80 000 seeds, and these are fixed.
+        // With 15 degrees of freedom, χ² is above 50 for one in 80 000 seeds, and these seeds are
+        // fixed.
         assert!(chi < 50.0, "χ² = {chi}: {counts:?}");
     }
 }
 
-/// The attack that the encryption of 0 prevents: a first half that is weights times what the client
-/// knows gives the weights away.
+/// The attack that the encryption of 0 prevents: without it, the first half is the weights times a
+/// polynomial that the client knows, which reveals the weights.
 #[test]
 fn first_halves_are_fresh() {
     let conv = conv(1, [4, 4], 1, 3, 1);
@@ -396,7 +400,7 @@ fn first_halves_are_fresh() {
         (0..2).map(|_| evaluator.answer(&linear, &upload, &weights, 2).unwrap().0).collect();
     let half = linear.set().n() * 44 / 8;
     let same = answers[0][..half].iter().zip(&answers[1][..half]).filter(|(a, b)| a == b).count();
-    // Equal inputs, equal weights, and bytes that agree one time in 256.
+    // Equal inputs and equal weights: one byte in 256 is equal by chance.
     let expected = half as f64 / 256.0;
     assert!((same as f64 - expected).abs() < 8.0 * expected.sqrt(), "{same} of {half} bytes agree");
 }

@@ -1,4 +1,4 @@
-//! A layer's weights as answers take them.
+//! A layer's weights in the forms that answers take.
 
 use crate::{BfvError, Linear, cipher::Ground, sums::Factors};
 use hushwire_aes::Backend;
@@ -6,7 +6,8 @@ use hushwire_block::abreast;
 
 /// The weights of a layer, transformed once for any number of answers, under any keys.
 ///
-/// SECURITY: they are a function of the weights alone. Whatever hides an answer is drawn for it.
+/// SECURITY: they depend on the weights alone. All values that hide an answer are drawn for this
+/// answer.
 pub struct TransformedWeights {
     pub(crate) groups: Vec<Factors>,
 }
@@ -14,9 +15,9 @@ pub struct TransformedWeights {
 /// The weights of a layer at the party that has them.
 #[derive(Clone, Copy)]
 pub enum LayerWeights<'a> {
-    /// Numbers, which an answer transforms.
+    /// Numbers, which each answer transforms.
     Numbers(&'a [i64]),
-    /// The same transformed before.
+    /// Weights that were transformed before.
     Transformed(&'a TransformedWeights),
 }
 
@@ -60,7 +61,7 @@ impl Linear {
     pub(crate) fn admits(&self, weights: &[i64]) -> Result<(), BfvError> {
         let conv = self.conv();
         assert_eq!(weights.len() as u64, conv.terms() * conv.outputs as u64, "weights of the layer");
-        // Over all weights, so that time does not tell which one is too large.
+        // The loop covers all weights, so that its time does not reveal which one is too large.
         let most = weights.iter().fold(0, |most, w| most.max(w.unsigned_abs()));
         if most <= self.weight() {
             return Ok(());

@@ -1,6 +1,6 @@
 //! Bit strings that begin inside a byte: bit `i` of a string is bit `i % 8` of byte `i / 8`.
 
-/// Xors bits `start..start + len` of `bits` into the first `len` bits of `out`, and clears the
+/// XORs bits `start..start + len` of `bits` into the first `len` bits of `out`, and clears the
 /// unused bits of the last byte that it writes.
 ///
 /// # Panics
@@ -74,7 +74,7 @@ mod tests {
             aligned in any::<bool>(),
         ) {
             let total = 8 * bits.len();
-            // Half of the cases start at a byte, where whole bytes are copied.
+            // Half of the cases start at a byte boundary, where whole bytes are copied.
             let start = if aligned { start / 8 * 8 } else { start }.min(total);
             let len = len.min(total - start);
             let mut out = vec![0; len.div_ceil(8)];

@@ -46,7 +46,7 @@ impl Block {
         self.0[i / 8] >> (i % 8) & 1 == 1
     }
 
-    /// This block if `bit`, else zero; no branch on `bit`.
+    /// This block if `bit` is set, otherwise zero; without a branch on `bit`.
     #[inline]
     #[must_use]
     pub fn and_bit(self, bit: bool) -> Self {
@@ -116,7 +116,7 @@ impl ConditionallySelectable for Block {
 
 impl Zeroize for Block {
     fn zeroize(&mut self) {
-        // One store; `zeroize` on bytes would make sixteen.
+        // This is one store; `zeroize` on bytes would make sixteen.
         *self = Block::ZERO;
         optimization_barrier(self);
     }
@@ -126,7 +126,7 @@ impl Zeroize for Block {
 #[inline]
 #[must_use]
 pub fn as_bytes(blocks: &[Block]) -> &[u8] {
-    // SAFETY: `Block` is `repr(transparent)` over `[u8; 16]`, so a slice of n blocks is 16 n
+    // SAFETY: `Block` is `repr(transparent)` over `[u8; 16]`, so that a slice of n blocks is 16 n
     // initialised bytes.
     unsafe { std::slice::from_raw_parts(blocks.as_ptr().cast(), size_of_val(blocks)) }
 }

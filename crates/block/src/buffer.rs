@@ -1,4 +1,4 @@
-//! Bytes that start on a cache line, so that no vector load or store straddles two lines. Long
+//! Byte buffers that start on a cache line, so that no vector load or store crosses two lines. Long
 //! buffers use huge pages.
 
 use crate::{Block, Wipe, from_bytes, from_bytes_mut};
@@ -7,10 +7,11 @@ use std::ops::{Deref, DerefMut};
 use std::ptr::{self, NonNull};
 use zeroize::Zeroize;
 
-/// A buffer of at least this many bytes starts at a huge page's boundary and asks for huge pages.
+/// The number of bytes from which on a buffer starts at a huge page's boundary and requests huge
+/// pages.
 const LARGE: usize = 4 << 20;
-/// A huge page's bytes. Random access to a table in huge pages misses the TLB five hundred times
-/// less often.
+/// The number of bytes of a huge page. Random access to a table in huge pages misses the TLB five
+/// hundred times less often.
 const HUGE: usize = 2 << 20;
 
 #[repr(align(64))]
@@ -20,7 +21,7 @@ struct CacheLine;
 /// cost more than a socket.
 pub struct Buffer {
     start: NonNull<u8>,
-    /// Allocated bytes; with 0 there is no allocation.
+    /// The number of allocated bytes; if it is 0, there is no allocation.
     capacity: usize,
     /// The number of initialised bytes from the start, `len ≤ ready ≤ capacity`.
     ready: usize,
@@ -45,7 +46,7 @@ impl Buffer {
         Buffer { start: NonNull::<CacheLine>::dangling().cast(), capacity: 0, ready: 0, len: 0 }
     }
 
-    /// Sets the length. Bytes that were never in use are zero; others keep their last value.
+    /// Sets the length. Bytes that were never used are zero; others keep their last value.
     pub fn set_len(&mut self, len: usize) {
         if self.capacity < len {
             self.grow(len);
@@ -78,7 +79,7 @@ impl Buffer {
     /// The bytes as blocks, writable.
     ///
     /// # Panics
-    /// As [`Buffer::blocks`].
+    /// The same as for [`Buffer::blocks`].
     #[inline]
     pub fn blocks_mut(&mut self) -> &mut [Block] {
         from_bytes_mut(self)
@@ -92,7 +93,7 @@ impl Buffer {
         let unit = if wanted < LARGE { 64 } else { HUGE };
         let capacity = wanted.checked_next_multiple_of(unit).expect("a buffer fits in memory");
         let layout = layout(capacity);
-        // SAFETY: `capacity > 0`, for it exceeds the old one.
+        // SAFETY: `capacity > 0`, because it exceeds the old one.
         let Some(start) = NonNull::new(unsafe { alloc(layout) }) else { handle_alloc_error(layout) };
         if capacity >= LARGE {
             ask_for_huge_pages(start, capacity);
@@ -112,8 +113,8 @@ impl Buffer {
     }
 }
 
-/// Asks for huge pages; call it before the first touch. Where the system refuses, access is slower,
-/// nothing worse.
+/// Requests huge pages; it must be called before the first touch. If the system refuses, access is
+/// only slower.
 #[cfg(target_os = "linux")]
 fn ask_for_huge_pages(start: NonNull<u8>, len: usize) {
     use rustix::mm::{Advice, madvise};
@@ -124,7 +125,7 @@ fn ask_for_huge_pages(start: NonNull<u8>, len: usize) {
 #[cfg(not(target_os = "linux"))]
 fn ask_for_huge_pages(_: NonNull<u8>, _: usize) {}
 
-/// Clears all bytes that were ever in use; the length stays.
+/// Clears all bytes that were ever used; the length stays.
 impl Zeroize for Buffer {
     fn zeroize(&mut self) {
         let len = core::mem::replace(&mut self.len, self.ready);

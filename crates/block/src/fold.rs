@@ -6,7 +6,7 @@ use crate::{Block, Gf128, as_bytes, as_bytes_mut, gf128};
 use hushwire_simd::clmul::{Clmul, ClmulSum};
 use zeroize::Zeroize;
 
-/// Σ χ\[j\]·x\[j\] over any number of slices, in constant time; zeroed when dropped.
+/// Σ χ\[j\]·x\[j\] over any number of slices, in constant time; zeroed on drop.
 #[derive(Clone)]
 pub struct Fold(Folds);
 
@@ -39,7 +39,7 @@ impl Fold {
     }
 }
 
-/// A [`Fold`] for each row of a bit matrix, all with the same coefficients; zeroed when dropped.
+/// A [`Fold`] for each row of a bit matrix, all with the same coefficients; zeroed on drop.
 ///
 /// ```text
 /// chi          χ_0      χ_1    ..  χ_{W-1}
@@ -47,7 +47,7 @@ impl Fold {
 /// ```
 #[derive(Clone, Default)]
 pub struct Folds {
-    // Unreduced and in lanes: adding a term takes its products and nothing else.
+    // The sums are unreduced and in lanes, so that adding a term costs only its products.
     sums: Vec<ClmulSum>,
 }
 
@@ -58,7 +58,8 @@ impl Folds {
         Folds { sums: vec![ClmulSum::ZERO; rows] }
     }
 
-    /// Adds `chi[j]` times column `j` of `rows`, which is row-major with `chi.len()` blocks a row.
+    /// Adds `chi[j]` times column `j` of `rows`, which is row-major with `chi.len()` blocks in each
+    /// row.
     ///
     /// # Panics
     /// If the number of rows is not that of [`Folds::new`].
@@ -66,7 +67,7 @@ impl Folds {
         clmul.fold(coefficients(chi), as_bytes(rows), &mut self.sums);
     }
 
-    /// The sums so far, one a row; more columns may follow.
+    /// The sums so far, one for each row; more columns may follow.
     #[must_use]
     pub fn finish(&self) -> Vec<Gf128> {
         self.sums.iter().map(|sum| Gf128(gf128::reduce(sum.total()))).collect()

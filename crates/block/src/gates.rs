@@ -4,7 +4,8 @@ use crate::{Block, as_bytes_mut};
 use hushwire_simd::{Kernel, Lanes, Tier, dispatch};
 use std::ops::Range;
 
-/// The number of gates that are checked together: they stay in the first cache until they run.
+/// The number of gates that are checked together: they stay in the first-level cache until they
+/// run.
 const GATES: usize = 256;
 
 /// Runs XOR gates in order, each on `strip` copies: copy `i` of gate `[a, b, out]` reads blocks `a
@@ -23,8 +24,8 @@ pub fn xor_gates(tier: Tier, wires: &mut [Block], strip: usize, gates: &[[u32; 3
 /// Runs gates on single wires; checks the wires' numbers of a batch before the batch runs.
 fn single(wires: &mut [Block], gates: &[[u32; 3]]) {
     let last = wires.len().min(1 << 31) as u32;
-    // The top bit of the result is set if `w` exceeds the last wire: the difference has it for
-    // numbers below 2^31, `w` itself for larger ones.
+    // The top bit of the result is set if `w` exceeds the last wire: for numbers below 2^31 the
+    // difference has this bit, for larger ones `w` itself.
     let beyond = |w: u32| last.wrapping_sub(1).wrapping_sub(w) | w;
     let any = gates.as_flattened().iter().fold(0, |any, w| any | beyond(*w));
     assert!(last > 0 && any >> 31 == 0, "a gate names a wire that does not exist");
@@ -63,7 +64,7 @@ impl Kernel for Strips<'_> {
 }
 
 /// Writes the sum of the rows `from`, each of `len` bytes, to the row `out`, which may be one of
-/// them. Unchecked: a check for each vector would be most of the instructions.
+/// them. It does not check bounds, since a check for each vector would be most of the instructions.
 ///
 /// # Safety
 /// The bytes that `bytes` points to contain all these rows, and `len` is a multiple of 16.
@@ -71,8 +72,8 @@ impl Kernel for Strips<'_> {
 unsafe fn sum_rows<L: Lanes, const N: usize>(l: L, bytes: *mut u8, len: usize, from: [usize; N], out: usize) {
     const { assert!(N == 2 || N == 3, "sums of two or three") };
     let whole = len / L::BYTES * L::BYTES;
-    // SAFETY: the caller's promise. A vector or block is read before it is written, and no
-    // reference to it is left then.
+    // SAFETY: guaranteed by the caller. A vector or block is read before it is written, and no
+    // reference to it exists then.
     unsafe {
         for i in (0..whole).step_by(L::BYTES) {
             let mut x = [l.zero(); N];
@@ -94,7 +95,7 @@ unsafe fn sum_rows<L: Lanes, const N: usize>(l: L, bytes: *mut u8, len: usize, f
 }
 
 /// A list of gates that add three wires, `[a, b, c, out]`, in order; `out` may be one of the
-/// others. For lists that run many times: the wires' numbers are checked once.
+/// others. It is for lists that run many times: the wires' numbers are checked once.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TripleSums {
     gates: NumberedGates,
@@ -103,7 +104,7 @@ pub struct TripleSums {
 }
 
 /// Twice the wires' numbers: the indices of their 64-bit words. A run reads a long list from beyond
-/// the second cache, so short numbers pay.
+/// the second-level cache, so that short numbers are faster.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum NumberedGates {
     Short(Vec<[u16; 4]>),
@@ -171,7 +172,7 @@ impl TripleSums {
 unsafe fn sums<W: Copy + Into<u32>>(tier: Tier, gates: &[[W; 4]], wires: &mut [Block], strip: usize) {
     match strip {
         0 => {}
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         1 => unsafe { singles(gates, wires) },
         _ => dispatch(tier, false, StripSums { bytes: as_bytes_mut(wires), strip, gates }),
     }
@@ -254,7 +255,7 @@ mod tests {
     #[test]
     fn sums_are_two_gates_in_one() {
         let all = [0, 1, 2, 3, 4, 5, 8, 31].map(|strip| (23u32, strip));
-        // The last numbers that are kept short, and the first that are not.
+        // The last numbers that are stored short, and the first that are not.
         for (n, strip) in
             all.into_iter().chain([(1 << 15, 1), (1 << 15, 3), ((1 << 15) + 1, 1), ((1 << 15) + 1, 3)])
         {

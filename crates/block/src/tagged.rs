@@ -1,11 +1,11 @@
-//! Blocks of one kind as a type of their own.
+//! Blocks of one kind as a separate type.
 
 use crate::Block;
 use std::{marker::PhantomData, ops::BitXor};
 use zeroize::Zeroize;
 
-/// A block whose type says what it represents, such as the label of a truth value. Secrets have
-/// this shape: it can be neither compared nor printed.
+/// A block whose type tells what it represents, such as the label of a truth value. Secrets have
+/// this type: it can be neither compared nor printed.
 #[repr(transparent)]
 pub struct Tagged<K>(Block, PhantomData<fn() -> K>);
 

@@ -10,8 +10,8 @@ use std::{
 /// Returns `f(item)` for all items, in their order, computed by `threads` threads including the
 /// caller's. Each thread takes the next item when it has finished one.
 ///
-/// If items differ in time, pass many. If the system refuses a thread, the others do its work.
-/// LOCAL: no result of `f` may depend on the thread that runs it.
+/// If items take different times, pass many. If the system refuses a thread, the others do its
+/// work. LOCAL: no result of `f` may depend on the thread that runs it.
 pub fn abreast<T: Send, R: Send>(threads: usize, items: Vec<T>, f: impl Fn(T) -> R + Sync) -> Vec<R> {
     let workers = threads.min(items.len());
     if workers <= 1 {

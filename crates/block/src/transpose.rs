@@ -14,7 +14,7 @@ use crate::{Block, as_bytes, as_bytes_mut};
 use hushwire_simd::{Kernel, Lanes, Tier, dispatch};
 
 /// Transposes `rows × cols` bits from `src` (rows of `cols / 8` bytes) to `dst` (`cols` rows of
-/// `rows / 8` bytes). Uses GFNI where the CPU has it.
+/// `rows / 8` bytes). It uses GFNI if the CPU has it.
 ///
 /// # Panics
 /// If `rows` or `cols` is not a multiple of 8, a slice does not hold exactly the matrix, or the CPU
@@ -26,7 +26,7 @@ pub fn bits(tier: Tier, src: &[u8], rows: usize, cols: usize, dst: &mut [u8]) {
 /// [`bits`], with GFNI only if `gfni`.
 ///
 /// # Panics
-/// As [`bits`].
+/// The same as for [`bits`].
 pub fn bits_with(tier: Tier, gfni: bool, src: &[u8], rows: usize, cols: usize, dst: &mut [u8]) {
     assert!(rows.is_multiple_of(8) && cols.is_multiple_of(8), "{rows} × {cols} bits are not whole bytes");
     let bytes = (rows / 8).checked_mul(cols).expect("the matrix fits in memory");
@@ -45,11 +45,11 @@ pub fn rows128(tier: Tier, gfni: bool, rows: &[Block], out: &mut [Block]) {
     turn128(tier, gfni, rows, out, false);
 }
 
-/// [`rows128`] that writes `out` past the caches where the CPU can and `out` is aligned to 64
-/// bytes: for results that exceed the caches and are not read soon.
+/// The same as [`rows128`], but writes `out` past the caches if the CPU can and `out` is aligned to
+/// 64 bytes. It is for results that exceed the caches and are not read soon.
 ///
 /// # Panics
-/// As [`rows128`].
+/// The same as for [`rows128`].
 pub fn rows128_streamed(tier: Tier, gfni: bool, rows: &[Block], out: &mut [Block]) {
     turn128(tier, gfni, rows, out, true);
 }
@@ -102,9 +102,9 @@ struct BitMatrix<'a> {
     streamed: bool,
 }
 
-/// The number of a row's bytes that are copied together where rows lie so far apart that they fall
-/// out of the second cache: long enough for prefetchers, and short enough that 128 pieces fit in
-/// that cache.
+/// The number of bytes of a row that are copied together if rows lie so far apart that they drop
+/// out of the second-level cache. It is long enough for prefetchers, and short enough that 128
+/// pieces fit into that cache.
 const STRIP: usize = 2048;
 
 impl Kernel for BitMatrix<'_> {
@@ -242,8 +242,8 @@ fn words<L: Lanes>(l: L, v: [L::V; 8]) -> [L::V; 8] {
     [z0, z1, z2, z3, z4, z5, z6, z7]
 }
 
-/// Transposes the 8 × 8 bits of every 64-bit word; where `L::GFNI`, the input has the word's bytes
-/// reversed.
+/// Transposes the 8 × 8 bits of every 64-bit word; if `L::GFNI` is set, the input has the word's
+/// bytes reversed.
 #[inline(always)]
 fn turn<L: Lanes>(l: L, v: L::V) -> L::V {
     if L::GFNI {

@@ -1,8 +1,8 @@
-//! Memory that is cleared when it is dropped, as fast as memory can be written.
+//! Memory that is cleared on drop, at the full speed of memory writes.
 //!
-//! `zeroize` clears a vector element by element with volatile writes. On bytes that is one a cycle,
-//! which took longer than the protocols whose shares they were. Here memory is filled in the
-//! ordinary way, and a barrier that reads it keeps the compiler from dropping the write.
+//! `zeroize` clears a vector element by element with volatile writes. On bytes that is one byte in
+//! each cycle, which took longer than the protocols that made the shares. Here memory is filled in
+//! the ordinary way, and a barrier that reads it keeps the compiler from dropping the write.
 
 use core::ops::{Deref, DerefMut};
 use zeroize::{Zeroize, Zeroizing, optimization_barrier};
@@ -62,8 +62,8 @@ impl Wipe for String {
     }
 }
 
-/// Contents that are wiped when they are dropped. Memory that a growing vector gives up is not
-/// reached: reserve in advance.
+/// Contents that are wiped on drop. Memory that a growing vector gives up is not wiped: reserve in
+/// advance.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Wiped<T: Wipe>(T);
 
@@ -95,7 +95,7 @@ impl<T: Wipe + Zeroize + Default> From<Zeroizing<T>> for Wiped<T> {
     }
 }
 
-/// Shows no contents: they may be secret.
+/// Prints no contents, because they may be secret.
 impl<T: Wipe> core::fmt::Debug for Wiped<T> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.write_str("Wiped(..)")

@@ -1,4 +1,4 @@
-//! Linear combinations against sums of naive products, with every form of carry-less
+//! Compares linear combinations with sums of naive products, for every form of carry-less
 //! multiplication.
 
 use hushwire_block::fold::{Fold, Folds, scale_add};
@@ -23,7 +23,7 @@ fn naive_inner(chi: &[Gf128], x: &[Block]) -> Gf128 {
     chi.iter().zip(x).map(|(c, x)| Gf128(naive_mul(c.0, x.to_u128()))).sum()
 }
 
-/// Coefficients, and `rows` rows with one block a coefficient.
+/// Coefficients, and `rows` rows with one block for each coefficient.
 fn matrix(rows: usize) -> impl Strategy<Value = (Vec<Gf128>, Vec<Block>)> {
     (0..20usize).prop_flat_map(move |width| {
         let chi = prop::collection::vec(any::<u128>().prop_map(Gf128), width);
@@ -78,7 +78,7 @@ proptest! {
     }
 }
 
-/// Forms may mix, and reductions go wrong in the top bits.
+/// The largest elements test the reduction of the top bits, and the forms are mixed.
 #[test]
 fn the_largest_elements_in_mixed_forms() {
     let (chi, x) = ([Gf128(u128::MAX); 9], [Block::ONES; 9]);

@@ -1,4 +1,4 @@
-//! Transposition against its definition, on every tier and capability.
+//! Compares transposition with its definition, on every tier and capability.
 
 use hushwire_block::transpose::{bits, bits_with, rows64, rows128};
 use hushwire_block::{Block, as_bytes, as_bytes_mut};

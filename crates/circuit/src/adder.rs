@@ -14,9 +14,10 @@ use crate::{Bit, Builder, words};
 /// The form of a circuit that adds or compares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Adder {
-    /// Each carry follows from the one before it: fewest ANDs, one layer a bit. For wide batches.
+    /// Each carry follows from the one before it: the fewest ANDs, one layer for each bit. It suits
+    /// wide batches.
     Ripple,
-    /// Carries come from a tree: logarithmic depth. For networks where rounds dominate.
+    /// Carries come from a tree: logarithmic depth. It suits networks on which rounds dominate.
     Prefix,
 }
 

@@ -1,8 +1,8 @@
 //! AES (FIPS 197) with and without the key schedule.
 //!
 //! Wires are those of the published Bristol Fashion files: input 0 is the key (or the round keys,
-//! first to last), input 1 the plaintext. Each is one big-endian number, so byte `k` of `n` has its
-//! bit `b` on wire `8 (n−1−k) + b`.
+//! first to last), input 1 the plaintext. Each is one big-endian number, so that bit `b` of byte
+//! `k` of `n` is on wire `8 (n−1−k) + b`.
 //!
 //! ```text
 //!               S-boxes   ANDs (32 each)   AND-depth      with depth 4 (34 each)
@@ -76,7 +76,7 @@ pub fn encrypt(b: &mut Builder, size: KeySize, sbox: Sbox, key: &[Bit], plaintex
 /// Encrypts `plaintext` under expanded round keys of `128 (rounds + 1)` bits.
 ///
 /// # Panics
-/// As [`encrypt`].
+/// The same as for [`encrypt`].
 #[must_use]
 pub fn encrypt_expanded(
     b: &mut Builder,
@@ -92,7 +92,7 @@ pub fn encrypt_expanded(
 /// Expands `key` to the round keys that [`encrypt_expanded`] takes.
 ///
 /// # Panics
-/// As [`encrypt`].
+/// The same as for [`encrypt`].
 #[must_use]
 pub fn expand_key(b: &mut Builder, size: KeySize, sbox: Sbox, key: &[Bit]) -> Vec<Bit> {
     assert_eq!(key.len(), size.bits());

@@ -96,8 +96,8 @@ impl Builder {
     }
 
     /// The circuit with these outputs. Gates that no output needs are left out. The output wires
-    /// come last, in order; an output that is an input, a constant or a repeated wire gets a gate
-    /// of its own.
+    /// come last, in order; an output that is an input, a constant or a repeated wire gets its own
+    /// gate.
     ///
     /// # Panics
     /// If a bit belongs to another builder (the caller's bug).

@@ -1,5 +1,5 @@
-//! Checks that each wire is written once and before it is read. Gates come one by one; memory grows
-//! with them.
+//! Checks that each wire is written once and before it is read. Gates are checked one by one;
+//! memory grows with their number.
 
 use crate::{Gate, Wire};
 
@@ -13,12 +13,12 @@ pub(crate) enum GateFault {
     NoWire(Wire),
     /// It reads a wire that nothing has written.
     Unwritten(Wire),
-    /// It writes an input or a wire that is written already.
+    /// It writes an input, or a wire that was written before.
     Rewritten(Wire),
 }
 
-/// The set of written wires. A header may claim 2^32 wires, so a page is allocated when one of its
-/// wires is written, and the table of pages takes at most 8 MiB.
+/// The set of written wires. A header may claim 2^32 wires, so that a page is allocated only when
+/// one of its wires is written. The table of pages takes at most 8 MiB.
 pub(crate) struct WireCheck {
     input_bits: usize,
     wires: usize,

@@ -1,6 +1,6 @@
 //! Counts the ones among bits: J. Boyar, R. Peralta, "Tight bounds for the multiplicative
-//! complexity of symmetric functions", TCS 396 (2008). One circuit takes n minus the number of ones
-//! in n's binary form ANDs; in stages it takes a few more.
+//! complexity of symmetric functions", TCS 396 (2008). A single circuit takes n minus the number of
+//! ones in n's binary form ANDs; in stages it takes a few more.
 
 use crate::steps::ProgramSteps;
 use crate::{Bit, Builder, Layered, words};
@@ -16,7 +16,7 @@ pub fn count(b: &mut Builder, bits: &[Bit]) -> Vec<Bit> {
     if rest.is_empty() {
         return vec![*last];
     }
-    // A full number plus the rest: no adder has a carry out that is always 0.
+    // A full number plus the rest: no adder then has a carry out that is always 0.
     let (low, high) = rest.split_at((1 << bits.len().ilog2()) - 1);
     let (low, high) = (count(b, low), count(b, high));
     let mut total = plus(b, &low, &high, *last);

@@ -35,7 +35,7 @@ fn check(
 /// `inputs` does not have one plane for every input bit.
 pub fn eval(program: &Program, inputs: &Planes) -> Result<Planes, EvalError> {
     check(|| "the inputs".into(), "planes", inputs.width(), program.input_bits())?;
-    // Few instances need no wide words, and large programs then take an eighth of the memory.
+    // A few instances need no wide words, and large programs then take an eighth of the memory.
     Ok(if inputs.instances() <= 64 { batches::<1>(program, inputs) } else { batches::<8>(program, inputs) })
 }
 
@@ -61,7 +61,7 @@ pub fn eval_values(
 /// Runs `program` once, on bits: wire 0 of every input first.
 ///
 /// # Errors
-/// As [`eval`].
+/// The same as for [`eval`].
 pub fn eval_bits(program: &Program, inputs: &[Vec<bool>]) -> Result<Vec<Vec<bool>>, EvalError> {
     check(|| "the inputs".into(), "of them", inputs.len(), program.inputs().len())?;
     for (i, (input, width)) in inputs.iter().zip(program.inputs()).enumerate() {
@@ -91,7 +91,7 @@ pub fn to_bits(bytes: &[u8], width: usize) -> Vec<bool> {
 /// with it.
 ///
 /// # Errors
-/// As [`eval_bits`].
+/// The same as for [`eval_bits`].
 pub fn eval_gates(circuit: &Circuit, inputs: &[Vec<bool>]) -> Result<Vec<Vec<bool>>, EvalError> {
     check(|| "the inputs".into(), "of them", inputs.len(), circuit.inputs().len())?;
     let mut wires: Vec<bool> = Vec::with_capacity(circuit.wires());

@@ -1,5 +1,5 @@
-//! Gates of a circuit or a program, one after the other. A program's gates are generated on each
-//! walk, so that memory holds only its registers.
+//! The gates of a circuit or a program, one after the other. A program's gates are generated on
+//! each walk, so that only its registers are in memory.
 
 use crate::walk::{Logic, WireValues};
 use crate::{Circuit, Gate, Program, Wire};
@@ -49,7 +49,7 @@ pub trait Gates {
     fn wires(&self) -> u64;
     /// The numbers of gates, by kind.
     fn counts(&self) -> Counts;
-    /// Calls `hear` with every gate, until it fails.
+    /// Calls `hear` with every gate until it returns an error.
     ///
     /// # Errors
     /// The first error of `hear`, which ends the walk.
@@ -112,7 +112,7 @@ impl<'a> Flat<'a> {
         let mut next = input_bits;
         let mut name = || {
             next += 1;
-            // Names past the last one are discarded below.
+            // Names past the last gate are discarded below.
             (next - 1) as Wire
         };
         let count = &mut |gate| {
@@ -163,7 +163,7 @@ fn last(value: FlatValue, out: Wire) -> Gate {
     }
 }
 
-/// Gates on names of wires: passes on each gate that constants do not fold.
+/// Gates on names of wires. Passes on each gate that constants do not fold.
 struct Names<'a> {
     name: &'a mut dyn FnMut() -> Wire,
     hear: &'a mut dyn FnMut(Gate) -> io::Result<()>,

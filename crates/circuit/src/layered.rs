@@ -1,9 +1,9 @@
-//! The form that protocols run: gates in layers, wires in slots.
+//! The form of a circuit that protocols run: gates in layers, wires in slots.
 
 use crate::{Circuit, Gate, Lean, Woven};
 use std::sync::{Arc, OnceLock};
 
-/// The place of a wire as long as it is needed.
+/// The place of a wire while it is needed.
 pub type Slot = u32;
 /// The slot of constant 0.
 pub const ZERO: Slot = 0;
@@ -17,8 +17,8 @@ pub const fn input_slot(i: usize) -> Slot {
     2 + i as Slot
 }
 
-/// A layer. First the products of the layer before arrive in their slots, then `xors` run in order,
-/// then all `ands`, which are independent of each other.
+/// A layer. First the products of the previous layer are stored in their slots, then `xors` run in
+/// order, then all `ands`, which are independent of each other.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CircuitLayer {
     /// The slots of the products of the previous layer's `ands`, in their order; empty in the first
@@ -26,7 +26,7 @@ pub struct CircuitLayer {
     pub products: Vec<Slot>,
     /// `[a, b, out]`, in order; `out` may be `a` or `b`. NOT is `⊕ ONE`.
     pub xors: Vec<[Slot; 3]>,
-    /// `[a, b]`; empty in the last layer, and in no other.
+    /// `[a, b]`; empty in the last layer, and only there.
     pub ands: Vec<[Slot; 2]>,
 }
 

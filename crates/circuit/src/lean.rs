@@ -1,5 +1,5 @@
-//! Layers that load inputs where they are read and store outputs where they are made, so that slots
-//! hold only values that live on between layers.
+//! A form of layers that load inputs where they are read and store outputs where they are made, so
+//! that slots hold only values that live on between layers.
 //!
 //! ```text
 //! layered    inputs in slots from the start, outputs in slots to the end
@@ -7,9 +7,9 @@
 //!            an input is loaded in each layer that reads it
 //! ```
 //!
-//! A layer of a deep circuit reads few of its inputs (a ripple comparison reads two bits), so few
-//! slots are enough and stay in the cache. LOCAL: gates, their order and their layers are those of
-//! the layered form, and so are all messages.
+//! A layer of a deep circuit reads few of its inputs (a ripple comparison reads two bits), so that
+//! a few slots are enough and stay in the cache. LOCAL: gates, their order and their layers are
+//! those of the layered form, and so are all messages.
 
 use crate::{CircuitLayer, Layered, ONE, Slot, ZERO};
 use std::cmp::Reverse;

@@ -12,11 +12,11 @@
 //! layered blocks one after the other on bit registers, each block on many operands at once, so
 //! that repetitive work stays small.
 //!
-//! This crate makes circuits of its own: [`words`] (arithmetic), [`aes`], [`sha`], [`sort`],
+//! This crate makes its own circuits: [`words`] (arithmetic), [`aes`], [`sha`], [`sort`],
 //! [`shuffle`], [`psi`] and [`phasing`], all by name in [`named`]. [`bristol`] reads and writes
-//! files, [`eval`] runs everything in the clear, [`planes`] and [`text`] represent values,
-//! [`oblivious`] sorts secret values on one machine, and [`ranking`] sorts by comparisons that
-//! others make.
+//! files, [`eval`] runs circuits in the clear, [`planes`] and [`text`] represent values,
+//! [`oblivious`] sorts secret values on one machine, and [`ranking`] sorts by comparisons that its
+//! caller makes.
 //!
 //! **Bit order.** Wire 0 of an input or output is bit 0 of its packed bytes: bit `i` is bit `i % 8`
 //! of byte `i / 8`.

@@ -238,9 +238,9 @@ pub const FAMILIES: &[Family] = &[
     tables("psi-phasing-items", "as psi-phasing, values and control bits → the values found", phasing::items),
 ];
 
-/// The largest width; a wider word is a mistake in a name rather than a wish.
+/// The largest width; a larger one in a name is probably a mistake.
 const MAX_WIDTH: usize = 1 << 16;
-/// The most bits of all values together: 256 Ki values of 64 bits.
+/// The largest number of bits of all values together: 256 Ki values of 64 bits.
 const MAX_BITS: usize = 1 << 24;
 /// The largest stash, more than any set's cuckoo table needs.
 const MAX_STASH: usize = 64;
@@ -307,7 +307,7 @@ pub fn find(name: &str) -> Result<Named, NameError> {
         FamilyMaker::Tables(make) => {
             let [n, m, width, stash] = parse(family, name, numbers)?;
             check(family, name, "W", width, MAX_WIDTH)?;
-            // A table has more bits than its set, up to thirty times as many for small sets.
+            // A table has more bits than its set: up to thirty times as many for small sets.
             check(family, name, "N", n, MAX_BITS / width)?;
             check(family, name, "M", m, MAX_BITS / width)?;
             if stash > MAX_STASH {
@@ -326,7 +326,7 @@ pub fn find(name: &str) -> Result<Named, NameError> {
 /// Makes the circuit that `name` denotes, all of it in memory.
 ///
 /// # Errors
-/// As [`find`]; a program in stages may also be too large.
+/// The same as for [`find`]; a program in stages may also be too large.
 pub fn make(name: &str) -> Result<Circuit, NameError> {
     match find(name)? {
         Named::Circuit(circuit) => Ok(circuit),
@@ -337,10 +337,10 @@ pub fn make(name: &str) -> Result<Circuit, NameError> {
     }
 }
 
-/// Makes the program that `name` denotes: in stages if it is repetitive, else as one block.
+/// Makes the program that `name` denotes: in stages if it is repetitive, otherwise as one block.
 ///
 /// # Errors
-/// As [`find`].
+/// The same as for [`find`].
 pub fn program(name: &str) -> Result<Program, NameError> {
     Ok(match find(name)? {
         Named::Circuit(circuit) => Program::flat(name, &circuit),

@@ -1,5 +1,5 @@
 //! Sorts secret values on one machine with the network of [`crate::sort`]: steps and memory
-//! accesses depend on the number of values alone.
+//! accesses depend only on the number of values.
 
 use crate::sort::merge_exchange;
 use subtle::{Choice, ConditionallySelectable};

@@ -1,6 +1,6 @@
-//! Intersection by permutation-based hashing, the circuit of B. Pinkas, T. Schneider, G. Segev, M.
-//! Zohner, "Phasing: private set intersection using permutation-based hashing", USENIX Security
-//! 2015, Sec. 5.
+//! Intersection by permutation-based hashing, with the circuit of B. Pinkas, T. Schneider, G.
+//! Segev, M. Zohner, "Phasing: private set intersection using permutation-based hashing", USENIX
+//! Security 2015, Sec. 5.
 //!
 //! ```text
 //! A's cuckoo table   bins × one item        bin by bin: is A's item among B's?   ─► a flag a bin
@@ -10,13 +10,13 @@
 //! ```
 //!
 //! A value of σ bits is x = low ‖ high with ⌊log bins⌋ low bits. Hash function i puts it into bin
-//! (low + f_i(high)) mod bins, so the bin, `high` and i determine it. An item is `high` and i in
-//! two bits, σ − ⌊log bins⌋ + 2 bits in all. Two items of one bin are equal only if they have the
-//! same value and the same hash function. i = 3 marks an empty place: in A's places zeros precede
-//! it, in B's ones. Values are not 0, because empty places of the stash hold 0.
+//! (low + f_i(high)) mod bins, so that the bin, `high` and i determine it. An item is `high` and i
+//! in two bits, σ − ⌊log bins⌋ + 2 bits in all. Two items of one bin are equal only if they have
+//! the same value and the same hash function. i = 3 marks an empty place: in A's places zeros
+//! precede it, in B's places ones. Values are never 0, because empty places of the stash hold 0.
 //!
-//! An A bin matches at most one of B's items, so flags are XORs: (σ' − 1) · bin · bins + (σ − 1) ·
-//! theirs · stash ANDs, where σ' is the width of an item.
+//! A bin of A matches at most one of B's items, so that flags are XORs: (σ' − 1) · bin · bins + (σ
+//! − 1) · theirs · stash ANDs, where σ' is the width of an item.
 
 use crate::count::count_steps;
 use crate::steps::ProgramSteps;
@@ -93,10 +93,10 @@ impl PhasingTables {
     }
 }
 
-/// The fewest places with which no bin overflows when `balls` independent balls fall into `bins`
-/// uniform bins, except with probability 2^−40: bins · P(Bin(balls, 1/bins) > places) ≤ 2^−40 by a
-/// union bound over bins and a geometric bound on the tail. It uses only basic operations of IEEE
-/// 754, so every machine finds the same number.
+/// The least number of places with which no bin overflows when `balls` independent balls fall into
+/// `bins` uniform bins, except with probability 2^−40. The condition is bins · P(Bin(balls, 1/bins)
+/// exceeds places) ≤ 2^−40, by a union bound over bins and a geometric bound on the tail. It uses
+/// only basic operations of IEEE 754, so that every machine finds the same number.
 ///
 /// # Panics
 /// If there are fewer than two bins (the caller's bug).
@@ -152,7 +152,7 @@ fn power(x: f64, n: usize) -> (f64, i64) {
 
 /// A program that finds A's items. Its inputs are [`PhasingTables::inputs`]; its output is a flag
 /// for every bin, then for every place of the stash. An item's bin depends on A's other items, so
-/// only A may learn the flags.
+/// that only A may learn the flags.
 #[must_use]
 pub fn flags(name: &str, tables: &PhasingTables) -> Program {
     let mut steps = ProgramSteps::default();
@@ -195,7 +195,7 @@ pub fn shared_size(name: &str, tables: &PhasingTables, bits: usize) -> Program {
 /// A program that outputs the common values, in an order that A's control bits determine. A has two
 /// more inputs: its values, by bin and then by place of the stash (anything in empty places), and
 /// the control bits of [`crate::shuffle::route`] for that number of values. The output has one
-/// value a place, 0 where there is no match. A and B may both learn it, since places are A's
+/// value for each place, 0 if there is no match. Both A and B may learn it, since places are A's
 /// secret.
 #[must_use]
 pub fn items(name: &str, tables: &PhasingTables) -> Program {
@@ -232,7 +232,7 @@ fn flag_steps(steps: &mut ProgramSteps, tables: &PhasingTables, more: usize) -> 
     }
     let [table, own, simple, values, end] = firsts;
     let flags = end + more;
-    // Bins: a few of B's places at a time, side by side over bins. Each step adds to the flags of
+    // Bins: a few of B's places at a time, for all bins in parallel. Each step adds to the flags of
     // the step before.
     for first in (0..bin.max(1)).step_by(PLACES) {
         let (places, start) = (PLACES.min(bin - first), first == 0);
@@ -281,8 +281,8 @@ fn flag_steps(steps: &mut ProgramSteps, tables: &PhasingTables, more: usize) -> 
     (run(flags, bins + stash), (partial + stash * groups) as u32)
 }
 
-/// Whether a word equals one of `places` others, of which at most one is equal. Unless `start`, the
-/// result is added to a flag.
+/// Whether a word equals one of `places` others, of which at most one is equal. Unless `start` is
+/// set, the result is added to a flag.
 fn compare(width: usize, places: usize, start: bool) -> Arc<Layered> {
     let mut b = Builder::new();
     let word = b.input(width);

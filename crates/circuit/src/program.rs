@@ -9,12 +9,12 @@ use std::sync::{Arc, OnceLock};
 pub struct Stage {
     /// The block to run.
     pub block: Arc<Layered>,
-    /// The number of copies side by side; at least 1.
+    /// The number of copies that run in parallel; at least 1.
     pub copies: usize,
-    /// The registers that each copy reads: copy after copy, for the block's input bits in order.
+    /// The registers that each copy reads: copy after copy, in the order of the block's input bits.
     pub reads: Vec<u32>,
-    /// The registers that each copy writes, in the same form, all different. Writes happen after
-    /// all reads.
+    /// The registers that each copy writes, in the same form, all different. All reads come before
+    /// the writes.
     pub writes: Vec<u32>,
 }
 
@@ -32,8 +32,8 @@ pub trait Stages: Send + Sync {
     fn stage(&self, k: usize) -> Stage;
 }
 
-/// A program as protocols run it: stages on bit registers. Register `i` starts as bit `i` of the
-/// inputs.
+/// A program in the form that protocols run: stages on bit registers. Register `i` starts as bit
+/// `i` of the inputs.
 #[derive(Clone)]
 pub struct Program {
     name: String,

@@ -7,26 +7,27 @@
 //!                steps           (the others become 0)
 //! ```
 //!
-//! For two sets of n = 2^k values of σ bits, N = 2 n. The merge takes 2 σ n log(2 n) ANDs (a
-//! comparison and a swap each), the selection 3 σ − 2 for every second value but the last, which
-//! takes 2 σ − 1, and the shuffle σ (n log n − n + 1).
+//! For two sets of n = 2^k values of σ bits, N = 2 n. The merge takes 2 σ n log(2 n) ANDs, for a
+//! comparison and a swap each. The selection takes 3 σ − 2 for every second value, except for the
+//! last, which takes 2 σ − 1. The shuffle takes σ (n log n − n + 1).
 //!
-//! **Security.** A position in the merged order tells how many of the other set's values are
-//! smaller. Whoever learns the shuffled values must not know the control bits: the other party
-//! draws them.
+//! **Security.** A position in the merged order reveals how many of the other set's values are
+//! smaller. A party that learns the shuffled values must not know the control bits, so that the
+//! other party draws them.
 
 use crate::count::count_steps;
 use crate::steps::ProgramSteps;
 use crate::{Bit, Builder, Layered, Program, sort, sort::SortShape, sort::registers, words};
 use std::sync::Arc;
 
-/// The middle value if it equals a neighbour, else zeros; and whether it does. DupSelect-3 with 3 W
-/// − 2 ANDs for W bits (the paper's 3 W − 1 has an OR where sets allow an XOR).
+/// The middle value if it equals a neighbour, otherwise zeros; and whether it does. This is
+/// DupSelect-3, with 3 W − 2 ANDs for W bits (the paper's 3 W − 1 has an OR where sets allow an
+/// XOR).
 #[must_use]
 pub fn select(b: &mut Builder, before: &[Bit], value: &[Bit], after: Option<&[Bit]>) -> (Vec<Bit>, Bit) {
     let left = words::equal(b, before, value);
     let right = after.map_or(Bit::ZERO, |after| words::equal(b, value, after));
-    // The values of one set are different, so three neighbours are never equal.
+    // The values of one set are different, so that three neighbours are never equal.
     let found = b.xor(left, right);
     (words::and_bit(b, found, value), found)
 }
@@ -72,8 +73,8 @@ pub fn size(name: &str, left: usize, right: usize, shape: SortShape) -> Program 
     )
 }
 
-/// Adds steps that merge, then write every second value that equals a neighbour, from register
-/// `first` on; if `flags`, only whether it does.
+/// Adds steps that merge, and then write every second value that equals a neighbour, from register
+/// `first` on. If `flags` is set, they write only whether it does.
 fn duplicates(
     steps: &mut ProgramSteps,
     left: usize,

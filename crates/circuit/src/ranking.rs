@@ -1,5 +1,5 @@
-//! Ranks rows by comparisons, and asks for a whole level of them at a time. A level depends on
-//! earlier answers alone.
+//! Ranks rows by comparisons, and requests a whole level of comparisons at a time. A level depends
+//! only on earlier answers.
 //!
 //! ```text
 //! segment of rows     1            in its place
@@ -10,11 +10,11 @@
 //! ```
 //!
 //! The algorithm is sample sort (W. D. Frazer, A. C. McKellar, "Samplesort", J. ACM 1970) on all
-//! segments side by side; with a sample of one row it is quicksort. Rows must come in uniformly
+//! segments in parallel; with a sample of one row it is quicksort. Rows must come in uniformly
 //! random order, so that the first rows of a segment are a random sample of it.
 //!
-//! Pairs name places, not rows. The caller is told of each move and keeps rows in their places, so
-//! that a segment's rows are adjacent and a level reads most of its rows in order.
+//! Pairs name places, not rows. The caller is informed of each move and keeps rows in their places,
+//! so that a segment's rows are adjacent and a level reads most of its rows in order.
 
 /// Two places whose rows are compared: is the first place's row less?
 pub type RankedPair = [u32; 2];
@@ -50,7 +50,7 @@ impl Segment {
         (self.sample + 1).ilog2()
     }
 
-    /// The place in the sample of the row that the rows in `node` of a level are compared with.
+    /// The place in the sample of the row with which the rows in `node` of a level are compared.
     fn pivot(&self, level: u32, node: u32) -> usize {
         ((2 * node as usize + 1) << (self.depth() - 1 - level)) - 1
     }
@@ -67,12 +67,12 @@ fn sample_of(rows: usize) -> usize {
     }
 }
 
-/// A ranking under way.
+/// The state of a ranking.
 pub struct Ranking {
     /// The rows, segment by segment, in their order as far as it is known.
     rows: Vec<u32>,
-    /// For the row at each place: its node in its segment's tree or, within a sample, how many rows
-    /// of the sample are less.
+    /// For the row at each place: its node in its segment's tree or, within a sample, the number of
+    /// smaller rows of the sample.
     nodes: Vec<u32>,
     segments: Vec<Segment>,
     /// Whether answers contradicted each other.
@@ -90,7 +90,7 @@ struct Spare {
 }
 
 impl Ranking {
-    /// A ranking of `rows` rows of which nothing is known.
+    /// A ranking of `rows` rows about which nothing is known.
     #[must_use]
     pub fn new(rows: u32) -> Ranking {
         let segments = if rows > 1 { vec![Segment::new(0, rows as usize)] } else { vec![] };
@@ -98,7 +98,7 @@ impl Ranking {
         Ranking { rows: (0..rows).collect(), nodes, segments, contradicted: false, spare: Default::default() }
     }
 
-    /// Writes the pairs of the next level to `pairs`; none if the ranking is complete.
+    /// Writes the pairs of the next level to `pairs`; there are none if the ranking is complete.
     pub fn ask(&self, pairs: &mut Vec<RankedPair>) {
         pairs.clear();
         for segment in &self.segments {
@@ -231,34 +231,34 @@ impl Ranking {
         &self.rows
     }
 
-    /// The rows in their order, after the last level. `None` if answers contradicted each other: a
-    /// party that answers wrongly can make rows less than each other in a circle.
+    /// The rows in their order, after the last level. `None` if answers contradicted each other:
+    /// with wrong answers, rows can be less than each other in a circle.
     #[must_use]
     pub fn order(&self) -> Option<&[u32]> {
         (!self.contradicted).then_some(&*self.rows)
     }
 }
 
-/// An upper bound on the comparisons of `rows` rows, except for a negligible part of their orders:
-/// a run that meets such an order takes longer and is still correct. No pair is compared twice; for
-/// few rows this alone is the bound.
+/// An upper bound on the number of comparisons for `rows` rows, except for a negligible part of
+/// their orders: a run that meets such an order takes longer and is still correct. No pair is
+/// compared twice; for few rows this alone is the bound.
 ///
-/// Quicksort, the worst choice of samples, takes 1.39 log2(rows) a row on average; these samples
-/// take about log2(rows) + 1.
+/// Quicksort, the worst choice of samples, takes 1.39 log2(rows) comparisons for each row on
+/// average; these samples take about log2(rows) + 1.
 #[must_use]
 pub fn most_comparisons(rows: usize) -> u64 {
     let all = rows as u64 * (rows as u64).saturating_sub(1) / 2;
     all.min(rows as u64 * (u64::from(rows.max(1).ilog2()) * 3 / 2 + 4))
 }
 
-/// An upper bound on the pairs of a level. Each segment compares each row with one of the sample,
-/// or the pairs of the sample, which are fewer.
+/// An upper bound on the number of pairs of a level. Each segment compares each row with one of the
+/// sample, or the pairs of the sample, which are fewer.
 #[must_use]
 pub fn most_pairs(rows: usize) -> u64 {
     rows as u64
 }
 
-/// An upper bound on the levels, with the exception of [`most_comparisons`].
+/// An upper bound on the number of levels, with the exception of [`most_comparisons`].
 #[must_use]
 pub fn most_levels(rows: usize) -> u64 {
     (rows as u64).min(4 * u64::from(rows.max(1).ilog2()) + 8)
@@ -267,14 +267,14 @@ pub fn most_levels(rows: usize) -> u64 {
 /// LOCAL: the number of rows that are ranked to estimate the cost of more rows.
 const TRIED: usize = 1 << 14;
 
-/// An estimate of the pairs of each level: those of one random order, since real pairs follow from
-/// a uniformly random order.
+/// An estimate of the number of pairs of each level: the numbers for one random order, since real
+/// pairs follow from a uniformly random order.
 #[must_use]
 pub fn likely_levels(rows: usize) -> Vec<usize> {
     let mut tried = rows.min(TRIED);
     let mut levels = levels(tried);
-    // With twice as many rows, every level is twice as wide, and there is one more comparison a
-    // row.
+    // With twice as many rows, every level is twice as wide, and there is one more comparison for
+    // each row.
     while tried < rows {
         let next = rows.min(2 * tried);
         levels.iter_mut().for_each(|pairs| *pairs = (*pairs as u128 * next as u128 / tried as u128) as usize);
@@ -321,7 +321,7 @@ mod tests {
         order
     }
 
-    /// The order of rows with these ranks, the number of levels, the number of comparisons.
+    /// The order of rows with these ranks, the number of levels, and the number of comparisons.
     fn rank(ranks: &[u32]) -> (Vec<u32>, usize, usize) {
         let mut ranking = Ranking::new(ranks.len() as u32);
         let (mut pairs, mut levels, mut asked) = (vec![], 0, 0);
@@ -347,8 +347,8 @@ mod tests {
         }
     }
 
-    /// Rows that are less than each other in a circle, at one level or another, give no order and
-    /// break nothing else.
+    /// Rows that are less than each other in a circle, at any level, give no order and cause no
+    /// other fault.
     #[test]
     fn answers_that_contradict_each_other_give_no_order() {
         let rows = 1000;
@@ -385,7 +385,7 @@ mod tests {
             assert!(all.into_iter().eq(0..rows), "a row is lost");
             ends[usize::from(ranking.order().is_some())] += 1;
         }
-        // A search alone cannot be contradicted: each row only learns its place.
+        // A search alone cannot be contradicted, since each row only learns its place.
         assert!(ends[0] > 0 && ends[1] > 0, "{ends:?}");
     }
 

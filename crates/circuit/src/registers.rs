@@ -1,5 +1,5 @@
-//! Bit registers of protocols that share bits: a plane for each register. Copies of a block lie
-//! side by side in longer planes.
+//! Bit registers for protocols that share bits, with a plane for each register. Copies of a block
+//! are adjacent in longer planes.
 
 use crate::{
     Program, Slot, Stage, input_slot,
@@ -9,11 +9,12 @@ use hushwire_block::Wiped;
 use hushwire_block::bits::{put_range, xor_range};
 use std::ops::Range;
 
-/// One share of every register of a run. It keeps its memory from run to run; the content is wiped.
+/// One share of every register of a run. It keeps its memory from run to run; the contents are
+/// wiped.
 #[derive(Default)]
 pub struct Registers {
     bytes: Wiped<Vec<u8>>,
-    /// A block's input or output bit, of all copies.
+    /// One input or output bit of a block, for all copies.
     plane: Wiped<Vec<u8>>,
     instances: usize,
     pitch: usize,

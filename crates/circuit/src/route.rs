@@ -1,5 +1,5 @@
-//! Control bits of [`crate::shuffle`] for a secret permutation. Steps and memory accesses depend on
-//! its length alone.
+//! Control bits of [`crate::shuffle`] for a secret permutation. Steps and memory accesses depend
+//! only on its length.
 //!
 //! The looping algorithm sends the two values of a switch to different halves, on both sides. It
 //! follows chains of switches, and the chains reveal the permutation. Here all chains are followed
@@ -12,9 +12,9 @@
 //! M(j)    = least label of j's cycle by doubling: M(j) ← min(M(j), M(σ(j))), σ ← σ ∘ σ
 //! side(j) = last bit of M(j)          cycles come in pairs {j, j ⊕ 1} with least labels 2k, 2k + 1
 //! ```
-//! Labels count from the last output, which goes to the lower half: in an even network it has no
-//! switch, and an odd network gets one more value beside it, which keeps its place. σ ∘ σ takes two
-//! sorts, so a route takes O(n log⁴ n) steps: 1.5 million exchanges for 1000 values.
+//! Labels count from the last output, which goes to the lower half. In an even network this output
+//! has no switch. An odd network gets one more value next to it, which keeps its place. σ ∘ σ takes
+//! two sorts, so that a route takes O(n log⁴ n) steps: 1.5 million exchanges for 1000 values.
 
 use crate::{oblivious::sort, shuffle::switches};
 use subtle::{Choice, ConditionallySelectable};
@@ -29,8 +29,8 @@ pub const MOST_ROUTED: usize = 1 << BITS;
 
 type SecretWords = Zeroizing<Vec<u64>>;
 
-/// Control bits with which output `j` of the network is input `permutation[j]`. Time and memory
-/// accesses depend on the length alone.
+/// The control bits with which output `j` of the network is input `permutation[j]`. Time and memory
+/// accesses depend only on the length.
 ///
 /// # Panics
 /// If `permutation` is not a permutation, or has more than [`MOST_ROUTED`] values (the caller's
@@ -52,7 +52,7 @@ pub fn route(permutation: &[usize]) -> Zeroizing<Vec<bool>> {
 }
 
 fn words(n: usize, word: impl Fn(usize) -> u64) -> SecretWords {
-    // The final capacity, so that growing leaves no copy behind.
+    // The capacity is final, because a vector that grows leaves copies behind.
     let mut all = Zeroizing::new(Vec::with_capacity(n));
     all.extend((0..n).map(word));
     all

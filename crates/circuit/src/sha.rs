@@ -1,8 +1,8 @@
 //! The compression functions of SHA-1 and SHA-256 (FIPS 180-4).
 //!
 //! Wires are those of the published Bristol Fashion `sha256`: input 0 is the 512-bit block, input 1
-//! the chaining value. Each is one big-endian number, so 32-bit word `k` of `n` has its bit `b` on
-//! wire `32 (n−1−k) + b`. The caller pads the message.
+//! the chaining value. Each is one big-endian number, so that bit `b` of the 32-bit word `k` of `n`
+//! is on wire `32 (n−1−k) + b`. The caller pads the message.
 //!
 //! ```text
 //!                 ANDs     AND-depth
@@ -16,9 +16,9 @@ use crate::{Bit, Builder, words};
 /// The adder of the sums.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Adder {
-    /// Carries ripple: fewest ANDs.
+    /// Carries ripple: the fewest ANDs.
     Small,
-    /// Carries are saved until the last sum of a chain, which is a prefix sum: fewest layers.
+    /// Carries are saved until the last sum of a chain, which is a prefix sum: the fewest layers.
     Fast,
 }
 
@@ -153,12 +153,12 @@ fn sigma(b: &mut Builder, x: &[Bit], by: [usize; 2], shift: usize) -> ShaWord {
     xor3(b, &r0, &r1, &shifted)
 }
 
-/// Ch: `y` where `x` is 1, else `z`.
+/// Ch: `y` if `x` is 1, otherwise `z`, for each bit.
 fn choose(b: &mut Builder, x: &[Bit], y: &[Bit], z: &[Bit]) -> ShaWord {
     (0..32).map(|i| words::mux(b, x[i], &y[i..=i], &z[i..=i])[0]).collect()
 }
 
-/// Maj, with one AND a bit: `x ⊕ (x ⊕ y)(x ⊕ z)`.
+/// Maj, with one AND for each bit: `x ⊕ (x ⊕ y)(x ⊕ z)`.
 fn majority(b: &mut Builder, x: &[Bit], y: &[Bit], z: &[Bit]) -> ShaWord {
     let majority = |b: &mut Builder, x, y, z| {
         let (xy, xz) = (b.xor(x, y), b.xor(x, z));

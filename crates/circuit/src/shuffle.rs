@@ -12,8 +12,8 @@
 //! the right, and the last value of an odd one goes to the lower network as it is
 //! ```
 //!
-//! A switch of values of `W` bits has W ANDs and AND-depth 1. Whoever knows the control bits knows
-//! the permutation.
+//! A switch of values of `W` bits has W ANDs and AND-depth 1. A party that knows the control bits
+//! knows the permutation.
 
 use crate::steps::ProgramSteps;
 use crate::{Builder, Layered, Program, sort::registers, words};
@@ -24,7 +24,7 @@ pub use crate::route::{MOST_ROUTED, route};
 /// A switch: the places of its two values, and the number of its control bit.
 type Switch = (u32, u32, u32);
 
-/// The number of switches, and so of control bits, of a network of `n` values.
+/// The number of switches, and thus of control bits, of a network of `n` values.
 #[must_use]
 pub fn switches(n: usize) -> usize {
     (1..=n).map(|k| k.next_power_of_two().trailing_zeros() as usize).sum()

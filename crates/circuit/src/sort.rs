@@ -1,5 +1,5 @@
-//! Networks that sort and merge, as programs: a step is a column of compare-exchanges that touch no
-//! value twice.
+//! Networks that sort and merge, as programs: a step is a column of compare-exchanges, none of
+//! which share a value.
 //!
 //! ```text
 //! sort    K. E. Batcher's merge exchange for any number of values (D. E. Knuth, TAOCP vol. 3,
@@ -20,9 +20,9 @@ use std::sync::Arc;
 /// The form of comparisons.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Compare {
-    /// Bit after bit: fewest ANDs.
+    /// Bit after bit: the fewest ANDs.
     Small,
-    /// In a tree: fewest layers.
+    /// In a tree: the fewest layers.
     Fast,
 }
 

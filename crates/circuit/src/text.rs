@@ -1,4 +1,4 @@
-//! Bits as numbers, for people.
+//! Bits as numbers that people read and write.
 //!
 //! ```text
 //! 002a     hexadecimal, exactly ⌈n/4⌉ digits for n bits, the most significant first; written so
@@ -19,7 +19,7 @@ const DECIMAL: &str = "dec:";
 /// LOCAL: the largest width of a decimal number, since reading takes quadratic time.
 const MOST_DECIMAL: usize = 1 << 14;
 
-/// The end of a number that wire 0 holds.
+/// The end of a number that is on wire 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BitOrder {
     /// Wire 0 is the least significant bit: published Bristol Fashion files, and the older
@@ -74,7 +74,7 @@ pub enum HexError {
 }
 
 impl HexError {
-    /// The error without the text that was found, which may be secret.
+    /// The error without the text that was found, because the text may be secret.
     #[must_use]
     pub fn discreet(&self) -> String {
         match self {
@@ -133,7 +133,8 @@ fn hexadecimal(digits: &str, bytes: &mut [u8]) -> Result<bool, HexError> {
     Ok(past != 0)
 }
 
-/// As [`hexadecimal`]: multiplies the number by ten and adds a digit, for each digit.
+/// The same as [`hexadecimal`] for decimal digits: multiplies the number by ten and adds a digit,
+/// for each digit.
 fn decimal(digits: &str, bytes: &mut [u8]) -> Result<bool, HexError> {
     if digits.is_empty() {
         return Err(HexError::Empty { prefix: DECIMAL });
@@ -154,7 +155,7 @@ fn decimal(digits: &str, bytes: &mut [u8]) -> Result<bool, HexError> {
 /// The bits of a number in any of the forms, wire 0 first.
 ///
 /// # Errors
-/// As [`number`].
+/// The same as for [`number`].
 pub fn parse(text: &str, width: usize, order: BitOrder) -> Result<Vec<bool>, HexError> {
     let bytes = number(text, width)?;
     let mut bits: Vec<bool> = (0..width).map(|i| bytes[i / 8] >> (i % 8) & 1 == 1).collect();

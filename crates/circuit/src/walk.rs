@@ -1,20 +1,20 @@
-//! The walk of a program, layer by layer: stages, strips of copies, layers of blocks.
+//! Walks a program layer by layer: stages, strips of copies, layers of blocks.
 //!
 //! ```text
 //! a stage    strip of copies: registers ─► enter ─► layer, layer, … ─► leave ─► registers
 //! ```
 //!
 //! A walk pauses between two layers, so that a caller that takes one step at a time, such as a
-//! machine, can go on later.
+//! machine, can continue later.
 
 use crate::{CircuitLayer, Layered, ONE, Program, Stage, ZERO, input_slot};
 use std::ops::Range;
 
-/// The wires of a program under way, as one protocol represents them: registers, and the slots of a
+/// The wires of a running program, as one protocol represents them: registers, and the slots of a
 /// strip.
 pub trait Wires {
-    /// The largest number of copies, out of `copies`, that run side by side: all of them, unless
-    /// fewer copies' wires save memory.
+    /// The largest number of copies, of `copies`, that run together: all of them, unless fewer
+    /// copies save memory.
     fn most(&self, copies: usize) -> usize {
         copies
     }
@@ -28,7 +28,7 @@ pub trait Wires {
     fn leave(&mut self, stage: &Stage, copies: Range<usize>);
 }
 
-/// A position in a program under way.
+/// A position in a running program.
 #[derive(Default)]
 pub struct Walk {
     /// The number of stages begun.
@@ -40,7 +40,8 @@ pub struct Walk {
 }
 
 impl Walk {
-    /// The next layer, as its block and its number there; its wires are ready. `None` at the end.
+    /// The next layer, as its block and its number in the block; its wires are ready. `None` at the
+    /// end.
     ///
     /// # Panics
     /// If a stage does not have a register for every input and output bit of every copy (the
@@ -70,7 +71,7 @@ impl Walk {
         }
     }
 
-    /// Begins the strip from copy `from` on, if there are copies left.
+    /// Begins the strip from copy `from` on, if copies are left.
     fn enter<W: Wires>(&mut self, stage: Stage, from: usize, wires: &mut W) {
         if from < stage.copies {
             let most = wires.most(stage.copies);

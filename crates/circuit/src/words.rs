@@ -85,7 +85,7 @@ pub fn add_fast(b: &mut Builder, x: &[Bit], y: &[Bit]) -> (Vec<Bit>, Bit) {
 }
 
 /// Joins two neighbouring spans. They never both generate, since generating excludes propagating,
-/// so XOR serves as OR.
+/// so that XOR serves as OR.
 fn join(b: &mut Builder, high: (Bit, Bit), low: (Bit, Bit)) -> (Bit, Bit) {
     let through = b.and(high.1, low.0);
     (b.xor(high.0, through), b.and(high.1, low.1))
@@ -205,7 +205,7 @@ pub fn and_bit(b: &mut Builder, bit: Bit, x: &[Bit]) -> Vec<Bit> {
     x.iter().map(|x| b.and(bit, *x)).collect()
 }
 
-/// `x` where `choose` is 1, else `y`.
+/// `x` if `choose` is 1, otherwise `y`.
 #[must_use]
 pub fn mux(b: &mut Builder, choose: Bit, x: &[Bit], y: &[Bit]) -> Vec<Bit> {
     zip(x, y)
@@ -217,7 +217,7 @@ pub fn mux(b: &mut Builder, choose: Bit, x: &[Bit], y: &[Bit]) -> Vec<Bit> {
         .collect()
 }
 
-/// `(x, y)`, or `(y, x)` if `swap` is 1; one AND a bit.
+/// `(x, y)`, or `(y, x)` if `swap` is 1; one AND for each bit.
 #[must_use]
 pub fn swap(b: &mut Builder, swap: Bit, x: &[Bit], y: &[Bit]) -> (Vec<Bit>, Vec<Bit>) {
     zip(x, y)

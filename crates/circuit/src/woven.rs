@@ -1,5 +1,5 @@
-//! The layered circuit for evaluators whose XORs cost memory traffic: sums of three operands, and
-//! products that are not copied.
+//! A form of the layered circuit for evaluators whose XORs cost memory traffic: sums of three
+//! operands, and products that are not copied.
 //!
 //! ```text
 //! layer      x1 = a ⊕ b   x2 = x1 ⊕ c   z = x2 ∧ d            three slots written, five read
@@ -7,23 +7,23 @@
 //! ```
 //!
 //! - An XOR that only one other XOR reads is part of that XOR's sum.
-//! - Sums that need no product of the layer before come first: they run while those products are
-//!   still under way.
-//! - Products stay where the ANDs put them, after the cells. A sum reads them there; only a product
-//!   that a later layer or an AND reads is copied.
+//! - Sums that need no product of the previous layer come first, so that they run while those
+//!   products are being computed.
+//! - Products stay where the ANDs write them, after the cells. A sum reads them there; only a
+//!   product that a later layer or an AND reads is copied.
 //!
-//! Layers and the order of ANDs are those of [`Layered`]: nothing that parties agree on depends on
+//! Layers and the order of ANDs are those of [`Layered`]: nothing on which parties agree depends on
 //! this form.
 
 use crate::{Layered, ONE, Slot, ZERO};
 use hushwire_block::TripleSums;
 use std::ops::Range;
 
-/// The place of a value: a cell or, after all cells, a product of the layer before.
+/// The place of a value: a cell or, after all cells, a product of the previous layer.
 pub type WovenCell = u32;
 
-/// The number of ANDs without meaning after the last, so that vectors of ANDs are whole wherever a
-/// layer ends.
+/// The number of meaningless ANDs after the last, so that vectors of ANDs are full wherever a layer
+/// ends.
 pub const SPARE: usize = 16;
 
 /// A layer: its sums, then its ANDs, which are independent of each other.
@@ -52,7 +52,7 @@ pub struct Woven {
 enum ValueOrigin {
     /// A constant or an input.
     Given,
-    /// An AND of the layer before, by its number in that layer.
+    /// An AND of the previous layer, by its number in that layer.
     Product(u32),
     /// An XOR.
     Sum(u32, u32),
@@ -345,7 +345,8 @@ impl CellSum {
     }
 }
 
-/// The free cells; the one that was freed last is taken first, while it is in the first cache.
+/// The free cells. The cell that was freed last is taken first, while it is in the first-level
+/// cache.
 struct Cells {
     count: WovenCell,
     free: Vec<WovenCell>,
@@ -359,8 +360,8 @@ impl Cells {
         })
     }
 
-    /// Frees a value's cell if this is its last read. A second operand that is the same value does
-    /// nothing.
+    /// Frees a value's cell if this is its last read. A second operand with the same value has no
+    /// effect.
     fn release(&mut self, value: &mut WovenValue, time: u32) {
         if value.last == time && value.cell > ONE && value.cell != NOWHERE {
             value.last = 0;

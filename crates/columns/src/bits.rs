@@ -39,7 +39,7 @@ impl<'a> BitSlice<'a> {
         self.length == 0
     }
 
-    /// The bits from `from` on, at most `most` of them.
+    /// At most `most` of the bits from bit `from` on.
     ///
     /// # Panics
     /// If `from` is greater than the number of bits.
@@ -49,8 +49,8 @@ impl<'a> BitSlice<'a> {
         BitSlice { offset: self.offset + from, length: most.min(self.length - from), ..self }
     }
 
-    /// Bits `64 k` to `64 k + 63`, the first as the lowest bit of the word; zeros behind the last
-    /// bit.
+    /// Bits `64 k` to `64 k + 63`, with the first as the lowest bit of the word, and zeros behind
+    /// the last bit.
     #[must_use]
     pub fn word(self, k: usize) -> u64 {
         let at = self.offset + 64 * k;
@@ -76,7 +76,7 @@ impl<'a> BitSlice<'a> {
         to.extend((0..self.length).map(|i| self.get(i)));
     }
 
-    /// The first bit that is 0.
+    /// The index of the first bit that is 0.
     #[must_use]
     pub fn first_zero(self) -> Option<usize> {
         let odd = |k: &usize| self.word(*k) != ones(self.length - 64 * k);
@@ -84,7 +84,7 @@ impl<'a> BitSlice<'a> {
         Some(64 * k + (!self.word(k)).trailing_zeros() as usize)
     }
 
-    /// Appends a byte for each bit: 1 where the bit is `is`, else 0.
+    /// Appends a byte for each bit: 1 if the bit is `is`, else 0.
     pub fn append_bytes(self, is: bool, to: &mut Vec<u8>) {
         let start = to.len();
         to.resize(start + self.length.next_multiple_of(64), 0);
@@ -92,7 +92,7 @@ impl<'a> BitSlice<'a> {
         for (k, bytes) in to[start..].chunks_exact_mut(64).enumerate() {
             let word = self.word(k).to_le_bytes();
             for (byte, eight) in word.iter().zip(bytes.chunks_exact_mut(8)) {
-                // Byte i keeps bit i of the byte alone; the sum makes it the highest bit of byte i.
+                // The mask keeps bit i in byte i; the sum moves it to the highest bit of byte i.
                 let apart = u64::from(*byte).wrapping_mul(LOWEST) & 0x8040_2010_0804_0201;
                 let high = apart.wrapping_add(0x0040_6070_787c_7e7f);
                 eight.copy_from_slice(&(((high >> 7) & LOWEST) ^ flip).to_le_bytes());
@@ -102,7 +102,7 @@ impl<'a> BitSlice<'a> {
     }
 }
 
-/// Truth values as bits, the first as the lowest bit of a byte.
+/// Packs truth values as bits, the first as the lowest bit of a byte.
 #[must_use]
 pub fn packed(flags: &[bool]) -> Vec<u8> {
     let byte = |eight: &[bool]| eight.iter().rev().fold(0, |byte, flag| byte << 1 | u8::from(*flag));
@@ -112,7 +112,7 @@ pub fn packed(flags: &[bool]) -> Vec<u8> {
 /// The lowest bit of each byte.
 const LOWEST: u64 = 0x0101_0101_0101_0101;
 
-/// A word with this many ones as its lowest bits, at most 64.
+/// A word whose lowest `bits` bits are ones; `bits` is at most 64.
 pub(crate) fn ones(bits: usize) -> u64 {
     if bits < 64 { (1 << bits) - 1 } else { u64::MAX }
 }

@@ -10,14 +10,14 @@ pub struct FloatSlice<'a> {
     pub bytes: &'a [u8],
     /// The bytes of a float: 4 or 8.
     pub width: usize,
-    /// How many steps 1 has.
+    /// The number of steps in 1.
     pub unit: f64,
 }
 
-/// 2^52 + 2^51. Added to a number of less than 2^51 in size, it gives a sum whose last 52 bits have
-/// the nearest whole number, the even one of two.
+/// The number 2^52 + 2^51. Added to a number below 2^51 in absolute value, it gives a sum whose
+/// last 52 bits hold the nearest whole number (ties to even).
 const MIDDLE: f64 = (3u64 << 51) as f64;
-/// No type holds more steps.
+/// A bound on steps: no type holds more.
 const MOST: f64 = 1.7e38;
 
 impl FloatSlice<'_> {
@@ -34,11 +34,11 @@ impl FloatSlice<'_> {
         }
     }
 
-    /// The steps of a float: the nearest whole number, the even one of two; `None` if that number
-    /// has more than about 127 bits, or the float is NaN.
+    /// The steps of a float: the nearest whole number (ties to even). `None` if that number has
+    /// more than about 127 bits, or the float is NaN.
     ///
     /// # Panics
-    /// If floats have another width, or there is no such row.
+    /// If floats have another width than 4 or 8, or there is no such row.
     #[must_use]
     pub fn steps(&self, row: usize) -> Option<i128> {
         let steps = (self.real(row) * self.unit).round_ties_even();
@@ -49,7 +49,7 @@ impl FloatSlice<'_> {
         FloatSlice { bytes: &self.bytes[first * self.width..][..rows * self.width], ..*self }
     }
 
-    /// Whether each float's steps lie within a range whose ends are floats.
+    /// Whether each float's steps lie within a range; the ends of the range are floats.
     fn within(&self, low: f64, high: f64) -> bool {
         fn each<const W: usize>(
             bytes: &[u8],
@@ -70,8 +70,8 @@ impl FloatSlice<'_> {
         }
     }
 
-    /// Writes the steps in 8 bytes. Returns whether each is less than 2^51 in size: else the bytes
-    /// are wrong.
+    /// Writes the steps in 8 bytes. Returns whether each is below 2^51 in absolute value; otherwise
+    /// the bytes are wrong.
     fn write(&self, to: &mut [u8]) -> bool {
         fn each<const W: usize>(
             bytes: &[u8],
@@ -82,7 +82,7 @@ impl FloatSlice<'_> {
             let mut other = 0;
             for (record, float) in to.as_chunks_mut::<8>().0.iter_mut().zip(bytes.as_chunks::<W>().0) {
                 let sum = (real(*float) * unit + MIDDLE).to_bits();
-                // A greater sum has another exponent, and so have infinity and NaN.
+                // A larger sum has another exponent, and so have infinity and NaN.
                 other |= sum ^ MIDDLE.to_bits();
                 *record = sum.wrapping_sub(MIDDLE.to_bits()).to_le_bytes();
             }
@@ -96,11 +96,11 @@ impl FloatSlice<'_> {
     }
 }
 
-/// The first float whose steps are outside a range, among rows that have a value. If `valid` is
-/// none, all rows have one.
+/// The first row whose steps are outside a range, among rows that have a value. If `valid` is
+/// `None`, all rows have one.
 ///
 /// # Panics
-/// If floats have another width, or `valid` has fewer bits than there are floats.
+/// If floats have another width than 4 or 8, or `valid` has fewer bits than there are floats.
 #[must_use]
 pub fn first_unfit(
     floats: FloatSlice<'_>,
@@ -120,7 +120,7 @@ pub fn first_unfit(
         }
         let valid = valid.map(|valid| valid.part(first, rows));
         if let Some(valid) = valid {
-            // Rows without a value may hold anything, such as NaN.
+            // Rows without a value may hold anything, for example NaN.
             held.clear();
             held.extend_from_slice(piece.bytes);
             clear(&mut held, piece.width, valid);
@@ -136,11 +136,11 @@ pub fn first_unfit(
     })
 }
 
-/// Appends the steps of floats as records of `record` bytes, zeros where rows have no value. Steps
-/// that do not fit a record lose their highest bits.
+/// Appends the steps of floats as records of `record` bytes, with zeros for rows without a value.
+/// Steps that do not fit a record lose their highest bits.
 ///
 /// # Panics
-/// If a width is none, or `valid` has fewer bits than there are floats.
+/// If a width is invalid, or `valid` has fewer bits than there are floats.
 pub fn append_steps(to: &mut Vec<u8>, record: usize, floats: FloatSlice<'_>, valid: Option<BitSlice<'_>>) {
     to.reserve(floats.rows() * record);
     let (mut held, mut made) = (vec![], vec![0; 8 * PIECE]);
@@ -185,7 +185,7 @@ mod tests {
         let mut reals =
             vec![0.0, -0.0, 0.5, 1.5, 2.5, -0.5, -1.5, -2.5, 0.1, two, -two, two - 0.5, 0.5 - two];
         reals.extend((0..3000u32).map(|i| f64::from(i.wrapping_mul(0x9e37_79b9)) / 7.0 - 1e8));
-        // The first piece has great numbers, the second has none.
+        // The first piece has large numbers, the second has none.
         for unit in [1.0, 0.25, 65_536.0] {
             for record in [8, 13, 16] {
                 let bytes: Vec<u8> = reals.iter().flat_map(|x| x.to_le_bytes()).collect();
@@ -200,7 +200,7 @@ mod tests {
         }
     }
 
-    /// Ranges whose ends no float is, and floats next to these ends.
+    /// Ranges whose ends are not floats, and floats next to these ends.
     #[test]
     fn ends_of_ranges_are_exact() {
         let ends =

@@ -1,12 +1,13 @@
 //! Converts columns of numbers and bits to other widths, without a branch for each row.
 //!
 //! ```text
-//! bits      borrowed bits: which rows have a value, truth values
+//! bits      borrowed bits: the validity of rows, truth values
 //! numbers   numbers of one width as numbers of another, and the first one outside a range
 //! floats    floats as whole numbers of steps
 //! ```
 //!
-//! Its functions are not generic, so that they are compiled here, optimised in every profile.
+//! The functions are not generic, so they are compiled in this crate, which every profile
+//! optimises.
 
 #![forbid(unsafe_code)]
 
@@ -18,5 +19,6 @@ pub use bits::{BitSlice, packed};
 pub use floats::{FloatSlice, append_steps, first_unfit};
 pub use numbers::{NumberSlice, append, divided, first_outside, multiplied};
 
-/// LOCAL: rows that are handled at a time, so that they stay in the first cache.
+/// LOCAL: the number of rows that are handled at a time, so that they stay in the first-level
+/// cache.
 const PIECE: usize = 1 << 11;

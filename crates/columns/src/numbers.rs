@@ -14,7 +14,7 @@ pub struct NumberSlice<'a> {
     pub signed: bool,
 }
 
-/// An integer of a width.
+/// An integer of `W` bytes.
 trait Integer<const W: usize>: Copy {
     fn of(bytes: [u8; W]) -> Self;
     fn long(self) -> i128;
@@ -36,7 +36,8 @@ macro_rules! integers {
 
 integers!(i8: 1, u8: 1, i16: 2, u16: 2, i32: 4, u32: 4, i64: 8, u64: 8, i128: 16);
 
-/// Calls a function that is generic in the type of integers, for those of a width.
+/// Calls a function that is generic in the type of integers, with the type for these numbers' width
+/// and sign.
 macro_rules! of_width {
     ($numbers:expr, $function:ident($($argument:expr),*)) => {
         match ($numbers.width, $numbers.signed) {
@@ -48,7 +49,7 @@ macro_rules! of_width {
             (4, false) => $function::<4, u32>($($argument),*),
             (8, true) => $function::<8, i64>($($argument),*),
             (8, false) => $function::<8, u64>($($argument),*),
-            // Unsigned numbers of 16 bytes are read as signed, so that those from 2^127 on are
+            // Unsigned numbers of 16 bytes are read as signed, so numbers from 2^127 on become
             // negative.
             (16, _) => $function::<16, i128>($($argument),*),
             _ => panic!("no numbers have {} bytes", $numbers.width),
@@ -66,11 +67,11 @@ impl NumberSlice<'_> {
     }
 }
 
-/// The first number outside a range, among rows that have a value. If `valid` is none, all rows
-/// have one. Unsigned numbers of 16 bytes from 2^127 on are outside every range.
+/// The first row with a number outside a range, among rows that have a value. If `valid` is `None`,
+/// all rows have one. Unsigned numbers of 16 bytes from 2^127 on are outside every range.
 ///
 /// # Panics
-/// If the width is none, or `valid` has fewer bits than there are numbers.
+/// If the width is invalid, or `valid` has fewer bits than there are numbers.
 #[must_use]
 pub fn first_outside(
     numbers: NumberSlice<'_>,
@@ -93,7 +94,7 @@ fn outside<const W: usize, I: Integer<W> + Bounded>(
         return (0..bytes.len() / W).find(|row| is_valid(*row));
     };
     bytes.chunks(W * PIECE).enumerate().find_map(|(piece, bytes)| {
-        // Pieces with a number outside are rare. Such a piece is searched again.
+        // Pieces with a number outside the range are rare; only such a piece is searched again.
         if !all::<W, I>(bytes).fold(false, |any, n| any | (n < low) | (n > high)) {
             return None;
         }
@@ -126,11 +127,11 @@ macro_rules! bounded {
 
 bounded!(i8, u8, i16, u16, i32, u32, i64, u64, i128);
 
-/// Appends numbers as records of `record` bytes, 1 to 16, zeros where rows have no value. Numbers
-/// that do not fit a record lose their highest bits.
+/// Appends numbers as records of `record` bytes, 1 to 16, with zeros for rows without a value.
+/// Numbers that do not fit a record lose their highest bits.
 ///
 /// # Panics
-/// If a width or a record is none, or `valid` has fewer bits than there are numbers.
+/// If a width or a record's length is invalid, or `valid` has fewer bits than there are numbers.
 pub fn append(to: &mut Vec<u8>, record: usize, numbers: NumberSlice<'_>, valid: Option<BitSlice<'_>>) {
     to.reserve(numbers.rows() * record);
     for (piece, bytes) in numbers.bytes.chunks(numbers.width * PIECE).enumerate() {
@@ -151,7 +152,7 @@ fn resized<const W: usize, I: Integer<W>>(to: &mut [u8], record: usize, bytes: &
     fn into<const W: usize, I: Integer<W>, const R: usize>(to: &mut [u8], bytes: &[u8]) {
         for (record, number) in to.as_chunks_mut::<R>().0.iter_mut().zip(all::<W, I>(bytes)) {
             if R <= 8 {
-                // The record has at most 8 bytes, so that higher ones are not needed.
+                // The record has at most 8 bytes, so higher ones are not needed.
                 record.copy_from_slice(&(number.long() as u64).to_le_bytes()[..R.min(8)]);
             } else {
                 record.copy_from_slice(&number.long().to_le_bytes()[..R]);
@@ -207,8 +208,8 @@ pub(crate) fn clear(records: &mut [u8], record: usize, valid: BitSlice<'_>) {
     }
 }
 
-/// Numbers times a factor, in 8 bytes; `None` if a product does not fit, or the numbers have more
-/// than 8 bytes.
+/// Multiplies numbers by a factor, giving 8 bytes each. `None` if a product does not fit, or the
+/// numbers have more than 8 bytes.
 #[must_use]
 pub fn multiplied(numbers: NumberSlice<'_>, by: i64) -> Option<Vec<u8>> {
     if numbers.width > 8 {
@@ -230,15 +231,15 @@ fn products<const W: usize, I: Integer<W>>(bytes: &[u8], by: i64) -> Option<Vec<
     fits.then_some(made)
 }
 
-/// Signed numbers of 8 bytes divided by a divisor, in 8 bytes. Rows without a value get 0.
+/// Divides signed numbers of 8 bytes by a divisor, giving 8 bytes each. Rows without a value get 0.
 ///
 /// # Errors
-/// The first row whose number is no multiple of the divisor.
+/// The first row whose number is not a multiple of the divisor.
 ///
 /// # Panics
 /// If the divisor is 0, or `valid` has fewer bits than there are numbers.
 pub fn divided(bytes: &[u8], valid: Option<BitSlice<'_>>, by: i64) -> Result<Vec<u8>, usize> {
-    // The compiler divides by a constant with a product by its inverse.
+    // The compiler replaces a division by a constant with a product by its inverse.
     match by {
         1000 => quotients(bytes, valid, |n| (n / 1000, n % 1000)),
         86_400_000 => quotients(bytes, valid, |n| (n / 86_400_000, n % 86_400_000)),

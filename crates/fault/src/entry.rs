@@ -1,27 +1,29 @@
 //! Stable codes of errors.
+//!
+//! A [`Code`] names a line of the table. Its [`Kind`] determines the exit code of a command.
 
 use crate::table::TABLE;
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr};
 
-/// The sort of a failure; commands turn it into their exit code.
+/// The kind of a failure. Commands derive their exit code from it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
-    /// A bug of ours.
+    /// A bug in Hushwire.
     Internal,
-    /// A request that makes no sense.
+    /// An invalid request.
     Usage,
-    /// A party, a peer, or the network.
+    /// A failure of a party, a peer, or the network.
     Network,
     /// A file that cannot be used.
     File,
-    /// It would work, and would not be safe.
+    /// A request that would work, but would not be safe.
     Refused,
 }
 
 impl Kind {
-    /// Its name for programs.
+    /// The kind's name for programs.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -33,7 +35,7 @@ impl Kind {
         }
     }
 
-    /// The exit code of a command that ends with it.
+    /// The exit code of a command that ends with this kind of failure.
     #[must_use]
     pub const fn exit_code(self) -> u8 {
         match self {
@@ -46,7 +48,7 @@ impl Kind {
     }
 }
 
-/// A code of the table, as `HW0115`. It keeps its number and its meaning in all releases.
+/// A code of the table, such as `HW0115`. It keeps its number and its meaning in all releases.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub struct Code(pub(crate) u16);
@@ -56,26 +58,26 @@ pub struct Code(pub(crate) u16);
 pub struct Entry {
     /// The code.
     pub code: Code,
-    /// The sort of the failure.
+    /// The kind of the failure.
     pub kind: Kind,
     /// The failure, in a few words.
     pub name: &'static str,
-    /// The cause as a clause, with places in braces.
+    /// The cause as a clause, with placeholders in braces.
     pub text: &'static str,
-    /// The remedy as a clause, with places in braces.
+    /// The remedy as a clause, with placeholders in braces.
     pub remedy: &'static str,
 }
 
 impl Code {
-    /// Its line of the table.
+    /// The code's line of the table.
     #[must_use]
     pub fn entry(self) -> &'static Entry {
         let at = TABLE.binary_search_by_key(&self, |entry| entry.code);
-        // Codes are made by the table alone.
+        // Only the table makes codes.
         &TABLE[at.unwrap_or_default()]
     }
 
-    /// The sort of the failure.
+    /// The kind of the failure.
     #[must_use]
     pub fn kind(self) -> Kind {
         self.entry().kind
@@ -83,7 +85,7 @@ impl Code {
 }
 
 impl Entry {
-    /// Its heading on the page on troubleshooting, as a link names it.
+    /// The anchor of the code's heading on the troubleshooting page.
     #[must_use]
     pub fn anchor(&self) -> String {
         let keeps = |c: char| c.is_ascii_alphanumeric() || c == ' ' || c == '-';

@@ -1,21 +1,21 @@
-//! The part of an error that other members may hear.
+//! The part of an error that other members are told.
 
 use std::fmt;
 
-/// The cause of a member's own failure, as the other members hear it: one of these, so that no
-/// name, value or length of a file can be in it.
+/// The cause of a member's own failure, as the other members are told it. The set is closed, so
+/// that no name, value or length of a file can be in it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 #[non_exhaustive]
 pub enum Excuse {
-    /// Its values or their places do not fit the job, or are missing.
+    /// Its values or their places do not match the job, or are missing.
     Inputs,
     /// It cannot read or use a file.
     Reading,
     /// It cannot write an output.
     Writing,
-    /// It cannot use the job, or its own configuration does not fit the job.
+    /// It cannot use the job, or its own configuration does not match the job.
     Job,
-    /// It would be unsafe to take part.
+    /// Taking part would be unsafe.
     Unsafe,
     /// It has lost another of its own shards.
     Shard,
@@ -24,7 +24,7 @@ pub enum Excuse {
     Other,
 }
 
-/// Reads as a clause after a colon.
+/// The text follows a colon, as a clause.
 impl fmt::Display for Excuse {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

@@ -1,4 +1,8 @@
-//! A failure: which member, during which step, why, and the remedy.
+//! A failure: which member failed, during which step, why, and what the remedy is.
+//!
+//! A [`Fault`] has a code, whose texts are those of the table with placeholders filled in. Its
+//! methods add the member that failed, the step, and the member to blame. It is written as `party 1
+//! failed during STEP: CAUSE; REMEDY`.
 
 use crate::{Code, Excuse, IntoText, Kind, PartyId, Text, TextPlace, Who, code};
 use serde::{Deserialize, Serialize};
@@ -12,34 +16,36 @@ pub struct Fault(Box<Parts>);
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Parts {
     code: Code,
-    /// The member that failed; none where it is this program and nobody else takes part yet.
+    /// The member that failed. `None` if it is this program, and no other member takes part yet.
     who: Option<Who>,
     step: Step,
     cause: Text,
     remedy: Text,
-    /// The filled places of the table's texts, by their names, but for a whole cause or remedy.
+    /// The values of the placeholders in the table's texts, by their names. A whole cause or remedy
+    /// is not among them.
     fields: Vec<(Cow<'static, str>, Text)>,
-    /// The member to blame, where one is known.
+    /// The member to blame, if it is known.
     peer: Option<Who>,
     consequence: bool,
-    /// The only part of this that the other members may hear.
+    /// The only part of the failure that other members may be told.
     #[serde(skip)]
     tells: Excuse,
 }
 
-/// The step under way.
+/// The step in progress.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Step {
     text: Text,
-    /// The place in a text of a person, such as a query, where the fault is.
+    /// The place of the fault in a user's text, such as a query.
     place: Option<TextPlace>,
-    /// The text says all of what happened, as "cannot write x" does: no "failed during" is added.
+    /// Whether the text is a complete statement, such as "cannot write x". If so, "failed during"
+    /// is not added.
     whole: bool,
 }
 
 impl Fault {
-    /// A failure whose cause and remedy are those of the table, with these places filled. It has no
-    /// step yet.
+    /// A failure whose cause and remedy are those of the table, with these values for the
+    /// placeholders. It has no step yet.
     #[must_use]
     pub fn of(code: Code, places: &[(&'static str, Text)]) -> Self {
         let entry = code.entry();
@@ -66,30 +72,31 @@ impl Fault {
         }))
     }
 
-    /// [`Fault::of`] with words in all places.
+    /// [`Fault::of`] with words for all placeholders.
     #[must_use]
     pub fn filled(code: Code, places: &[(&'static str, &dyn fmt::Display)]) -> Self {
         let places: Vec<_> = places.iter().map(|(name, words)| (*name, words.into_text())).collect();
         Self::of(code, &places)
     }
 
-    /// A failure of a code that covers many: its text is `{cause}`, and its remedy `{remedy}`.
+    /// A failure with a code that covers many cases: its text is `{cause}`, and its remedy
+    /// `{remedy}`.
     pub fn new(code: Code, step: impl IntoText, cause: impl IntoText, remedy: impl IntoText) -> Self {
         let places = [("cause", cause.into_text()), ("remedy", remedy.into_text())];
         Self::of(code, &places).at(step)
     }
 
-    /// A request that makes no sense.
+    /// An invalid request.
     pub fn usage(step: impl IntoText, cause: impl IntoText, remedy: impl IntoText) -> Self {
         Self::new(code::REQUEST, step, cause, remedy)
     }
 
-    /// A bug of ours.
+    /// A bug in Hushwire.
     pub fn internal(step: impl IntoText, cause: impl IntoText) -> Self {
         Self::new(code::BUG, step, cause, "please report this with the job")
     }
 
-    /// A file that is not as it should be. `doing` is `read`, `write`, ….
+    /// A file that is invalid or cannot be used. `doing` is `read`, `write`, ….
     pub fn file(doing: &str, path: &Path, cause: impl IntoText, remedy: impl IntoText) -> Self {
         let (code, tells) = match doing {
             "write" => (code::WRITE, Excuse::Writing),
@@ -107,59 +114,58 @@ impl Fault {
         Self::file(doing, path, source, io_remedy(source))
     }
 
-    /// The same with a step that says all of what happened: "party 1 cannot write x" needs no
-    /// "failed during".
+    /// Marks the step as a complete statement: "party 1 cannot write x" needs no "failed during".
     #[must_use]
     pub fn whole(mut self) -> Self {
         self.0.step.whole = true;
         self
     }
 
-    /// The same under another code, so that its kind may change. Its texts, and what the other
-    /// members may hear, stay.
+    /// Changes the code, and so perhaps the kind. The texts stay the same, and so does the part
+    /// that other members may be told.
     #[must_use]
     pub fn coded(mut self, code: Code) -> Self {
         self.0.code = code;
         self
     }
 
-    /// The same, with `tells` as what the other members may hear of it.
+    /// Sets the part that other members may be told.
     #[must_use]
     pub fn telling(mut self, tells: Excuse) -> Self {
         self.0.tells = tells;
         self
     }
 
-    /// The same, for which this peer is to blame.
+    /// Sets the peer to blame.
     #[must_use]
     pub fn blaming(mut self, peer: Option<PartyId>) -> Self {
         self.0.peer = peer.map(Who::from);
         self
     }
 
-    /// The same, marked as probably a consequence of another member's failure, whose error says
-    /// more.
+    /// Marks the failure as probably a consequence of another member's failure, whose error is more
+    /// informative.
     #[must_use]
     pub fn following(mut self) -> Self {
         self.0.consequence = true;
         self
     }
 
-    /// Names the member that failed, unless that is known already.
+    /// Names the member that failed, unless it is already known.
     #[must_use]
     pub fn by(mut self, who: impl Into<Who>) -> Self {
         self.0.who.get_or_insert_with(|| who.into());
         self
     }
 
-    /// The same without the member that failed: it is this program that speaks.
+    /// Removes the member that failed: the failure is this program's own.
     #[must_use]
     pub fn anonymous(mut self) -> Self {
         self.0.who = None;
         self
     }
 
-    /// Sets the step, where there is none yet.
+    /// Sets the step, if there is none yet.
     #[must_use]
     pub fn during(mut self, step: impl IntoText) -> Self {
         if self.0.step.text.is_empty() {
@@ -168,21 +174,21 @@ impl Fault {
         self
     }
 
-    /// Sets the place in a person's text, where there is none yet.
+    /// Sets the place in a user's text, if there is none yet.
     #[must_use]
     pub fn placed(mut self, place: Option<TextPlace>) -> Self {
         self.0.step.place = self.0.step.place.or(place);
         self
     }
 
-    /// The same with another step in place of its own.
+    /// Replaces the step.
     #[must_use]
     pub fn at(mut self, step: impl IntoText) -> Self {
         self.0.step.text = step.into_text();
         self
     }
 
-    /// The same with words, such as a file's name, before its step.
+    /// Adds words before the step, such as a file's name.
     #[must_use]
     pub fn within(mut self, words: impl fmt::Display) -> Self {
         let before = Text::new().words(words).words(", ");
@@ -190,29 +196,29 @@ impl Fault {
         self
     }
 
-    /// The same with more words after its step.
+    /// Adds words after the step.
     #[must_use]
     pub fn step_and(mut self, words: impl fmt::Display) -> Self {
         self.0.step.text = self.0.step.text.words(words);
         self
     }
 
-    /// The same with another cause.
+    /// Replaces the cause.
     #[must_use]
     pub fn because(mut self, cause: impl IntoText) -> Self {
         self.0.cause = cause.into_text();
         self
     }
 
-    /// The same with another remedy.
+    /// Replaces the remedy.
     #[must_use]
     pub fn remedied(mut self, remedy: impl IntoText) -> Self {
         self.0.remedy = remedy.into_text();
         self
     }
 
-    /// The same, where members have the names that `names` knows for their numbers. Only members
-    /// change, never words.
+    /// Gives members the names that `names` knows for their numbers. Only members change, never
+    /// words.
     #[must_use]
     pub fn with_names(self, names: &dyn Fn(PartyId) -> Option<String>) -> Self {
         let Parts { code, who, step, cause, remedy, fields, peer, consequence, tells } = *self.0;
@@ -230,13 +236,13 @@ impl Fault {
         }))
     }
 
-    /// Its code.
+    /// The code.
     #[must_use]
     pub fn code(&self) -> Code {
         self.0.code
     }
 
-    /// Its kind.
+    /// The kind.
     #[must_use]
     pub fn kind(&self) -> Kind {
         self.0.code.kind()
@@ -248,13 +254,13 @@ impl Fault {
         self.0.who.as_ref()
     }
 
-    /// The member to blame, where one is known.
+    /// The member to blame, if it is known.
     #[must_use]
     pub fn peer(&self) -> Option<&Who> {
         self.0.peer.as_ref()
     }
 
-    /// The step under way, with the place in a text where there is one.
+    /// The step in progress, with the place in a user's text if there is one.
     #[must_use]
     pub fn step(&self) -> String {
         let step = self.0.step.text.written();
@@ -265,18 +271,19 @@ impl Fault {
         }
     }
 
-    /// The place in a text of a person, such as a query, where the fault is.
+    /// The place of the fault in a user's text, such as a query.
     #[must_use]
     pub fn place(&self) -> Option<TextPlace> {
         self.0.step.place
     }
 
-    /// The filled places of the table's texts, by their names.
+    /// The values of the placeholders in the table's texts, by their names.
     pub fn fields(&self) -> impl Iterator<Item = (&str, String)> {
         self.0.fields.iter().map(|(name, text)| (&**name, text.written()))
     }
 
-    /// A value for a place of the table's texts: the column's name for `{column}`, for example.
+    /// The value of a placeholder in the table's texts: the column's name for `{column}`, for
+    /// example.
     #[must_use]
     pub fn field(&self, name: &str) -> Option<String> {
         let found = self.0.fields.iter().find(|(known, _)| known == name);
@@ -289,37 +296,38 @@ impl Fault {
         self.0.cause.written()
     }
 
-    /// The cause, with its members.
+    /// The cause, in which members are typed.
     #[must_use]
     pub fn cause_text(&self) -> Text {
         self.0.cause.clone()
     }
 
-    /// The remedy, as a clause; empty where there is none.
+    /// The remedy, as a clause; empty if there is none.
     #[must_use]
     pub fn remedy(&self) -> String {
         self.0.remedy.written()
     }
 
-    /// The remedy, with its members.
+    /// The remedy, in which members are typed.
     #[must_use]
     pub fn remedy_text(&self) -> Text {
         self.0.remedy.clone()
     }
 
-    /// Whether it is probably a consequence of another member's failure, whose error says more.
+    /// Whether the failure is probably a consequence of another member's failure, whose error is
+    /// more informative.
     #[must_use]
     pub fn is_consequence(&self) -> bool {
         self.0.consequence
     }
 
-    /// The only part of it that the other members may hear.
+    /// The only part of the failure that other members may be told.
     #[must_use]
     pub fn tells(&self) -> Excuse {
         self.0.tells
     }
 
-    /// The cause, then the remedy, with their members.
+    /// The cause, then the remedy, in which members are typed.
     #[must_use]
     pub fn clauses_text(&self) -> Text {
         let between = if self.0.remedy.is_empty() { "" } else { "; " };
@@ -347,14 +355,14 @@ impl fmt::Display for Fault {
 
 impl std::error::Error for Fault {}
 
-/// Whether this process, or the host, has no descriptors left.
+/// Whether this process, or the host, has run out of descriptors.
 #[must_use]
 pub fn out_of_descriptors(e: &io::Error) -> bool {
-    // EMFILE and ENFILE, whose numbers are the same on every system that has them.
+    // The errors EMFILE and ENFILE have these numbers on every system that has them.
     matches!(e.raw_os_error(), Some(24 | 23))
 }
 
-/// The remedy about a file that the operating system refused.
+/// The remedy for a file that the operating system refused.
 #[must_use]
 pub fn io_remedy(source: &io::Error) -> &'static str {
     use io::ErrorKind as K;
@@ -390,7 +398,7 @@ mod tests {
             (cannot.code(), cannot.kind(), cannot.tells()),
             (code::WRITE, Kind::File, Excuse::Writing)
         );
-        // A step whose words begin like that is none.
+        // A step that merely begins with such words is not a complete statement.
         let step = Fault::new(code::READ, "cannot-do.toml, line 3", "it is odd", "").by(PartyId(1));
         assert_eq!(step.to_string(), "party 1 failed during cannot-do.toml, line 3: it is odd");
     }
@@ -411,7 +419,7 @@ mod tests {
         assert_eq!(named.peer().map(ToString::to_string).as_deref(), Some("client 130"));
     }
 
-    /// Between processes of one run.
+    /// Members survive JSON between processes of one run.
     #[test]
     fn members_survive_a_trip_as_json() {
         let fault = Fault::of(code::STALLED, &[("peer", PartyId(129).into())]).by(Who::named("client bob"));

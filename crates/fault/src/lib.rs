@@ -1,13 +1,13 @@
 //! The errors of all parts of Hushwire.
 //!
-//! A [`Fault`] says which member failed, during which step, why, and what the remedy is. Its
-//! [`Code`] is stable: programs match on it, and people look it up with `hushwire explain` or in
-//! `docs/troubleshooting.md`. All texts are in one table, [`TABLE`]. They have named places, which
-//! each error fills with its own words.
+//! A [`Fault`] gives the member that failed, the step, the cause and the remedy. Its [`Code`] is
+//! stable: programs match on it, and people look it up with `hushwire explain` or in
+//! `docs/troubleshooting.md`. All texts are in one table, [`TABLE`]. They have named placeholders,
+//! for which each error gives its own words.
 //!
 //! A [`Text`] holds words and members, and a member is a value ([`Who`]) until the error is
 //! written. Code that knows the names of a session's members adds them with [`Fault::with_names`].
-//! No code looks for members in a finished sentence.
+//! No code searches for members in a finished sentence.
 #![forbid(unsafe_code)]
 
 mod entry;

@@ -3,18 +3,18 @@
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// A party of a session: 0 to 127 compute, 128 to 254 are clients that only bring inputs and take
-/// outputs.
+/// A party of a session. Numbers 0 to 127 compute. Numbers 128 to 254 are clients, which only bring
+/// inputs and take outputs.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub struct PartyId(pub u8);
 
 impl PartyId {
-    /// The first id that belongs to clients.
+    /// The first number of a client.
     pub const FIRST_CLIENT: u8 = 128;
     /// The client that owns the data of a job with one data owner.
     pub const OWNER: Self = Self(Self::FIRST_CLIENT);
 
-    /// Whether this is a client: it dials the parties and they never dial it.
+    /// Whether this is a client. Clients dial the parties, and are never dialled.
     #[must_use]
     pub const fn is_client(self) -> bool {
         self.0 >= Self::FIRST_CLIENT
@@ -31,8 +31,8 @@ impl fmt::Display for PartyId {
     }
 }
 
-/// A member: its number on the wire, its name among people, or both. It is written by its name
-/// where it has one.
+/// A member: its number on the wire, its name for people, or both. It is written by its name if it
+/// has one.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Who {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -42,18 +42,18 @@ pub struct Who {
 }
 
 impl Who {
-    /// A member that has a name and perhaps no number, as `client alice`.
+    /// A member with a name and perhaps no number, such as `client alice`.
     pub fn named(name: impl Into<String>) -> Self {
         Self { id: None, name: Some(name.into()) }
     }
 
-    /// Its number on the wire, where it is known.
+    /// The member's number on the wire, if it is known.
     #[must_use]
     pub const fn id(&self) -> Option<PartyId> {
         self.id
     }
 
-    /// The same member, by the name that `names` has for its number.
+    /// The same member, with the name that `names` has for its number.
     #[must_use]
     pub fn with_names(self, names: &dyn Fn(PartyId) -> Option<String>) -> Self {
         let name = self.id.and_then(names).or(self.name);

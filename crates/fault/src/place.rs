@@ -1,14 +1,14 @@
-//! Places in texts of people.
+//! Places in users' texts.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// A place in a text, counted from 1.
+/// A place in a text. Numbers begin at 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct TextPlace {
     /// The line.
     pub line: usize,
-    /// The character in it.
+    /// The character in the line.
     pub column: usize,
 }
 

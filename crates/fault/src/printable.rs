@@ -1,15 +1,15 @@
-//! Text of others, made fit to show.
+//! Makes text from others safe to show.
 
 use std::{borrow::Cow, fmt::Write};
 
-/// `text` with every character escaped that could move the cursor, hide text or turn its direction:
-/// for what came from a peer or from a file, before it stands in a message.
+/// Returns `text` with every character escaped that could move the cursor, hide text or turn its
+/// direction. It is for text from a peer or a file, before that becomes part of a message.
 ///
-/// Escaped are the control characters of Unicode (line ends among them), the line and paragraph
-/// separators, and the invisible characters that order or join text (bidirectional marks, zero
-/// width, tags). A tab becomes a `\t`, a line feed `\n`, the escape `\u{1b}`. A backslash stays as
-/// it is, so that the answer is for people and cannot be read back. Text without any of these is
-/// borrowed.
+/// The escaped characters are the control characters of Unicode (including line ends), and the line
+/// and paragraph separators. The invisible characters that order or join text (bidirectional marks,
+/// zero width, tags) are escaped as well. A tab becomes `\t`, a line feed `\n`, the escape
+/// character `\u{1b}`. A backslash is not escaped, so the result is for people and cannot be parsed
+/// back. Text without any of these characters is borrowed.
 #[must_use]
 pub fn printable(text: &str) -> Cow<'_, str> {
     let Some(first) = text.find(disturbs) else { return Cow::Borrowed(text) };
@@ -17,7 +17,7 @@ pub fn printable(text: &str) -> Cow<'_, str> {
     shown.push_str(&text[..first]);
     for c in text[first..].chars() {
         if disturbs(c) {
-            // A string takes everything.
+            // Writing to a string cannot fail.
             let _ = write!(shown, "{}", c.escape_default());
         } else {
             shown.push(c);

@@ -1,7 +1,9 @@
-//! Every code, its sort and its texts: the one place that is reviewed when an error changes.
+//! The table of all codes with their kinds and texts. It is the one place to review when an error
+//! changes.
 //!
-//! A number keeps its meaning in all releases. Words in braces are places, which each error fills.
-//! A code whose text is `{cause}` covers many cases about one kind of file or request.
+//! A number keeps its meaning in all releases. Words in braces are placeholders, for which each
+//! error gives a value. A code whose text is `{cause}` covers many cases about one kind of file or
+//! request.
 
 use crate::{Entry, text::place};
 use std::fmt::Write;
@@ -11,7 +13,7 @@ mod keeping;
 mod questions;
 mod session;
 
-/// Codes of a group, and their entries.
+/// Defines the codes of a group, and their entries.
 macro_rules! table {
     ($($number:literal $constant:ident $kind:ident $name:literal
         $text:literal
@@ -47,7 +49,7 @@ const PARTS: [&[Entry]; 4] = [session::TABLE, files::TABLE, questions::TABLE, ke
 
 const COUNT: usize = PARTS[0].len() + PARTS[1].len() + PARTS[2].len() + PARTS[3].len();
 
-/// All codes in their order.
+/// All codes, in order.
 pub const TABLE: &[Entry] = &{
     let mut all = [PARTS[0][0]; COUNT];
     let (mut part, mut at) = (0, 0);
@@ -62,7 +64,7 @@ pub const TABLE: &[Entry] = &{
     all
 };
 
-/// Headings of the page, each before the first code of its hundred.
+/// The headings of the page, each before the first code of its hundred.
 const GROUPS: [(u16, &str); 11] = [
     (0, "Any command"),
     (1, "The network and the other members"),
@@ -77,7 +79,7 @@ const GROUPS: [(u16, &str); 11] = [
     (10, "The service and its sealed data"),
 ];
 
-/// The list of all codes for the page on troubleshooting, in Markdown.
+/// The list of all codes for the troubleshooting page, in Markdown.
 #[must_use]
 pub fn page() -> String {
     let mut page = String::new();
@@ -86,7 +88,7 @@ pub fn page() -> String {
         let hundred = entry.code.0 / 100;
         if group.replace(hundred) != Some(hundred) {
             let title = GROUPS.iter().find(|(number, _)| *number == hundred).map_or("", |(_, title)| title);
-            // A string takes everything.
+            // Writing to a string cannot fail.
             let _ = write!(page, "\n## {title}\n");
         }
         let _ = write!(page, "\n### {}: {}\n\n{}\n", entry.code, entry.name, entry.explanation());
@@ -95,7 +97,7 @@ pub fn page() -> String {
 }
 
 impl Entry {
-    /// The text, the remedy and the exit code, for people who look the code up.
+    /// The text, the remedy and the exit code, for people who look up the code.
     #[must_use]
     pub fn explanation(&self) -> String {
         let code = self.kind.exit_code();
@@ -110,7 +112,7 @@ impl Entry {
         format!("{says}{then} Exit code {code} ({}).", self.kind.name())
     }
 
-    /// The names of the places in its texts.
+    /// The names of the placeholders in the entry's texts.
     #[must_use]
     pub fn places(&self) -> Vec<&'static str> {
         let mut names = vec![];
@@ -125,7 +127,7 @@ impl Entry {
     }
 }
 
-/// A template as it stands, in a monospaced font.
+/// A template without changes, in a monospaced font.
 fn code_of(template: &str) -> String {
     format!("`{}`", template.replace('`', "'"))
 }

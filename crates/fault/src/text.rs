@@ -1,4 +1,4 @@
-//! Texts in which members stay typed until they are written.
+//! Texts in which members are typed until the text is written.
 
 use crate::{PartyId, Who, printable};
 use serde::{Deserialize, Serialize};
@@ -7,7 +7,8 @@ use std::{borrow::Cow, fmt};
 /// Words with members between them. Control characters in the words are escaped, since words may
 /// come from files, peers and arguments.
 ///
-/// It has no `Display`, so that a text with members cannot become words of another one by accident.
+/// It has no `Display`, so that a text with members cannot become words of another text by
+/// accident.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Text(Vec<TextPart>);
@@ -20,13 +21,13 @@ enum TextPart {
 }
 
 impl Text {
-    /// No text yet.
+    /// An empty text.
     #[must_use]
     pub const fn new() -> Self {
         Self(Vec::new())
     }
 
-    /// The same, then `words`.
+    /// Appends `words`.
     #[must_use]
     pub fn words(mut self, words: impl fmt::Display) -> Self {
         let words = words.to_string();
@@ -34,14 +35,14 @@ impl Text {
         self
     }
 
-    /// The same, then a member.
+    /// Appends a member.
     #[must_use]
     pub fn who(mut self, who: impl Into<Who>) -> Self {
         self.0.push(TextPart::Who(who.into()));
         self
     }
 
-    /// The same, then another text.
+    /// Appends another text.
     #[must_use]
     pub fn text(mut self, other: Text) -> Self {
         for part in other.0 {
@@ -53,7 +54,7 @@ impl Text {
         self
     }
 
-    /// The peer, or other words where it is not known.
+    /// The peer, or other words if it is not known.
     #[must_use]
     pub fn peer(peer: Option<PartyId>, otherwise: &'static str) -> Self {
         peer.map_or_else(|| Self::new().words(otherwise), |peer| Self::new().who(peer))
@@ -72,7 +73,8 @@ impl Text {
         })
     }
 
-    /// A template of the table with its places filled. A place that nobody fills stays as it is.
+    /// A template of the table with values for its placeholders. A placeholder without a value is
+    /// left unchanged.
     pub(crate) fn filled(template: &'static str, places: &[(&'static str, Text)]) -> Self {
         let (mut text, mut rest) = (Self::new(), template);
         while let Some((before, name, after)) = place(rest) {
@@ -87,13 +89,13 @@ impl Text {
         text
     }
 
-    /// Whether nothing is in it.
+    /// Whether the text is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The members in it.
+    /// The members in the text.
     pub fn members(&self) -> impl Iterator<Item = &Who> {
         self.0.iter().filter_map(|part| match part {
             TextPart::Who(who) => Some(who),
@@ -101,7 +103,7 @@ impl Text {
         })
     }
 
-    /// The same, where members have the names that `names` knows for their numbers.
+    /// Gives members the names that `names` knows for their numbers.
     #[must_use]
     pub fn with_names(self, names: &dyn Fn(PartyId) -> Option<String>) -> Self {
         let named = |part| match part {
@@ -111,7 +113,7 @@ impl Text {
         Self(self.0.into_iter().map(named).collect())
     }
 
-    /// The text as people read it.
+    /// The text in the form for people.
     #[must_use]
     pub fn written(&self) -> String {
         self.0.iter().fold(String::new(), |mut text, part| {
@@ -123,7 +125,7 @@ impl Text {
         })
     }
 
-    /// Appends words that are fit to show; empty words add no part.
+    /// Appends words that are safe to show. Empty words add no part.
     fn push(&mut self, words: Cow<'static, str>) {
         match self.0.last_mut() {
             _ if words.is_empty() => {}
@@ -133,7 +135,7 @@ impl Text {
     }
 }
 
-/// The first place of a template: what comes before it, its name, and what follows.
+/// The first placeholder of a template: the text before it, its name, and the text after it.
 pub(crate) fn place(template: &'static str) -> Option<(&'static str, &'static str, &'static str)> {
     let (before, rest) = template.split_once('{')?;
     let (name, after) = rest.split_once('}')?;
@@ -176,9 +178,9 @@ impl From<Who> for Text {
     }
 }
 
-/// A [`Text`], or anything that can be shown, as words.
+/// A [`Text`], or any value that can be displayed as words.
 pub trait IntoText {
-    /// The text of it.
+    /// Converts the value to a text.
     fn into_text(self) -> Text;
 }
 
@@ -214,7 +216,7 @@ mod tests {
         assert_eq!(list(&[0, 1, 129]), "party 0, party 1 and client 129");
     }
 
-    /// Clients called by a number of the wire: the numbers of `130` and `bob` are 129 and 130.
+    /// Some clients look like numbers on the wire: the numbers of `130` and `bob` are 129 and 130.
     #[test]
     fn a_name_that_looks_like_a_number_is_not_taken_for_one() {
         let clients = ["130", "bob", "131x"];

@@ -1,4 +1,4 @@
-//! The page on troubleshooting has every code of the table, with its texts.
+//! The troubleshooting page has every code of the table, with its texts.
 
 use hushwire_fault::{TABLE, page};
 
@@ -14,7 +14,7 @@ fn headings_are_those_that_anchors_name() {
     let headings: Vec<_> = page.lines().filter_map(|line| line.strip_prefix("### ")).collect();
     assert_eq!(headings.len(), TABLE.len());
     for (heading, entry) in headings.iter().zip(TABLE) {
-        // As hosts of Markdown make them.
+        // Markdown hosts make anchors in this way.
         let anchor: String = heading
             .to_lowercase()
             .chars()

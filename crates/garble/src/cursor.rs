@@ -1,34 +1,38 @@
-//! The order of tables: a walk through a program, stage by stage to pieces of ANDs, that stops and
-//! goes on anywhere.
+//! The order of tables. A cursor walks a program stage by stage, down to pieces of ANDs, and can
+//! stop and continue anywhere.
 
 use crate::{Format, GateBackend};
 use hushwire_circuit::{Layered, ONE, Program, Slot};
 use std::{ops::Range, sync::Arc};
 
-/// AGREEMENT: the least room for tables that a run is stopped and goes on with: two pieces.
+/// AGREEMENT: the least room for tables with which a run stops and continues: two pieces.
 pub const CHUNK: usize = 64 << 10;
-/// AGREEMENT: ANDs whose tables lie together: whole bytes first, packed bits behind them.
+/// AGREEMENT: the number of ANDs whose tables lie together: first their whole bytes, then their
+/// packed bits.
 pub(crate) const PIECE: usize = 1024;
-/// AGREEMENT: bytes that the wires of a strip should fit into, a share of the second cache.
+/// AGREEMENT: the number of bytes that the wires of a strip should fit into, a part of the
+/// second-level cache.
 const STRIP_BYTES: usize = 512 << 10;
-/// AGREEMENT: the fewest and the most copies of a strip, multiples of [`CUT`].
+/// AGREEMENT: the range of the number of copies in a strip; both limits are multiples of [`CUT`].
 const STRIP: Range<usize> = 8..33;
-/// AGREEMENT: strips begin at multiples of as many copies, so that vectors of wires are whole but
-/// in the last.
+/// AGREEMENT: strips begin at multiples of this number of copies, so that all vectors of wires are
+/// full, except in the last strip.
 const CUT: usize = 8;
 
-/// Copies of a block that run side by side. AGREEMENT: the order of tables depends on it.
+/// The strips of a block: ranges of copies that run together. AGREEMENT: the order of tables
+/// depends on them.
 ///
-/// A strip has the most copies that keep the second cache, evenly but for `CUT`: 65 copies are 24,
-/// 24 and 17 rather than 32, 32 and 1.
+/// A strip has as many copies as fit into the second-level cache. Strips have even lengths, up to
+/// multiples of `CUT`: 65 copies are split into 24, 24 and 17 rather than 32, 32 and 1.
 ///
-/// Measured on AES x 65, SHA-1 x 63 and PSI: whole vectors matter most, then long strips; 32 copies
-/// within 512 KiB were ahead of 16 and 64, and of strips that keep the first cache.
+/// The limits were measured on AES x 65, SHA-1 x 63 and PSI. Full vectors matter most, then long
+/// strips. 32 copies within 512 KiB were faster than 16 and 64, and faster than strips that fit
+/// into the first-level cache.
 pub fn strips(slots: usize, copies: usize) -> impl Iterator<Item = Range<usize>> {
     (0..).map_while(move |k| strip(slots, copies, k))
 }
 
-/// Strip `k` of those.
+/// Strip `k` of [`strips`].
 fn strip(slots: usize, copies: usize, k: usize) -> Option<Range<usize>> {
     let most = (STRIP_BYTES / (16 * slots.max(1))).clamp(STRIP.start, STRIP.end - 1) / CUT * CUT;
     let (cuts, count) = (copies.div_ceil(CUT), copies.div_ceil(most));
@@ -36,18 +40,19 @@ fn strip(slots: usize, copies: usize, k: usize) -> Option<Range<usize>> {
     (k < count).then(|| start(k)..start(k + 1))
 }
 
-/// Bytes of tables of one run of a program on `instances` sets of inputs.
+/// The number of bytes of the tables of one run of a program on `instances` instances.
 #[must_use]
 pub fn table_bytes<E: GateBackend>(program: &Program, instances: usize) -> u64 {
     Cursor::new::<E>(program, instances).skip(usize::MAX) as u64
 }
 
-/// Whether an XOR has a table where XORs have any: constants are known to both.
+/// Whether an XOR has a table, in schemes whose XORs have tables. An XOR with a constant has none,
+/// since both parties know the constant.
 pub(crate) fn has_table([a, b, _]: &[Slot; 3]) -> bool {
     *a > ONE && *b > ONE
 }
 
-/// XORs with tables, where XORs have any.
+/// The number of XORs with tables, in schemes whose XORs have tables.
 fn with_tables(xors: &[[Slot; 3]]) -> usize {
     xors.iter().filter(|gate| has_table(gate)).count()
 }
@@ -56,19 +61,20 @@ fn with_tables(xors: &[[Slot; 3]]) -> usize {
 pub(crate) enum Step {
     /// A stage begins.
     Stage(usize),
-    /// A strip of its units begins: their operands are read.
+    /// A strip of the stage's units begins: their operands are read.
     Begin,
-    /// Whole layers of a single copy, and the bytes of their tables, where ends have sums.
+    /// Whole layers of a single copy, and the bytes of their tables, at endpoints that have sums.
     Layers(Range<usize>, usize),
-    /// A layer begins: products of the one before arrive.
+    /// A layer begins: the products of the previous layer move to their slots.
     Layer,
-    /// XORs of the layer, all or some, and the bytes of their tables.
+    /// A range of the layer's XORs, and the bytes of their tables.
     Xors(Range<usize>, usize),
-    /// A piece of its ANDs, from this gate and copy on: how many, and the bytes of their tables.
+    /// A piece of the layer's ANDs: its first gate and copy, the number of ANDs, and the bytes of
+    /// their tables.
     Ands(usize, usize, usize),
-    /// The strip ends: results are kept.
+    /// The strip ends: its results are kept.
     End,
-    /// The stage ends: they become registers.
+    /// The stage ends: the results become registers.
     Write,
 }
 
@@ -77,19 +83,19 @@ pub(crate) enum Step {
 enum Next {
     Begin,
     Layer,
-    /// XORs from this one on.
+    /// XORs, from this one on.
     Xors(usize),
-    /// ANDs from this gate and copy on.
+    /// ANDs, from this gate and copy on.
     Ands(usize),
 }
 
-/// A stage, as far as tables depend on it.
+/// The parts of a stage on which tables depend.
 #[derive(Clone)]
 pub(crate) struct Shape {
     pub(crate) block: Arc<Layered>,
-    /// Copies of all instances.
+    /// The number of copies in all instances.
     pub(crate) units: usize,
-    /// XORs with tables, layer by layer, where XORs have any.
+    /// The number of XORs with tables in each layer; empty if XORs have no tables.
     tables: Arc<[usize]>,
 }
 
@@ -99,10 +105,10 @@ pub struct Cursor<'p> {
     program: &'p Program,
     instances: usize,
     format: Format,
-    /// Whether ends have sums.
+    /// Whether endpoints have sums.
     woven: bool,
     stage: usize,
-    /// None when the stage has not begun, or there is no more.
+    /// `None` if the stage has not begun, or the program has ended.
     shape: Option<Shape>,
     strip: usize,
     layer: usize,
@@ -110,7 +116,7 @@ pub struct Cursor<'p> {
 }
 
 impl<'p> Cursor<'p> {
-    /// Before the first gate.
+    /// A cursor before the first gate.
     #[must_use]
     pub fn new<E: GateBackend>(program: &'p Program, instances: usize) -> Self {
         let (stage, strip, layer) = (0, 0, 0);
@@ -118,8 +124,8 @@ impl<'p> Cursor<'p> {
         Cursor { program, instances, format, woven, stage, shape: None, strip, layer, next }
     }
 
-    /// Bytes of the next tables, as many whole pieces as fit into `most`, and whether they are the
-    /// last. AGREEMENT.
+    /// The number of bytes of the next tables, as many whole pieces as fit into `most`, and whether
+    /// they are the last. AGREEMENT.
     ///
     /// # Panics
     /// If `most` is less than [`CHUNK`] (the caller's bug).
@@ -131,7 +137,8 @@ impl<'p> Cursor<'p> {
         (bytes, after.is_done())
     }
 
-    /// Goes on without the gates, as far as their tables fit into `room`; gives the bytes of those.
+    /// Moves on without running gates, as far as their tables fit into `room`; returns the bytes of
+    /// these tables.
     pub(crate) fn skip(&mut self, room: usize) -> usize {
         self.walk(room, |_, _, _| {})
     }
@@ -149,18 +156,19 @@ impl<'p> Cursor<'p> {
         self.instances
     }
 
-    /// The layer under way.
+    /// The current layer.
     pub(crate) fn layer(&self) -> usize {
         self.layer
     }
 
-    /// The units of the strip under way.
+    /// The units of the current strip.
     pub(crate) fn units(&self, shape: &Shape) -> Range<usize> {
         strip(shape.block.slots(), shape.units, self.strip).unwrap_or_default()
     }
 
-    /// Goes on as far as tables fit into `room`, and gives the bytes that they take. Steps without
-    /// tables always fit: with the last table comes all that follows it.
+    /// Moves on as far as tables fit into `room`, calls `visit` for each step, and returns the
+    /// bytes of the tables. Steps without tables always fit, so that they run together with the
+    /// last table before them.
     pub(crate) fn walk(&mut self, room: usize, mut visit: impl FnMut(&Self, &Shape, Step)) -> usize {
         let mut left = room;
         while let Some(shape) = self.shape(&mut visit) {
@@ -177,7 +185,7 @@ impl<'p> Cursor<'p> {
         room - left
     }
 
-    /// The stage under way, or the next.
+    /// The current stage, or the next one if none has begun.
     fn shape(&mut self, visit: &mut impl FnMut(&Self, &Shape, Step)) -> Option<Shape> {
         if let Some(shape) = self.shape.take() {
             return Some(shape);
@@ -194,8 +202,8 @@ impl<'p> Cursor<'p> {
         Some(shape)
     }
 
-    /// The rest of a strip of `units` units; false if it does not fit. Narrow layers come a million
-    /// times a second.
+    /// Walks the rest of a strip of `units` units; returns false if it does not fit. Programs can
+    /// have a million narrow layers a second.
     #[inline(always)]
     fn strip(
         &mut self,
@@ -256,8 +264,8 @@ impl<'p> Cursor<'p> {
         }
     }
 
-    /// The layers from the next one on whose tables fit, and the bytes of those; none if the next
-    /// does not.
+    /// The layers, from the current one on, whose tables fit, and the bytes of these tables; `None`
+    /// if the first does not fit.
     fn whole(&self, shape: &Shape, left: usize) -> Option<(Range<usize>, usize)> {
         let (layers, each) = (shape.block.woven().layers(), self.format.and_bytes);
         let start = layers[self.layer].ands.start;
@@ -266,8 +274,8 @@ impl<'p> Cursor<'p> {
         Some((self.layer..until, gates * each))
     }
 
-    /// How many of these XORs of the layer have tables that fit, `each` bytes for one, and the
-    /// bytes of those.
+    /// The number of these XORs whose tables fit, at `each` bytes for each table, and the bytes of
+    /// these tables.
     #[inline]
     fn xors(
         &self,
@@ -317,7 +325,7 @@ mod tests {
         assert!(strips(10, 65).eq([0..24, 24..48, 48..65]));
     }
 
-    /// Every gate of every strip once, in order, wherever a walk stops.
+    /// A walk visits every gate of every strip once, in order, wherever it stops in between.
     fn walks<E: GateBackend>(name: &str, instances: usize) {
         let program = named::program(name).expect("a circuit of ours");
         let whole = |most: usize| {

@@ -1,4 +1,9 @@
-//! Runs programs on an end: gates in batches, wires in slots.
+//! Runs programs on an endpoint, with gates in batches and wires in slots.
+//!
+//! A [`Cursor`] gives the order: stage by stage, strip by strip of copies, layer by layer. The
+//! engine gathers a strip's operands from registers, runs XORs and batches of independent ANDs, and
+//! keeps the outputs until the stage ends. It contains no cryptography, and no byte of the tables
+//! depends on the width of its batches.
 
 use crate::{
     GarbleError, GateBackend, Stretch, Tables,
@@ -8,31 +13,31 @@ use crate::{
 use hushwire_circuit::{Layered, ONE, Program, Slot, Stage, ZERO, input_slot};
 use std::ops::Range;
 
-/// LOCAL: gates of a batch, where nothing else is asked for.
+/// LOCAL: the default for the number of gates in a batch.
 const WIDTH: usize = PIECE;
 
-/// One end with the wires of what it runs.
+/// An endpoint with the wires of the program that it runs.
 pub struct Engine<E: GateBackend> {
     end: E,
     ands: Ands,
-    /// The registers that the stage under way reads and writes, and the copies of its strip.
+    /// The registers that the current stage reads and writes, and the copies of its current strip.
     reads: Vec<u32>,
     writes: Vec<u32>,
     strip: usize,
-    /// Slot after slot, or cell after cell with the products of the last layer behind them, the
-    /// strip's copies of each.
+    /// The strip's copies of each slot, slot after slot. For a single copy with sums: the cells,
+    /// cell after cell, and behind them the products of the last layer.
     slots: Room<E::Wire>,
-    /// Products of the last layer of ANDs, gate by gate, copy by copy; behind the cells where there
-    /// are any.
+    /// The products of the last layer of ANDs, gate by gate, copy by copy; behind the cells if
+    /// there are cells.
     products: Room<E::Wire>,
-    /// Outputs of the stage, which become registers when all copies have read theirs, and how many
-    /// are there.
+    /// The outputs of the stage, which become registers after all copies have read theirs, and
+    /// their number so far.
     written: Room<E::Wire>,
     kept: usize,
 }
 
 impl<E: GateBackend> Engine<E> {
-    /// An end without wires.
+    /// An endpoint without wires.
     #[must_use]
     pub fn new(end: E) -> Self {
         let ands =
@@ -41,7 +46,7 @@ impl<E: GateBackend> Engine<E> {
         Engine { end, ands, reads: vec![], writes: vec![], strip: 0, slots, products, written, kept: 0 }
     }
 
-    /// The same, with batches of at most `width` gates. LOCAL: no byte depends on it.
+    /// The same engine, with batches of at most `width` gates. LOCAL: no byte depends on the width.
     ///
     /// # Panics
     /// If `width` is 0.
@@ -51,26 +56,26 @@ impl<E: GateBackend> Engine<E> {
         Engine { ands: Ands { width, ..self.ands }, ..self }
     }
 
-    /// The end.
+    /// The endpoint.
     pub fn end(&mut self) -> &mut E {
         &mut self.end
     }
 
-    /// The end, without its wires.
+    /// The endpoint, without its wires.
     #[must_use]
     pub fn into_end(self) -> E {
         self.end
     }
 
-    /// Batches so far.
+    /// The batches so far.
     #[must_use]
     pub fn batches(&self) -> crate::Batches {
         self.ands.batches
     }
 
-    /// Runs a program on `instances` sets of wires: register `r` of instance `j` is
-    /// `registers[r instances + j]`, inputs first; outputs are where the program says. Copy `c` of
-    /// a stage on instance `j` is unit `c instances + j`.
+    /// Runs a program on `instances` instances. Register `r` of instance `j` is `registers[r
+    /// instances + j]`; the inputs come first, and the program defines the places of the outputs.
+    /// Copy `c` of a stage on instance `j` is unit `c instances + j`.
     ///
     /// # Errors
     /// The error of `tables`.
@@ -94,9 +99,9 @@ impl<E: GateBackend> Engine<E> {
         }
     }
 
-    /// Goes on with a run by its next tables, as many bytes as [`Cursor::upcoming`] says, none
-    /// where there are none. The run is done with the last of them; the engine runs nothing else
-    /// until then.
+    /// Continues a run with its next tables, which must have the number of bytes that
+    /// [`Cursor::upcoming`] gives; this number may be 0. The run ends with the last tables; until
+    /// then the engine runs nothing else.
     ///
     /// # Panics
     /// If tables end within a piece, or `registers` does not hold every register of every instance.
@@ -128,7 +133,7 @@ impl<E: GateBackend> Engine<E> {
         assert_eq!(tables.bytes(), 0, "tables of whole pieces");
     }
 
-    /// Room for a strip's wires, with constants and operands in theirs.
+    /// Makes room for a strip's wires, and fills in constants and operands.
     fn read(&mut self, block: &Layered, strip: &Range<usize>, instances: usize, registers: &[E::Wire]) {
         let n = strip.len();
         self.strip = n;
@@ -150,7 +155,8 @@ impl<E: GateBackend> Engine<E> {
         }
     }
 
-    /// A layer begins: the sums that it reads, or the products of the layer before to their slots.
+    /// Begins a layer: computes the sums that it reads, or moves the products of the previous layer
+    /// to their slots.
     fn arrive(&mut self, block: &Layered, layer: usize) {
         let strip = self.strip;
         if E::SUMS {
@@ -163,7 +169,7 @@ impl<E: GateBackend> Engine<E> {
         }
     }
 
-    /// Whole layers of a single copy; one by one where batches are to be narrow.
+    /// Runs whole layers of a single copy; one by one if batches must be narrow.
     fn layers(&mut self, block: &Layered, layers: Range<usize>, mut tables: E::Bytes<'_>) {
         let woven = block.woven();
         if self.ands.width >= PIECE {
@@ -179,7 +185,7 @@ impl<E: GateBackend> Engine<E> {
         }
     }
 
-    /// A piece of a layer's ANDs.
+    /// Runs a piece of a layer's ANDs.
     fn ands(&mut self, block: &Layered, layer: usize, from: usize, n: usize, tables: E::Bytes<'_>) {
         let (end, strip) = (&mut self.end, self.strip);
         if E::SUMS {
@@ -195,7 +201,7 @@ impl<E: GateBackend> Engine<E> {
         self.ands.run(end, &self.slots, (gates, strip), products, from, tables);
     }
 
-    /// A strip's outputs.
+    /// Keeps a strip's outputs.
     fn keep(&mut self, block: &Layered, strip: &Range<usize>, instances: usize) {
         for CopyRun { at, len, .. } in runs(strip, instances) {
             for slot in outputs::<E>(block) {
@@ -206,7 +212,7 @@ impl<E: GateBackend> Engine<E> {
         }
     }
 
-    /// The stage's outputs to their registers.
+    /// Writes the stage's outputs to their registers.
     fn write(&mut self, block: &Layered, units: usize, instances: usize, registers: &mut [E::Wire]) {
         let (outs, mut written) = (block.output_slots().len(), 0);
         for strip in strips(block.slots(), units) {
@@ -235,8 +241,8 @@ struct Ands {
 }
 
 impl Ands {
-    /// A piece of the ANDs of a layer in a strip of `strip` copies, from gate-and-copy `from` on,
-    /// to these products.
+    /// Runs a piece of the ANDs of a layer in a strip of `strip` copies, from gate and copy `from`
+    /// on, and writes these products.
     fn run<E: GateBackend>(
         &mut self,
         end: &mut E,
@@ -251,7 +257,7 @@ impl Ands {
         let (mut bytes, packed) = tables.split(n * format.and_bytes);
         let bits = &mut self.bits[..if format.and_bits > 0 { n } else { 0 }];
         packed.unpack(format.and_bits, bits);
-        // No divisions, in what narrow layers do a million times a second.
+        // The loop has no divisions, because narrow layers run it a million times a second.
         let mut at = 0;
         while at < n {
             let until = n.min(at.saturating_add(width));
@@ -266,7 +272,7 @@ impl Ands {
     }
 }
 
-/// Instances of one copy that lie side by side in a strip, from place `at` on.
+/// Consecutive instances of one copy in a strip, from place `at` on.
 struct CopyRun {
     copy: usize,
     instance: usize,
@@ -274,7 +280,7 @@ struct CopyRun {
     len: usize,
 }
 
-/// The runs of a strip of units.
+/// The copy runs of a strip of units.
 fn runs(strip: &Range<usize>, instances: usize) -> impl Iterator<Item = CopyRun> {
     let Range { start, end } = *strip;
     let mut unit = start;
@@ -286,13 +292,13 @@ fn runs(strip: &Range<usize>, instances: usize) -> impl Iterator<Item = CopyRun>
     })
 }
 
-/// LOCAL: copies of which a slot's wires are gathered together: a vector of labels.
+/// LOCAL: the number of copies for which a slot's wires are gathered together: a vector of labels.
 const TILE: usize = 4;
 
-/// The `ins` wires that each of some copies reads, to `to`, input by input, copy by copy.
+/// Gathers the `ins` wires that each of some copies reads into `to`, input by input, copy by copy.
 fn gather<W: Copy>(registers: &[W], reads: &[u32], ins: usize, to: &mut [W]) {
-    // Large tables are not in the cache, and lie in pieces that are too short for the CPU to see
-    // what comes next: a wire of every line is read first, many lines at once.
+    // Large tables are not in the cache, and their pieces are too short for the CPU's prefetcher.
+    // The loop therefore reads one wire of every cache line first, many lines at once.
     for r in reads.iter().step_by(64 / size_of::<W>()) {
         std::hint::black_box(registers[*r as usize]);
     }
@@ -314,7 +320,8 @@ fn gather<W: Copy>(registers: &[W], reads: &[u32], ins: usize, to: &mut [W]) {
     }
 }
 
-/// All of `from` to the start of `to`; a single wire, as there is without copies, without a call.
+/// Copies `from` to the start of `to`. A single wire, the usual case without copies, is copied
+/// without a call.
 #[inline(always)]
 fn copy_wires<W: Copy>(from: &[W], to: &mut [W]) {
     match from {
@@ -323,7 +330,7 @@ fn copy_wires<W: Copy>(from: &[W], to: &mut [W]) {
     }
 }
 
-/// `n` pairs of wires from gate-and-copy `first` on.
+/// The operands of `n` ANDs, from gate and copy `first` on.
 fn expand<'a>(
     gates: &'a [[Slot; 2]],
     strip: usize,

@@ -1,5 +1,5 @@
-//! Errors of garbling and of Yao's protocol: the network, the OTs, the parties' disagreement, and
-//! misuse.
+//! Errors of garbling and of Yao's protocol: from the network, the OTs, disagreement of the
+//! parties, and misuse.
 
 use std::fmt;
 
@@ -10,33 +10,33 @@ use thiserror::Error;
 
 /// The reason why a garbled circuit ended without a result.
 ///
-/// Reads as its [`fault`](Self::fault) does.
+/// Its text is that of its [`fault`](Self::fault).
 #[derive(Debug, Error)]
 pub enum GarbleError {
-    /// A message that no party following the protocol sends.
+    /// A message that no party that follows the protocol sends.
     Malformed {
-        /// The party at fault, where a channel knows it.
+        /// The party at fault, if a channel identifies it.
         peer: Option<PartyId>,
         /// The name of the message.
         message: &'static str,
-        /// The fault of the message.
+        /// The defect of the message.
         what: String,
     },
-    /// The parties were not given the same thing to do.
+    /// The parties were given different computations or terms.
     Mismatch {
-        /// The party at fault, where a channel knows it.
+        /// The party at fault, if a channel identifies it.
         peer: Option<PartyId>,
         /// The term that differs.
         what: &'static str,
     },
     /// The tables end before the circuit does.
     Short {
-        /// Bytes that it needs.
+        /// The number of bytes that the circuit needs.
         wanted: usize,
-        /// Bytes that are there.
+        /// The number of bytes that the tables have.
         left: usize,
     },
-    /// The scheme cannot do what was asked for.
+    /// The scheme cannot do the requested work.
     Unsupported {
         /// The scheme's name.
         scheme: &'static str,
@@ -47,7 +47,7 @@ pub enum GarbleError {
     },
     /// No scheme has that name.
     Unknown {
-        /// The name that was asked for.
+        /// No scheme has this name.
         name: String,
         /// The names that exist.
         known: String,
@@ -67,7 +67,7 @@ impl fmt::Display for GarbleError {
 }
 
 impl GarbleError {
-    /// The code, the peer to blame, and the texts of the table.
+    /// The error's code, the peer to blame, and the texts of the table.
     #[must_use]
     pub fn fault(&self) -> Fault {
         let of = |peer: Option<PartyId>| ("peer", Text::peer(peer, "the peer"));
@@ -95,13 +95,13 @@ impl GarbleError {
         }
     }
 
-    /// A malformed message.
+    /// The error for a malformed message.
     #[must_use]
     pub fn malformed(peer: Option<PartyId>, message: &'static str, what: impl Into<String>) -> Self {
         GarbleError::Malformed { peer, message, what: what.into() }
     }
 
-    /// Names the peer that is to blame.
+    /// Sets the peer to blame.
     #[must_use]
     pub fn of(mut self, who: Option<PartyId>) -> Self {
         if let GarbleError::Malformed { peer, .. } | GarbleError::Mismatch { peer, .. } = &mut self {

@@ -1,6 +1,6 @@
-//! The ends of families whose XORs are free: everything but their ANDs.
+//! The endpoints of families whose XORs are free: everything except their ANDs.
 //!
-//! ```text
+//! The parts of an endpoint that depend on its role, and not on the family.
 //! End<Garbling, A>     Δ, wires are labels of 0   ┐ numbers of gates, XORs, inputs, outputs here;
 //! End<Evaluating, A>   wires are what it holds    ┘ A, a family's kernels, makes or uses tables
 //! ```
@@ -17,16 +17,17 @@ use hushwire_prg::Seed;
 use std::ops::Range;
 use zeroize::Zeroize;
 
-/// What a role decides, whatever the family.
+/// The parts of an endpoint that depend on its role, and not on the family.
 pub trait RolePart: Send {
     /// The kind of its labels.
     type LabelKind;
-    /// Tables in its hands.
+    /// Tables in the hands of this endpoint.
     type Bytes<'t>: Stretch<'t>;
     /// The role.
     const ROLE: Role;
 
-    /// The sum of its labels of the constants 0 and 1, where bit 0 is no value.
+    /// The XOR of this endpoint's labels of the constants 0 and 1, in families where bit 0 is not
+    /// the value.
     fn one(&self) -> Block;
 }
 
@@ -60,48 +61,48 @@ impl RolePart for Evaluating {
     type Bytes<'t> = &'t [u8];
     const ROLE: Role = Role::Evaluator;
 
-    // It holds the same of both constants.
+    // The evaluator holds the same label of both constants.
     fn one(&self) -> Block {
         Block::ZERO
     }
 }
 
-/// Independent ANDs: see [`GateBackend::ands`].
+/// Independent ANDs; see [`GateBackend::ands`].
 pub struct Gates<'a> {
     pub(crate) wires: &'a [Block],
     pub(crate) pairs: &'a [[Slot; 2]],
     pub(crate) out: &'a mut [Block],
 }
 
-/// Where gates run: on this backend, from number `first` on.
+/// The context in which gates run: the backend, and the number of the first gate.
 pub struct At<'a, P> {
     pub(crate) backend: Backend,
     pub(crate) first: u64,
     pub(crate) part: &'a P,
 }
 
-/// A family's ANDs at one end.
+/// A family's ANDs at one endpoint.
 pub trait Ands<P: RolePart>: Sized + Send {
     /// The lengths of tables.
     const FORMAT: Format;
     /// See [`GateBackend::SUMS`].
     const SUMS: bool = false;
-    /// Whether bit 0 of what the evaluator holds is the wire's value, and bit 0 of labels of 0 is
-    /// clear.
+    /// Whether bit 0 of the evaluator's label is the wire's value, and bit 0 of labels of truth
+    /// value 0 is clear.
     const VALUES: bool = false;
 
-    /// The gates of a session. The garbler has a seed.
+    /// The gates of a session. Only the garbler has a seed.
     ///
     /// # Panics
     /// If the scheme is another family's (the caller's bug).
     fn new(backend: Backend, scheme: Scheme, public: SessionNonce, seed: Option<&Seed>) -> Self;
 
-    /// Makes ready for gate `gate`, and says how many gates that holds for.
+    /// Prepares for gate `gate`, and returns the number of gates for which this holds.
     fn serve(&mut self, _: Backend, _gate: u64) -> usize {
         usize::MAX
     }
 
-    /// Runs gates, as many as it is ready for at most; lengths fit.
+    /// Runs gates, at most as many as it is prepared for; the lengths fit.
     fn run(&mut self, at: &At<'_, P>, gates: Gates<'_>, bytes: P::Bytes<'_>, bits: P::Bytes<'_>);
 
     /// See [`GateBackend::layers`].
@@ -116,18 +117,18 @@ pub trait Ands<P: RolePart>: Sized + Send {
     }
 }
 
-/// One end of a family.
+/// One endpoint of a family.
 pub struct End<P, A> {
     pub(crate) backend: Backend,
     pub(crate) part: P,
     pub(crate) ands: A,
-    /// The next gate.
+    /// The number of the next gate.
     pub(crate) gate: u64,
 }
 
 #[cfg(test)]
 impl<P, A> End<P, A> {
-    /// Goes on with another gate.
+    /// Continues with gate number `gate`.
     pub(crate) fn start_at(&mut self, gate: u64) {
         self.gate = gate;
     }
@@ -207,8 +208,8 @@ impl<A: Ands<Garbling>> Garble for End<Garbling, A> {
         End { backend, part, ands: A::new(backend, scheme, public, Some(seed)), gate: 0 }
     }
 
-    /// Where bit 0 is the value, bit 0 of q must be clear, as it is where bit 0 of what the other
-    /// end holds is its choice.
+    /// In families where bit 0 is the value, bit 0 of q must be clear. This holds if bit 0 of the
+    /// evaluator's label is its choice.
     fn theirs(&mut self, q: Block) -> Self::Wire {
         assert!(!A::VALUES || !q.lsb(), "bit 0 of the evaluator's label is its choice");
         Tagged::new(q)

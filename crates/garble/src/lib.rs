@@ -1,31 +1,31 @@
-//! Garbled circuits for two parties.
+//! Garbled circuits for two parties: garbling schemes, an engine that runs circuits on them, and
+//! Yao's protocol.
 //!
 //! ```text
-//! scheme    Scheme, Format      the seven garblings, and the bytes of their tables
-//! gates     GateBackend         one end's half of a scheme: its wires and gates; a type for each
-//!                               end of each family
-//! free      End                 the ends of families whose XORs are free, for any kernels of their
-//!                               ANDs
-//! half      PRP, MI, MI4, CIRC  half gates under three hash assumptions, one source for all
-//! three_halves                  Rosulek and Roy's 197 bits an AND
-//! prf       PrfOnly              GLNP15: AES as a pseudorandom function and nothing else, XOR is
-//!                                not free
-//! privacy_free                  one ciphertext an AND, where the evaluator knows all values
-//! tables    Tables              where tables go to or come from, in the order of gates
-//! cursor    Cursor              the order of tables; a run that stops after some of them and goes
-//!                               on
-//! engine    Engine              runs programs on an end, gates in batches
-//! transfer  Transfer            the OTs that bring the evaluator's inputs to a scheme
-//! deferred  DynamicBatcher      runs gates that arrive one at a time, in batches that gather on
-//!                               the way
-//! yao       YaoParty               the protocol: OTs for inputs, tables in a stream, outputs to
-//!                                  whom
-//!                               they are due
+//! scheme         Scheme, Format      the seven schemes, and the bytes of their tables
+//! gates          GateBackend         one endpoint of a scheme: its wires and gates; each endpoint
+//!                                    of each family has a type
+//! free           End                 the endpoints of families whose XORs are free, for any
+//!                                    kernels of their ANDs
+//! half           PRP, MI, MI4, CIRC  half gates with four hashes, one source for all
+//! three_halves   ThreeHalves         Rosulek and Roy's scheme, 197 bits for each AND
+//! prf            PrfOnly             GLNP15: AES as a pseudorandom function, and no other
+//!                                    assumption; XOR is not free
+//! privacy_free   PrivacyFree         one ciphertext for each AND; the evaluator knows all values
+//! tables         Tables              the source or destination of tables, in the order of gates
+//! cursor         Cursor              the order of tables; a run can stop after any piece and
+//!                                    continue
+//! engine         Engine              runs programs on an endpoint, with gates in batches
+//! transfer       Transfer            the OTs that bring the evaluator's inputs to a scheme
+//! deferred       DynamicBatcher      runs gates that arrive one at a time, in batches that it
+//!                                    gathers on the way
+//! yao            YaoParty            the protocol: OTs for inputs, a stream of tables, and outputs
+//!                                    to their recipients
 //! ```
 //!
-//! A family of schemes is two [`GateBackend`]s; [`Engine`] knows layers and slots, and no
-//! cryptography; [`Tables`] is bytes, and knows no circuit. Gates are numbered in the order of
-//! their tables, which both ends know from the circuit alone.
+//! A family of schemes is a pair of [`GateBackend`]s. [`Engine`] handles layers and slots, and no
+//! cryptography; [`Tables`] handles bytes, and no circuit. Gates are numbered in the order of their
+//! tables, which both endpoints derive from the circuit alone.
 //!
 //! **Order of tables** (AGREEMENT): stage by stage of a program, strip by strip of its copies
 //! ([`cursor::strips`]), layer by layer of the block, XORs before ANDs, gate by gate, copy by copy.

@@ -1,4 +1,4 @@
-//! Both ends in one process, for tests: garble into memory, evaluate from it, decode.
+//! Both endpoints in one process, for tests: garbles into memory, evaluates from it, and decodes.
 
 pub(crate) mod circuits;
 pub(crate) mod formulas;
@@ -37,26 +37,26 @@ impl<F> std::fmt::Debug for Rig<F> {
     }
 }
 
-/// The garbler's result: tables and wires.
+/// The garbler's results: tables and wires; and the evaluator's inputs.
 pub(crate) struct Garbled<W, V> {
     pub(crate) tables: Vec<u8>,
     /// The garbler's wires of every register of every instance.
     pub(crate) zeros: Vec<W>,
-    /// The evaluator's, of inputs only.
+    /// The evaluator's wires of the inputs.
     pub(crate) held: Vec<V>,
 }
 
-/// The same of a family.
+/// The same for a family.
 type GarbledBy<F> =
     Garbled<<<F as Family>::Garbler as GateBackend>::Wire, <<F as Family>::Evaluator as GateBackend>::Wire>;
 
-/// Everything that one run shows.
+/// Everything that one run reveals.
 pub(crate) struct RigRun {
     pub(crate) outputs: Vec<Vec<u8>>,
     pub(crate) tables: Vec<u8>,
-    /// Signals of truth value 0 of every register, instance by instance.
+    /// The signals of truth value 0 of every register, instance by instance.
     pub(crate) permute_bits: Vec<u8>,
-    /// Signals of what the evaluator holds.
+    /// The signals of the labels that the evaluator holds.
     pub(crate) signals: Vec<u8>,
 }
 
@@ -70,7 +70,7 @@ impl<F: Family> Rig<F> {
         Prg::new(self.backends[0], &self.seed, label)
     }
 
-    /// Values of all inputs.
+    /// Random values of all inputs.
     pub(crate) fn random_inputs(&self, program: &Program, instances: usize) -> Vec<Vec<u8>> {
         let mut prg = self.prg("rig inputs");
         let value = |width: &usize| {
@@ -86,9 +86,9 @@ impl<F: Family> Rig<F> {
         self.run_through(program, instances, inputs, |tables| tables).expect("whole tables").outputs
     }
 
-    /// The value that both ends know.
+    /// The public nonce that both endpoints know.
     pub(crate) fn public(&self) -> SessionNonce {
-        // Both ends draw it here.
+        // Both endpoints draw the nonce here, so that it is not recorded.
         registry::silent(|| SessionNonce(self.prg("rig public").next_block()))
     }
 
@@ -102,7 +102,7 @@ impl<F: Family> Rig<F> {
         F::Evaluator::new(self.backends[1], self.scheme, self.public())
     }
 
-    /// The garbler's half of a run, and the garbler after it.
+    /// The garbler's part of a run; also returns the garbler.
     pub(crate) fn garble(
         &self,
         program: &Program,
@@ -121,7 +121,7 @@ impl<F: Family> Rig<F> {
                     let (place, bit) = ((at + i) * instances + j, value[i / 8] >> (i % 8) & 1);
                     let mut label = prg.next_block();
                     if self.scheme == Scheme::PrivacyFree {
-                        // There, the evaluator reads values off its labels.
+                        // In this scheme the evaluator reads values off its labels.
                         label.0[0] = label.0[0] & 0xfe | bit;
                     }
                     zeros[place] = garbler.own(label, bit);
@@ -138,7 +138,7 @@ impl<F: Family> Rig<F> {
         (Garbled { tables, zeros, held }, engine.into_end())
     }
 
-    /// The same as [`Rig::run`], with tables that `change` has had.
+    /// The same as [`Rig::run`], with tables that `change` has edited.
     pub(crate) fn run_through(
         &self,
         program: &Program,

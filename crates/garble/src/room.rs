@@ -1,10 +1,10 @@
-//! Room for wires: no label stays behind in memory that a vector grows out of.
+//! Memory for wires that leaves no label behind when it grows.
 
 use std::ops::{Deref, DerefMut};
 use zeroize::{Zeroize, Zeroizing};
 
-/// Makes `wires` exactly `len` long; what they hold then is of no use. Memory that they grow out of
-/// is wiped first, which [`Zeroizing`] does for the last one only.
+/// Makes `wires` exactly `len` long; the contents are then meaningless. Memory that is outgrown is
+/// wiped first, while [`Zeroizing`] alone would wipe only the last allocation.
 #[inline]
 pub(crate) fn resize<W: Copy + Default + Zeroize>(wires: &mut Zeroizing<Vec<W>>, len: usize) {
     if len > wires.capacity() {
@@ -16,24 +16,24 @@ pub(crate) fn resize<W: Copy + Default + Zeroize>(wires: &mut Zeroizing<Vec<W>>,
     wires.resize(len, W::default());
 }
 
-/// Bytes of a line of the cache, and of the longest vector.
+/// The number of bytes of a cache line, and of the longest vector.
 const LINE: usize = 64;
 
-/// Wires that begin at a multiple of [`LINE`] bytes, where their allocation lets them: a vector of
-/// labels across two lines costs more, above all to those who read a part of it at once.
+/// Wires that begin at a multiple of [`LINE`] bytes, if their allocation allows it. A vector of
+/// labels that crosses a cache line costs more, above all if a part of it is read at once.
 pub(crate) struct Room<W: Zeroize> {
     wires: Zeroizing<Vec<W>>,
-    /// Wires before the first.
+    /// The number of unused wires before the first.
     skipped: usize,
 }
 
 impl<W: Copy + Default + Zeroize> Room<W> {
-    /// Room for no wires.
+    /// An empty list of wires.
     pub(crate) fn new() -> Self {
         Room { wires: Zeroizing::new(vec![]), skipped: 0 }
     }
 
-    /// [`resize`].
+    /// See [`resize`].
     #[inline]
     pub(crate) fn resize(&mut self, len: usize) {
         if self.skipped + len > self.wires.capacity() {

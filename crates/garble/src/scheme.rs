@@ -1,52 +1,53 @@
-//! The schemes by name, and what their tables are.
+//! The garbling schemes by name, and the formats of their tables.
 
 use crate::GarbleError;
 use core::{fmt, str::FromStr};
 
-/// The scheme under which gates are garbled.
+/// The scheme by which gates are garbled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Scheme {
-    /// Half gates, one fixed key: π(σ(K) ⊕ i) ⊕ σ(K) ⊕ i. Ideal permutation.
+    /// Half gates with one fixed key: π(σ(K) ⊕ i) ⊕ σ(K) ⊕ i. Ideal permutation.
     Prp,
-    /// Half gates, a key per hash tweak: AES_{S⊕i}(σ(K)) ⊕ σ(K). Ideal cipher, multi-instance
-    /// secure.
+    /// Half gates with a key for each hash tweak: AES_{S⊕i}(σ(K)) ⊕ σ(K). Ideal cipher,
+    /// multi-instance secure.
     Mi,
-    /// Half gates, a key for four gates: AES_{S⊕(i − i mod 8)}(y) ⊕ y, y = σ(K) ⊕ (i mod 8). As MI,
-    /// with 8 hashes under a key.
+    /// Half gates with a key for four gates: AES_{S⊕(i − i mod 8)}(y) ⊕ y, y = σ(K) ⊕ (i mod 8). As
+    /// MI, with 8 hashes under a key.
     Mi4,
-    /// Half gates, the label is the key: AES_K(i). Circular correlation robustness of AES.
+    /// Half gates whose key is the label: AES_K(i). Circular correlation robustness of AES.
     Circ,
-    /// GLNP15: no free XOR, AES as a pseudorandom function and nothing else.
+    /// GLNP15: no free XOR; AES is assumed to be a pseudorandom function, and nothing else.
     Prf,
-    /// Three halves: 197 bits an AND.
+    /// Three halves: 197 bits for each AND.
     ThreeHalves,
-    /// Half gates of which the evaluator knows all values: one ciphertext an AND. Authenticity
-    /// only, no privacy.
+    /// Half gates in which the evaluator knows all values: one ciphertext for each AND.
+    /// Authenticity only, no privacy.
     PrivacyFree,
 }
 
-/// Bytes of tables. AGREEMENT.
+/// The numbers of bytes and bits of tables. AGREEMENT.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Format {
-    /// Whole bytes of an AND's table.
+    /// The number of whole bytes of an AND's table.
     pub and_bytes: usize,
-    /// Bits of an AND's table beside them; a piece of ANDs has these bits packed behind its bytes.
+    /// The number of further bits of an AND's table; a piece of ANDs has these bits packed behind
+    /// its bytes.
     pub and_bits: usize,
-    /// Bytes of an XOR's table.
+    /// The number of bytes of an XOR's table.
     pub xor_bytes: usize,
 }
 
 impl Format {
     /// Half gates.
     pub const HALF_GATES: Format = Format { and_bytes: 32, and_bits: 0, xor_bytes: 0 };
-    /// GLNP15: T1, T2 and four masked signal bits an AND; one ciphertext an XOR.
+    /// GLNP15: T1, T2 and four masked signal bits for each AND; one ciphertext for each XOR.
     pub const PRF: Format = Format { and_bytes: 32, and_bits: 4, xor_bytes: 16 };
     /// Rosulek–Roy: three half ciphertexts and five control bits.
     pub const THREE_HALVES: Format = Format { and_bytes: 24, and_bits: 5, xor_bytes: 0 };
     /// One ciphertext.
     pub const PRIVACY_FREE: Format = Format { and_bytes: 16, and_bits: 0, xor_bytes: 0 };
 
-    /// Bytes of a piece of `n` ANDs.
+    /// The number of bytes of a piece of `n` ANDs.
     #[must_use]
     #[inline]
     pub const fn piece(self, n: usize) -> usize {
@@ -55,7 +56,7 @@ impl Format {
 }
 
 impl Scheme {
-    /// All, the seed's four first.
+    /// All schemes; the oldest four come first.
     pub const ALL: [Scheme; 7] = [
         Scheme::Prp,
         Scheme::Mi,
@@ -65,11 +66,11 @@ impl Scheme {
         Scheme::ThreeHalves,
         Scheme::PrivacyFree,
     ];
-    /// Those that hide inputs: what Yao's protocol can run on.
+    /// The schemes that hide inputs. Yao's protocol can run on these.
     pub const PRIVATE: [Scheme; 6] =
         [Scheme::Prp, Scheme::Mi, Scheme::Circ, Scheme::Prf, Scheme::Mi4, Scheme::ThreeHalves];
 
-    /// As users write it.
+    /// The name that users write.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -83,8 +84,9 @@ impl Scheme {
         }
     }
 
-    /// AGREEMENT: its name in all that both ends hash or compare, with the revision of its tables
-    /// where it is not the first. Ends of different revisions refuse each other.
+    /// AGREEMENT: the scheme's name in everything that both parties hash or compare, with the
+    /// revision of its tables if it is not the first. Parties of different revisions refuse each
+    /// other.
     #[must_use]
     pub const fn agreed(self) -> &'static str {
         match self {
@@ -105,7 +107,7 @@ impl Scheme {
         }
     }
 
-    /// Whether XOR costs nothing.
+    /// Whether XOR is free.
     #[must_use]
     pub const fn has_free_xor(self) -> bool {
         self.format().xor_bytes == 0

@@ -1,34 +1,36 @@
-//! Garbled tables as one stream of bytes in the order of gates.
+//! Garbled tables as one stream of bytes, in the order of gates. [`Tables`] is the source or the
+//! destination of the stream, and [`Stretch`] a slice of it in the hands of one endpoint.
 
 use crate::GarbleError;
 
-/// A stream of tables, one way: a garbler fills what it is given, an evaluator reads it.
+/// A one-way stream of tables: a garbler fills the slices that it gets, and an evaluator reads
+/// them.
 pub trait Tables {
-    /// The next `len` bytes; those given before are done with.
+    /// The next `len` bytes. The bytes of earlier calls are finished.
     ///
     /// # Errors
-    /// The channel failed, or no more bytes are there.
+    /// The channel failed, or no bytes are left.
     fn next(&mut self, len: usize) -> Result<&mut [u8], GarbleError>;
 }
 
-/// A stretch of tables in the hands of one end: the garbler writes it, the evaluator reads it.
+/// A slice of tables in the hands of one endpoint: the garbler writes it, the evaluator reads it.
 pub trait Stretch<'t>: Default {
-    /// These bytes.
+    /// A stretch over these bytes.
     fn of(bytes: &'t mut [u8]) -> Self;
     /// Its length in bytes.
     fn bytes(&self) -> usize;
-    /// The first `at` bytes, and the others.
+    /// Splits after the first `at` bytes.
     ///
     /// # Panics
     /// If there are fewer.
     fn split(self, at: usize) -> (Self, Self);
-    /// At the evaluator, before it has the gates: bits that lie packed, the lower `width` of a
-    /// byte each.
+    /// At the evaluator, before it evaluates the gates: unpacks bits into the lower `width` bits of
+    /// a byte each.
     fn unpack(&self, width: usize, bits: &mut [u8]);
-    /// At the garbler, when it has made the gates: undoes [`Stretch::unpack`].
+    /// At the garbler, after it has made the gates: undoes [`Stretch::unpack`].
     fn pack(self, width: usize, bits: &[u8]);
 
-    /// Takes the first `bytes` off.
+    /// Splits off the first `bytes` bytes, and returns them.
     ///
     /// # Panics
     /// If there are fewer.
@@ -71,13 +73,13 @@ impl<'t> Stretch<'t> for &'t [u8] {
     fn pack(self, _: usize, _: &[u8]) {}
 }
 
-/// The lower `width` bits of every byte, at most 8, one after the other; what is left of the last
+/// Packs the lower `width` bits of every byte, at most 8, one after the other; the rest of the last
 /// byte is 0.
 fn pack(bits: &[u8], width: usize, packed: &mut [u8]) {
     if width == 0 {
         return;
     }
-    // Eight gates make `width` whole bytes.
+    // Eight gates give `width` whole bytes.
     for (bits, packed) in bits.chunks(8).zip(packed.chunks_mut(width)) {
         let mut word = 0u64;
         for (k, bits) in bits.iter().enumerate() {
@@ -111,7 +113,7 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// Empty, and grows: for a garbler.
+    /// An empty memory that grows, for a garbler.
     #[must_use]
     pub fn new() -> Self {
         Memory { grows: true, ..Memory::default() }
@@ -123,7 +125,7 @@ impl Memory {
         Memory { bytes, at: 0, grows: false }
     }
 
-    /// Starts again at the first byte, and keeps the room: what is read then is what was written
+    /// Starts again at the first byte, and keeps the memory: later reads return what was written
     /// before.
     pub fn rewind(&mut self, grows: bool) {
         self.at = 0;

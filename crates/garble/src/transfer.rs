@@ -1,37 +1,38 @@
-//! The OTs that bring the evaluator's inputs: each family of schemes takes one kind.
+//! The OTs that bring the evaluator's inputs. Families with free XOR use correlated OTs, whose Δ is
+//! the scheme's; PRF garbling uses random OTs.
 
 use hushwire_block::Block;
 use hushwire_ot::{Functionality, Receiving, SemiHonest, Sender, Sending};
 use zeroize::Zeroize;
 
-/// A kind of OT, as a scheme takes it. The receiver gets a block for each of its choices.
+/// A kind of OT, as a scheme uses it. The receiver gets a block for each of its choices.
 pub trait Transfer {
-    /// The garbler's result of one.
+    /// The garbler's result of one OT.
     type Sent: Copy + Default + Zeroize + Send;
 
-    /// As its cost is declared.
+    /// The functionality under which its cost is declared.
     const FUNCTIONALITY: Functionality;
 
     /// The sender's call.
     fn send(sent: &mut [Self::Sent]) -> Sending<'_>;
 
-    /// The results of [`Transfer::send`], back from a call that is done.
+    /// The results of [`Transfer::send`], taken back from a finished call.
     fn sent(call: Sending<'_>) -> &mut [Self::Sent];
 
     /// The receiver's call.
     fn receive<'w>(choices: &'w [u8], received: &'w mut [Block]) -> Receiving<'w>;
 
-    /// The results of [`Transfer::receive`], back from a call that is done.
+    /// The results of [`Transfer::receive`], taken back from a finished call.
     fn received(call: Receiving<'_>) -> &mut [Block];
 
-    /// The scheme's Δ, where it is that of the OTs.
+    /// The scheme's Δ, if it is that of the OTs.
     fn delta(sender: &Sender<SemiHonest>) -> Option<Block>;
 }
 
-/// Correlated OTs: the garbler holds q, the evaluator t = q ⊕ bΔ, where Δ is the scheme's.
+/// Correlated OTs: the garbler holds q, the evaluator t = q ⊕ bΔ, with the Δ of the scheme.
 pub enum Correlated {}
 
-/// Random OTs: the garbler holds two messages, the evaluator that of its choice.
+/// Random OTs: the garbler holds two messages, the evaluator the one of its choice.
 pub enum Pairs {}
 
 impl Transfer for Correlated {

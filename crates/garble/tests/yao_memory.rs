@@ -10,14 +10,14 @@ use hushwire_garble::Scheme;
 use hushwire_machine::inproc;
 use std::time::Duration;
 
-/// The most memory that this process ever had, in KiB.
+/// The peak memory of this process, in KiB.
 fn peak() -> usize {
     let status = std::fs::read_to_string("/proc/self/status").expect("Linux says");
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("Linux says");
     line.trim().trim_end_matches(" kB").parse().expect("a number")
 }
 
-/// One run; tables wait in queues of 1 MiB, as in a socket's buffers.
+/// One run; tables wait in queues of 1 MiB, like a socket's buffers.
 fn stream(times: usize) -> u64 {
     let program = Repeat::wide(512, 8, times);
     let roles = TwoParty::new(&program, vec![1], vec![[false, true]]);

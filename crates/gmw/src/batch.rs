@@ -1,4 +1,4 @@
-//! Any circuit on shares: many instances at once, layer by layer.
+//! Evaluates any circuit on shares: many instances at once, layer by layer.
 //!
 //! ```text
 //! planes in and out: bit i of the inputs (outputs) in plane i, ⌈instances/8⌉ bytes;
@@ -18,31 +18,31 @@ use hushwire_machine::{Cost, NetError, gated};
 use std::ops::Range;
 use zeroize::Zeroizing;
 
-/// Buffers of one batch, kept from batch to batch.
+/// Buffers of one batch, which the next batch reuses.
 #[derive(Default)]
 pub struct CircuitWorkspace {
-    /// This party's share of 1: party 0 holds it.
+    /// This party's share of 1, which is 1 at party 0 and 0 at party 1.
     one: u8,
     slots: Slots,
     registers: Registers,
     /// Shares of the products of a layer, message by message.
     products: Zeroizing<Vec<u8>>,
-    /// The triples of the message under way.
+    /// The triples of the current message.
     triple: [Zeroizing<Vec<u8>>; 3],
 }
 
-/// One party's side of running a program on shares. Triples come from a [`Stock`] that must hold
-/// [`CircuitBatch::triples_due`] when the next message is made.
+/// One party's machine that runs a program on shares. Triples come from a [`Stock`], which must
+/// hold [`CircuitBatch::triples_due`] when the next message is made.
 pub struct CircuitBatch<'p> {
     backend: Backend,
     program: &'p Program,
     lengths: Vec<usize>,
-    /// Messages made so far.
+    /// The number of messages made so far.
     made: usize,
     walk: Walk,
-    /// ANDs of the layer that comes next that are sent already.
+    /// The number of ANDs of the next layer whose messages were made.
     sent: usize,
-    /// The places of the products of the message under way.
+    /// The places of the products of the current message.
     pending: Range<usize>,
     stock: Stock,
     ws: CircuitWorkspace,
@@ -50,10 +50,11 @@ pub struct CircuitBatch<'p> {
 }
 
 impl<'p> CircuitBatch<'p> {
-    /// `inputs` is party `index`'s share of the planes of all inputs.
+    /// A batch for a program; `inputs` is the share of party `index` of the planes of all inputs.
     ///
     /// # Panics
-    /// If there are no instances, or not a plane for every input bit (the caller's bug).
+    /// If there are no instances, or the number of planes is not the number of input bits (the
+    /// caller's bug).
     #[must_use]
     pub fn new(
         backend: Backend,
@@ -80,19 +81,20 @@ impl<'p> CircuitBatch<'p> {
             latch: Latch::with_own(),
         };
         if batch.lengths.is_empty() {
-            // Nothing is exchanged, so that no driver calls.
+            // No message is exchanged, so that no driver calls this machine.
             batch.advance(&mut []);
         }
         batch
     }
 
-    /// Bytes of each share of triples that the next message takes: eight triples each.
+    /// The number of bytes of each share of triples that the next message takes; a byte has eight
+    /// triples.
     #[must_use]
     pub fn triples_due(&self) -> usize {
         self.lengths.get(self.made).copied().unwrap_or(0)
     }
 
-    /// The stock that its triples come from.
+    /// The stock from which the triples come.
     pub fn stock(&mut self) -> &mut Stock {
         &mut self.stock
     }
@@ -103,13 +105,13 @@ impl<'p> CircuitBatch<'p> {
         self.ws.registers.outputs(self.program).trimmed()
     }
 
-    /// The buffers and the triples that are left, for the next batch.
+    /// The buffers and the remaining triples, for the next batch.
     #[must_use]
     pub fn into_parts(self) -> (CircuitWorkspace, Stock) {
         (self.ws, self.stock)
     }
 
-    /// The products of the message under way.
+    /// Computes the products of the current message.
     fn absorb(&mut self, arrived: Exchanged<'_>) {
         let len = self.pending.len();
         let CircuitWorkspace { one, products, triple: [a, b, c], .. } = &mut self.ws;
@@ -119,12 +121,12 @@ impl<'p> CircuitBatch<'p> {
         let (a, b, c) = (&a[..len], &b[..len], &c[..len]);
         for i in 0..len {
             let (d, e) = (d0[i] ^ d1[i], e0[i] ^ e1[i]);
-            // GmwParty 0 adds d e.
+            // Only party 0 adds d e.
             z[i] = c[i] ^ d & b[i] ^ e & (a[i] ^ d & *one);
         }
     }
 
-    /// Runs on until a message is made or the program ends.
+    /// Runs until a message is made or the program ends.
     fn advance(&mut self, message: &mut [u8]) {
         while let Some((block, layer)) = self.walk.next(self.program, &mut self.ws) {
             let layer = &block.layers()[layer];
@@ -157,7 +159,7 @@ impl<'p> CircuitBatch<'p> {
 }
 
 impl CircuitWorkspace {
-    /// The products of the layer before to their slots.
+    /// Moves the products of the previous layer to their slots.
     fn arrive(&mut self, slots: &[Slot]) {
         let width = self.slots.width();
         let most = gates_in_part(width);
@@ -167,7 +169,7 @@ impl CircuitWorkspace {
         }
     }
 
-    /// The message of some ANDs: operands under a share of their triples.
+    /// Makes the message of some ANDs: their operands, masked by their triples.
     fn open(&mut self, gates: &[[Slot; 2]], stock: &mut Stock, message: &mut [u8]) {
         let CircuitWorkspace { slots, triple, .. } = self;
         let width = slots.width();

@@ -1,4 +1,4 @@
-//! The cost of a run, from the program alone.
+//! The cost of a run, computed from the program alone: its triples, rounds and bytes.
 
 use crate::supply::{CALL, WINDOW};
 use hushwire_circuit::{Layered, Program, TwoParty, planes::plane_bytes};
@@ -6,30 +6,31 @@ use hushwire_machine::Cost;
 use hushwire_ot::{Functionality, Level, Protocol};
 use std::ops::Range;
 
-/// AGREEMENT: instances of ANDs whose operands are opened in one message. Larger layers take
-/// several, so that triples and messages stay within bounds.
+/// AGREEMENT: the number of instances of ANDs whose operands are opened in one message. Larger
+/// layers take several messages, so that triples and messages are bounded.
 const PART: usize = 1 << 20;
 
-/// BLAKE3 of what is run.
+/// The number of bytes of a BLAKE3 digest of the computation.
 pub(crate) const DIGEST: usize = 32;
 
-/// The ANDs of a layer by message: `width` instances of each, as many ANDs as fit.
+/// Splits the ANDs of a layer into messages with as many ANDs as fit, with `width` instances each.
 pub(crate) fn parts(ands: usize, width: usize) -> impl Iterator<Item = Range<usize>> {
     let most = gates_in_part(width);
     (0..ands.div_ceil(most)).map(move |k| k * most..ands.min((k + 1) * most))
 }
 
-/// The most ANDs that are opened in one message.
+/// The largest number of ANDs that are opened in one message.
 pub(crate) fn gates_in_part(width: usize) -> usize {
     (PART / width).max(1)
 }
 
-/// Bytes of the bits of `gates` ANDs on `width` instances.
+/// The number of bytes of the bits of `gates` ANDs on `width` instances.
 pub(crate) fn part_bytes(gates: usize, width: usize) -> usize {
     (gates * width).div_ceil(8)
 }
 
-/// Bytes of triples (each share) of all messages, in order; a message has twice as many.
+/// The number of bytes of triples (of each share) in all messages, in order; a message has twice as
+/// many.
 pub(crate) fn messages(program: &Program, instances: usize) -> Vec<usize> {
     let mut lengths = vec![];
     for k in 0..program.stages().len() {
@@ -44,14 +45,15 @@ fn block_messages(block: &Layered, width: usize) -> impl Iterator<Item = usize> 
     layers.flat_map(move |ands| parts(ands, width).map(move |part| part_bytes(part.len(), width)))
 }
 
-/// Triples of one run: an AND of an instance takes one, and each message whole bytes of them.
+/// The number of triples of one run: one for each AND of each instance, rounded up to whole bytes
+/// in each message.
 #[must_use]
 pub fn triples(program: &Program, instances: usize) -> u64 {
     messages(program, instances).iter().map(|bytes| 8 * *bytes as u64).sum()
 }
 
-/// The cost of one run for party `index` besides its triples: the digest, two bits an AND, the
-/// outputs of the other.
+/// The cost of one run for party `index`, without its triples: the digest, two bits for each AND,
+/// and the other party's outputs.
 #[must_use]
 pub fn circuit_cost(program: &Program, roles: &TwoParty, index: usize, instances: usize) -> Cost {
     let lengths = messages(program, instances);
@@ -61,8 +63,8 @@ pub fn circuit_cost(program: &Program, roles: &TwoParty, index: usize, instances
     Cost { rounds: 1 + lengths.len() as u64 + opened, bytes_sent: DIGEST as u64 + ands + outputs[1 - index] }
 }
 
-/// The cost for each party of the triples of a session's first run. Later ones cost the same but
-/// for what an extension has made beyond what was wanted: up to 511 triples with rows, up to a tree
+/// The cost for each party of the triples of a session's first run. Later runs cost the same,
+/// except for OTs that an extension has made in excess: up to 511 triples with rows, up to a tree
 /// and its share of a refill with Ferret.
 #[must_use]
 pub fn triples_cost(ot: Protocol, triples: u64) -> Cost {

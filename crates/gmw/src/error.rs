@@ -1,4 +1,4 @@
-//! Errors of a run: of the network, the OTs, and the parties' disagreement.
+//! Errors of a run: from the network, the OTs, and disagreement of the parties.
 
 use std::fmt;
 
@@ -7,26 +7,26 @@ use hushwire_machine::{NetError, PartyId};
 use hushwire_ot::OtError;
 use thiserror::Error;
 
-/// The reason why a run ended without a result. The party is lost then: open a new session.
+/// The reason why a run ended without a result. The party is then lost: open a new session.
 ///
-/// Reads as its [`fault`](Self::fault) does.
+/// Its text is that of its [`fault`](Self::fault).
 #[derive(Debug, Error)]
 pub enum GmwError {
-    /// The parties are not about to run the same thing.
+    /// The parties are not about to run the same computation.
     Mismatch {
-        /// The party at fault, where the channel knows it.
+        /// The party at fault, if the channel identifies it.
         peer: Option<PartyId>,
     },
-    /// This party's inputs do not have the size that they need.
+    /// This party's inputs do not have the required size.
     Inputs {
-        /// Planes that came.
+        /// The number of planes that were given.
         found: usize,
-        /// Planes that it takes.
+        /// The number of planes that the program takes.
         expected: usize,
     },
-    /// A run before failed, and both parties' triples may no longer be each other's.
+    /// An earlier run failed, so that both parties' triples may no longer match.
     Lost,
-    /// The OTs that triples are made of failed.
+    /// The OTs from which triples are made failed.
     Ot(#[from] OtError),
     /// The channel failed.
     Net(#[from] NetError),
@@ -39,7 +39,7 @@ impl fmt::Display for GmwError {
 }
 
 impl GmwError {
-    /// The code, the peer to blame, and the texts of the table.
+    /// The error's code, the peer to blame, and the texts of the table.
     #[must_use]
     pub fn fault(&self) -> Fault {
         match self {

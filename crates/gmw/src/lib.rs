@@ -1,18 +1,22 @@
-//! Two parties compute any circuit on shared bits: GMW with bit triples from oblivious transfer.
+//! Two parties evaluate any circuit on shared bits: GMW with bit triples from oblivious transfer.
 //!
-//! **Functionality.** `instances` runs of a [`Program`](hushwire_circuit::Program), each party with
-//! bit planes of its own inputs → bit planes of the outputs, to whom they are due
+//! **Functionality.** Runs `instances` instances of a [`Program`](hushwire_circuit::Program). Each
+//! party gives bit planes of its own inputs, and the recipients of the outputs get their bit planes
 //! ([`GmwParty::run`]).
+//!
 //! **Paper.** O. Goldreich, S. Micali, A. Wigderson, "How to play any mental game", STOC 1987;
-//! products by the triples of D. Beaver, Crypto 1991; a triple from two random OTs as G. Asharov,
-//! Y. Lindell, T. Schneider, M. Zohner, CCS 2013, section 4.1, have it.
-//! **Deviations.** Shares of inputs grow from a seed that each party gives the other once, so that
-//! no input is sent. Triples are made when they are needed, 2^20 at a time.
-//! **Security.** Semi-honest, one corrupted party; what the OTs assume, and AES as PRF for shares
-//! of inputs, κ = 128. A party that deviates can make results wrong unnoticed; one that only looks
-//! learns nothing but its outputs.
-//! **Notation.** GmwParty i holds x_i of x = x_0 ⊕ x_1, and a_i, b_i, c_i of a triple c = a b. All
-//! of them bits.
+//! products by the triples of D. Beaver, Crypto 1991; a triple from two random OTs as in G.
+//! Asharov, Y. Lindell, T. Schneider, M. Zohner, CCS 2013, section 4.1.
+//!
+//! **Deviations.** Shares of inputs are derived from a seed that each party sends the other once,
+//! so that no input is sent. Triples are made when they are needed, 2^20 at a time.
+//!
+//! **Security.** Semi-honest, one corrupted party, κ = 128; the assumptions of the OTs, and AES as
+//! a PRF for shares of inputs. A party that deviates can make results wrong without detection. A
+//! semi-honest party learns nothing but its outputs.
+//!
+//! **Notation.** Party i holds x_i of x = x_0 ⊕ x_1, and a_i, b_i, c_i of a triple c = a b. All of
+//! them are bits.
 //!
 //! ```text
 //! XOR, NOT   each party for itself; party 0 adds the constant 1
@@ -20,15 +24,16 @@
 //!            z_i = c_i ⊕ d b_i ⊕ e a_i, and party 0 adds d e
 //! ```
 //!
-//! **Rounds and bytes.** Two bits an AND each way, one message a layer, and one before the first
-//! and behind the last ([`circuit_cost`]); triples come to 31 bits an AND each way with SoftSpoken4
-//! ([`triples_cost`]).
+//! **Rounds and bytes.** Each party sends two bits for each AND, with one message for each layer,
+//! and one message before the first layer and after the last ([`circuit_cost`]). Triples cost 31
+//! bits for each AND in each direction with SoftSpoken4 ([`triples_cost`]).
+//!
 //! **Constant time.** Shares, triples and seeds are secret; the program, its roles and the number
 //! of instances are public.
 //!
 //! ```text
-//! GmwParty ─┬─ Supply        triples over OTs both ways, sent in windows of many chunks
-//!        └─ CircuitBatch  a Machine: layers of a program's blocks on shares, as rep3 has them
+//! GmwParty ─┬─ Supply        triples over OTs in both directions, sent in windows of many chunks
+//!           └─ CircuitBatch  a Machine: layers of a program's blocks on shares, as in rep3
 //! ```
 #![forbid(unsafe_code)]
 

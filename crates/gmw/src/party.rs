@@ -1,4 +1,6 @@
-//! One party of a session, over a channel.
+//! One party of a session, over a channel. The set-up opens OTs in both directions and exchanges
+//! the seeds of input shares. A run compares digests, makes triples between layers as they are
+//! needed, and opens outputs to their recipients.
 
 use crate::cost::DIGEST;
 use crate::supply::{CALL, Supply};
@@ -14,7 +16,8 @@ pub struct GmwParty {
     index: usize,
     context: Context,
     supply: Supply,
-    /// The peer's shares of this party's inputs, and this party's shares of the peer's.
+    /// The streams of the peer's shares of this party's inputs, and of this party's shares of the
+    /// peer's inputs.
     masks: [Prg; 2],
     stock: Stock,
     ws: CircuitWorkspace,
@@ -25,14 +28,14 @@ pub struct GmwParty {
 }
 
 impl GmwParty {
-    /// Sets up OTs both ways, and exchanges seeds of shares. `context` and `ot` are agreed; `seed`
-    /// is this party's secret randomness, for this session alone.
+    /// Sets up OTs in both directions, and exchanges the seeds of input shares. `context` and `ot`
+    /// are agreed; `seed` is this party's secret randomness for this session alone.
     ///
     /// # Errors
     /// `ot` has no semi-honest form, an OT message is malformed, or the channel failed.
     ///
     /// # Panics
-    /// If `index` is neither 0 nor 1, or the channel does not lead to the peer and back (the
+    /// If `index` is neither 0 nor 1, or the channel does not connect this party with its peer (the
     /// caller's bug).
     pub fn open(
         channel: &mut Channel,
@@ -62,17 +65,17 @@ impl GmwParty {
         })
     }
 
-    /// Runs a program on as many sets of inputs as the planes have instances. `inputs` are the
-    /// inputs that this party brings, in the circuit's order; gives the outputs that it learns,
-    /// likewise. Bits past the last instance are ignored in inputs and 0 in outputs.
+    /// Runs a program on all instances of the planes. `inputs` are the inputs of this party in the
+    /// circuit's order; the result has the outputs that it learns, in the same order. Bits past the
+    /// last instance are ignored in inputs and 0 in outputs.
     ///
     /// # Errors
-    /// The inputs have another width; the parties disagree on what is run; an OT message is
-    /// malformed; the channel failed; a run before failed; this is a fork of the process that
-    /// opened the session.
+    /// The inputs have another width, the parties disagree on the computation, an OT message is
+    /// malformed, the channel failed, an earlier run failed, or this process is a fork of the one
+    /// that opened the session.
     ///
     /// # Panics
-    /// If there are no instances, or the roles are another program's (the caller's bug).
+    /// If there are no instances, or the roles belong to another program (the caller's bug).
     pub fn run(
         &mut self,
         channel: &mut Channel,
@@ -101,7 +104,7 @@ impl GmwParty {
         Ok(learnt)
     }
 
-    /// Both parties compare what they are about to run.
+    /// Both parties compare the computation that they are about to run.
     fn agree(
         &mut self,
         channel: &mut Channel,
@@ -126,7 +129,7 @@ impl GmwParty {
         if ours == theirs { Ok(()) } else { Err(GmwError::Mismatch { peer: channel.from() }) }
     }
 
-    /// This party's share of all input planes.
+    /// This party's shares of all input planes.
     fn share(&mut self, program: &Program, roles: &TwoParty, inputs: &Planes) -> Planes {
         let instances = inputs.instances();
         let mut shares = Planes::zeros(program.input_bits(), instances);
@@ -145,7 +148,7 @@ impl GmwParty {
         shares.trimmed()
     }
 
-    /// The program, layer by layer; its output shares.
+    /// Runs the program layer by layer; returns this party's shares of the outputs.
     fn layers(
         &mut self,
         channel: &mut Channel,
@@ -158,7 +161,7 @@ impl GmwParty {
         let mut left = triples(program, shares.instances());
         let mut run = self.driver.begin(&mut batch);
         loop {
-            // Between two layers the channel is idle, and serves for more triples.
+            // Between two layers the channel is idle, so that it can carry OTs for more triples.
             while run.machine().stock().bytes() < run.machine().triples_due() {
                 let count = left.min(CALL as u64);
                 left -= count;
@@ -173,7 +176,7 @@ impl GmwParty {
         Ok(output)
     }
 
-    /// Opens outputs to those who learn them, and to nobody else.
+    /// Opens outputs to the parties that learn them.
     fn reveal(
         &mut self,
         channel: &mut Channel,
@@ -188,7 +191,7 @@ impl GmwParty {
             channel.exchange("opening outputs", &theirs, &mut arrived)?;
         }
         mine.iter_mut().zip(arrived.iter()).for_each(|(share, other)| *share ^= other);
-        // The peer's bits past the last instance are no part of any output.
+        // The peer's bits past the last instance are not part of any output.
         Ok(mine.trimmed())
     }
 }

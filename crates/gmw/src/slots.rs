@@ -1,7 +1,7 @@
 //! One party's shares of the wires of a block, as bit planes.
 //!
-//! A block on `width` instances has planes of ⌈width/8⌉ bytes. They are kept strip by strip, so
-//! that all of a circuit's wires for some instances lie together in the cache; a strip's length is
+//! A block on `width` instances has planes of ⌈width/8⌉ bytes. They are stored strip by strip, so
+//! that all wires of a circuit for some instances lie together in the cache; a strip's length is
 //! LOCAL:
 //!
 //! ```text
@@ -17,11 +17,11 @@ use hushwire_simd::{Kernel, Lanes};
 use std::ops::Range;
 use zeroize::Zeroizing;
 
-/// LOCAL: bytes of a strip's planes. Long strips share the work of reading a gate among several
-/// vectors; short ones keep large circuits in the cache.
+/// LOCAL: the number of bytes of the planes of a short strip. Long strips share the work of reading
+/// a gate among several vectors; short ones keep large circuits in the cache.
 const SHORT: usize = 64;
 const LONG: usize = 256;
-/// LOCAL: what all slots of a long strip may take.
+/// LOCAL: the largest number of bytes for all slots of a long strip.
 const LONG_BYTES: usize = 1 << 20;
 
 #[derive(Default)]
@@ -48,12 +48,12 @@ impl Slots {
         }
     }
 
-    /// Instances of the block.
+    /// The number of instances of the block.
     pub(crate) fn width(&self) -> usize {
         self.width
     }
 
-    /// Strips, and the instances in each.
+    /// The strips, and the instances in each.
     fn strips(&self) -> impl Iterator<Item = (usize, Range<usize>)> + use<> {
         let (width, bits) = (self.width, 8 * self.strip);
         (0..width.div_ceil(bits)).map(move |s| (s, s * bits..width.min((s + 1) * bits)))
@@ -69,7 +69,7 @@ impl Slots {
         &self.bytes[from..from + self.strip]
     }
 
-    /// Writes a slot: `width` bits from bit `start` on.
+    /// Writes `width` bits to a slot, from bit `start` of `bits` on.
     pub(crate) fn put(&mut self, slot: Slot, bits: &[u8], start: usize) {
         for (s, range) in self.strips() {
             let (at, len) = (start + range.start, range.len());
@@ -79,7 +79,7 @@ impl Slots {
         }
     }
 
-    /// Reads a slot: `width` bits to bit `start` on.
+    /// Reads `width` bits of a slot into `bits`, from bit `start` on.
     pub(crate) fn get(&self, slot: Slot, bits: &mut [u8], start: usize) {
         for (s, range) in self.strips() {
             let (at, len) = (start + range.start, range.len());
@@ -91,7 +91,7 @@ impl Slots {
         }
     }
 
-    /// XORs in order.
+    /// Runs XORs in order.
     pub(crate) fn xors(&mut self, backend: Backend, gates: &[[Slot; 3]]) {
         backend.run(Xors { gates, slots: self });
     }

@@ -1,17 +1,17 @@
-//! Triples that wait for their ANDs.
+//! Triples that wait for their ANDs. Each triple serves one AND of one instance.
 
 use hushwire_ot::BitTriples;
 use zeroize::Zeroize;
 
-/// One party's triples, handed out in whole bytes in the order of their making.
+/// One party's triples, which are taken in whole bytes in the order in which they were made.
 #[derive(Default)]
 pub struct Stock {
     made: Option<BitTriples>,
-    /// Bytes of each share that are handed out.
+    /// The number of bytes of each share that were taken.
     used: usize,
 }
 
-/// Shares of a, b and c for the ANDs of one message; as many bytes each.
+/// Shares of a, b and c for the ANDs of one message, with equally many bytes.
 pub(crate) struct Taken<'a> {
     pub(crate) a: &'a [u8],
     pub(crate) b: &'a [u8],
@@ -19,22 +19,23 @@ pub(crate) struct Taken<'a> {
 }
 
 impl Stock {
-    /// With nothing in it.
+    /// An empty stock.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Bytes of each share that are left: eight triples each.
+    /// The number of bytes of each share that are left; a byte has eight triples.
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.made.as_ref().map_or(0, |made| made.c.len() - self.used)
     }
 
-    /// Adds triples behind those that are left. Bits past the last triple of a call serve as no
-    /// triple: ask for whole bytes of them.
+    /// Adds triples after the remaining ones. Bits past the last triple of a call are not usable
+    /// triples, so that calls should make whole bytes.
     pub fn add(&mut self, new: BitTriples) {
-        // Into fresh memory, for what a growing vector leaves behind is not wiped.
+        // The triples are copied into fresh memory, because a vector that grows leaves copies
+        // behind unwiped.
         let made = match &self.made {
             Some(old) if self.bytes() > 0 => {
                 let join = |old: &[u8], new: &[u8]| [&old[self.used..], new].concat();
@@ -45,10 +46,10 @@ impl Stock {
         (self.made, self.used) = (Some(made), 0);
     }
 
-    /// The next `bytes` of each share.
+    /// Takes the next `bytes` bytes of each share.
     ///
     /// # Panics
-    /// If there are not as many (the caller's bug).
+    /// If fewer are left (the caller's bug).
     pub(crate) fn take(&mut self, bytes: usize) -> Taken<'_> {
         assert!(bytes <= self.bytes(), "{bytes} bytes of triples are needed, and there are {}", self.bytes());
         let range = self.used..self.used + bytes;
@@ -60,7 +61,7 @@ impl Stock {
     }
 }
 
-/// Makes `bytes` exactly `len` long; what grows out of its memory is wiped first.
+/// Makes `bytes` exactly `len` long; memory that it outgrows is wiped first.
 pub(crate) fn resize(bytes: &mut Vec<u8>, len: usize) {
     if len > bytes.capacity() {
         bytes.zeroize();

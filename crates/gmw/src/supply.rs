@@ -1,4 +1,4 @@
-//! Triples over a channel: OTs in both directions.
+//! Makes triples over a channel, from OTs in both directions.
 
 use crate::{GmwError, Stock};
 use hushwire_machine::{Channel, NetError, PartyId};
@@ -8,22 +8,23 @@ use hushwire_ot::{
 };
 use hushwire_prg::Seed;
 
-/// AGREEMENT: triples that are made at a time. The triples under way then take 2 MiB, and the next
-/// are made when a layer asks for more than there are.
+/// AGREEMENT: the number of triples that are made at a time. Triples in progress then take 2 MiB;
+/// the next ones are made when a layer needs more than there are.
 pub(crate) const CALL: usize = 1 << 20;
 
-/// AGREEMENT: chunks of OTs of which the messages travel together. While one window is on its way
-/// the next is computed.
+/// AGREEMENT: the number of chunks of OTs whose messages are sent together, as a window. While one
+/// window is on its way, the next is computed.
 pub(crate) const WINDOW: usize = 8;
 
 const STEP: &str = "bit triples";
 
-/// Both ends of the OTs of one party.
+/// Both endpoints of the OTs of one party.
 pub(crate) struct Supply {
     sender: Sender<SemiHonest>,
     receiver: Receiver<SemiHonest>,
     first: bool,
-    /// Messages of a window: under way and next out, under way and last in.
+    /// The messages of a window: the current and the next outgoing one, and the current and the
+    /// last incoming one.
     out: [Vec<u8>; 2],
     into: [Vec<u8>; 2],
 }
@@ -44,8 +45,8 @@ impl Supply {
 
     /// Makes `count` triples, a multiple of 8, and adds them to the stock.
     ///
-    /// One party's OTs as sender mirror the other's, so that each sends as much as it receives and
-    /// neither waits for the other's chunk before it makes its own.
+    /// One party's OTs as a sender mirror the other's, so that each sends as much as it receives,
+    /// and neither waits for the other's chunk before it makes its own.
     pub(crate) fn make(
         &mut self,
         channel: &mut Channel,
@@ -61,9 +62,9 @@ impl Supply {
     }
 }
 
-/// Opens OTs in both directions, those that party 0 sends first. `contexts` are those of party 0's
-/// and of party 1's sending: each direction has one of its own, so that no party can pass messages
-/// back. `seeds` are this party's, to send and to receive.
+/// Opens OTs in both directions; those in which party 0 is the sender come first. `contexts` has
+/// one for party 0's sending and one for party 1's: each direction has a context of its own, so
+/// that no party can reflect messages. `seeds` are this party's, for sending and for receiving.
 ///
 /// # Errors
 /// `ot` has no semi-honest form, an OT message is malformed, or the channel failed.
@@ -88,11 +89,11 @@ pub fn open_both_ways(
     }
 }
 
-/// Runs a machine of which every round only speaks, and another of which every round only hears, a
-/// window of `chunks` chunks at a time: the next window is computed while one is on its way.
-/// `heard` tells the length of the window that comes, by its number and the length of the one that
-/// goes with it, `None` where either party has no more; a mirror image hears as much as it sends.
-/// Buffers are kept by the caller, two each way.
+/// Runs a machine that only sends in every round, and another one that only receives, a window of
+/// `chunks` chunks at a time. The next window is computed while one is on its way. `heard` gives
+/// the length of the incoming window, from its number and the length of the outgoing one; either is
+/// `None` after its last window. A mirrored machine receives as much as it sends. The caller keeps
+/// the buffers, two in each direction.
 ///
 /// # Errors
 /// The channel failed, or a machine did.
@@ -129,7 +130,7 @@ pub fn by_windows<E: From<OtError> + From<NetError>>(
     Ok(())
 }
 
-/// The messages of a window, one after the other; false when there are no more.
+/// Makes the messages of a window, one after the other; returns false if there are no more.
 fn talk(
     talker: &mut dyn Machine<Error = OtError>,
     chunks: usize,
@@ -149,7 +150,7 @@ fn talk(
     Ok(true)
 }
 
-/// The reverse of [`talk`], at the other party.
+/// Reads the messages of a window, as the reverse of [`talk`].
 fn listen(
     listener: &mut dyn Machine<Error = OtError>,
     chunks: usize,

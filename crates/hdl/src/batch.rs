@@ -2,8 +2,8 @@
 //!
 //! **Functionality.** As [`hushwire_rep3::CircuitBatch`] for `128 · cores · lanes` instances of the
 //! loaded circuit, with the same bytes on the wire: shared planes of all bits that are not common →
-//! shared planes of the outputs. **Paper.** Araki et al. 2016. **Security.** As of the device.
-//! **Rounds and bytes.** One message a layer of ANDs, one bit an AND. **Constant time.** This
+//! shared planes of the outputs. **Paper.** Araki et al. 2016. **Security.** As for the device.
+//! **Rounds and bytes.** One message per layer of ANDs, one bit per AND. **Constant time.** This
 //! module only copies shares.
 
 use crate::{Cause, Device, HdlError};
@@ -12,12 +12,12 @@ use hushwire_machine::{Cost, gated};
 use hushwire_rep3::Shares;
 use std::sync::Arc;
 
-/// A batch under way; [`Device::batch`] begins it.
+/// A batch in progress; [`Device::batch`] begins it.
 pub struct HdlBatch {
     device: Device,
     context: usize,
     messages: Arc<[usize]>,
-    /// The number of rounds whose messages are made.
+    /// The number of rounds whose messages have been made.
     made: usize,
     output: Option<Shares>,
     latch: Latch,
@@ -31,8 +31,8 @@ impl HdlBatch {
     /// The shares of the output planes, after the run.
     ///
     /// # Errors
-    /// The device's first error, in whichever batch it happened; [`Cause::Misuse`] before the run
-    /// has ended.
+    /// The device's first error, in whichever batch it happened; [`Cause::Misuse`] if the run has
+    /// not ended.
     pub fn output(self) -> Result<Shares, HdlError> {
         self.device.check()?;
         self.output.ok_or_else(|| misuse("the end of a batch", "the batch has not ended".to_owned()))

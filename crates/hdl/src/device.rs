@@ -14,9 +14,9 @@ use std::{
 };
 use zeroize::Zeroizing;
 
-/// LOCAL: how long a device that the engine waits for may be silent.
+/// LOCAL: the longest time that a device may be silent while the engine waits for it.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// LOCAL: how long a device's process may run after its connection has ended.
+/// LOCAL: the longest time that a device's process may run after its connection has ended.
 const FAREWELL: Duration = Duration::from_secs(1);
 
 /// A device, shared by the batches that run on it. Dropping the last clone ends its process.
@@ -48,7 +48,7 @@ impl Device {
         let name = format!("the simulated party {}", program.display());
         let start = || {
             let (ours, theirs) = UnixStream::pair()?;
-            // Standard output is the engine's own; standard error is for people.
+            // Standard output belongs to the engine; standard error is for users.
             let mut command = Command::new(program);
             command.stdin(Stdio::from(OwnedFd::from(theirs))).stdout(Stdio::null());
             Ok((ours, command.spawn()?))
@@ -63,7 +63,7 @@ impl Device {
     }
 
     /// A device at the other end of `stream`, which may be silent for `patience` while the engine
-    /// waits for it. `name` is for people.
+    /// waits for it. `name` is for messages to users.
     ///
     /// # Errors
     /// Any cause except those of programs and batches.
@@ -88,14 +88,14 @@ impl Device {
         Ok(Device(Arc::new(Mutex::new(inner))))
     }
 
-    /// The size in the device's greeting.
+    /// The size that the device reported in its greeting.
     #[must_use]
     pub fn hello(&self) -> Hello {
         self.lock().hello
     }
 
-    /// Refuses a device that runs batches of another size than `instances`, which the parties
-    /// agreed on.
+    /// Refuses a device whose batches do not have `instances` instances, the number that the
+    /// parties agreed on.
     ///
     /// # Errors
     /// [`Cause::Instances`].
@@ -107,8 +107,8 @@ impl Device {
     }
 
     /// Gives the device the keys of `party`'s session, a circuit, and this party's shares of the
-    /// bits that all instances have in common: bit `i` is bit `i % 8` of byte `i / 8`. Call it once
-    /// for each device.
+    /// bits that all instances have in common: bit `i` is bit `i % 8` of byte `i / 8`. Each device
+    /// must be loaded once.
     ///
     /// # Errors
     /// [`Cause::Capacity`] if the circuit does not fit; [`Cause::Misuse`] for a second program, a
@@ -174,7 +174,7 @@ impl Device {
 }
 
 impl Inner {
-    /// Does something, unless the device has failed; keeps the first error.
+    /// Runs `work` unless the device has failed, and keeps the first error.
     fn run<T>(
         &mut self,
         step: &'static str,
@@ -265,17 +265,17 @@ impl Inner {
         Ok(messages)
     }
 
-    /// Ends the device's process if this engine started it. The process is of no more use: it may
-    /// be stopped, and whoever reports the error may exit without dropping the device.
+    /// Ends the device's process if this engine started it. The process has no further use: it may
+    /// be stopped, and a caller that reports the error may exit without dropping the device.
     fn kill(&mut self) {
         if let Some(child) = &mut self.child {
-            // An error means that it has ended already.
+            // An error means that the process has ended already.
             let _ = child.kill();
             let _ = child.wait();
         }
     }
 
-    /// How the process ended, if this engine started it and it has ended.
+    /// The exit status of the process, if this engine started it and it has ended.
     fn status(&mut self) -> Option<String> {
         let child = self.child.as_mut()?;
         let begun = Instant::now();

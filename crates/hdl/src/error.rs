@@ -3,13 +3,13 @@
 use hushwire_fault::{Fault, IntoText, code};
 use std::time::Duration;
 
-/// A device failed: which, during what, why, and what to do.
+/// A failure of a device: the device, the step, the cause and the remedy.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{device}, {step}: {cause}; {}", .cause.remedy())]
 pub struct HdlError {
-    /// As a person knows it.
+    /// The device's name, as users know it.
     pub device: String,
-    /// The step under way.
+    /// The step that failed.
     pub step: &'static str,
     /// The cause.
     pub cause: Cause,
@@ -19,13 +19,14 @@ pub struct HdlError {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Cause {
-    /// Its program is not there.
+    /// The device's program does not exist.
     #[error("there is no {0}")]
     Missing(String),
-    /// Its program is there and does not start.
+    /// The device's program exists but does not start.
     #[error("it cannot be started ({0})")]
     NotStarted(String),
-    /// It closed the connection, and ended so if it was ours to start.
+    /// The device closed the connection. The text is the exit status, if the engine started the
+    /// process.
     #[error("it is gone{}", .0.as_ref().map_or(String::new(), |how| format!(", with {how}")))]
     Died(Option<String>),
     /// The device reported an error before it ended.
@@ -37,7 +38,7 @@ pub enum Cause {
     /// The device sent a message that the protocol does not allow at this point.
     #[error("it broke the protocol: {0}")]
     Protocol(String),
-    /// It speaks another version of the protocol.
+    /// The device speaks another version of the protocol.
     #[error("it speaks version {found} of the protocol, and this program version {expected}")]
     Version {
         /// The device's version.
@@ -45,17 +46,17 @@ pub enum Cause {
         /// This program's version.
         expected: u32,
     },
-    /// A circuit does not fit into it.
+    /// A circuit does not fit into the device.
     #[error("the circuit needs {needed} {what}, and it has room for {room}")]
     Capacity {
-        /// The resource that is too small: "slots", for example.
+        /// The resource that is too small, for example "slots".
         what: &'static str,
         /// The number that the circuit needs.
         needed: usize,
         /// The number that the device has.
         room: usize,
     },
-    /// It runs batches of another size than the parties agreed on.
+    /// The device runs batches of another size than the parties agreed on.
     #[error("it runs batches of {found} instances, and the parties agreed on {expected}")]
     Instances {
         /// The device's number of instances.
@@ -63,10 +64,10 @@ pub enum Cause {
         /// The parties' number of instances.
         expected: usize,
     },
-    /// Nothing came and nothing was taken for so long.
+    /// For this long, the device sent nothing and received nothing.
     #[error("it did nothing for {} s", .0.as_secs_f64())]
     Silent(Duration),
-    /// Our own caller is wrong.
+    /// The caller within this program is wrong.
     #[error("{0}")]
     Misuse(String),
 }

@@ -6,14 +6,15 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// The variable that names the folder with the program.
+/// The environment variable that names the folder with the program.
 pub const ENV: &str = "HUSHWIRE_HDL";
 /// The program's name.
 pub const PROGRAM: &str = "party-sim";
 
-/// The program: in the folder that [`ENV`] names; without it, in `hdl` beside the directory of the
-/// running program, which for one in `target/release` is `target/hdl`. It gets a party's keys, so
-/// that it is never looked for in the current directory, which may be anybody's.
+/// The path of the program. It is in the folder that [`ENV`] names; if that is not set, in `hdl`
+/// beside the directory of the running program. For a program in `target/release`, this is
+/// `target/hdl`. The program gets a party's keys, so it is never looked for in the current
+/// directory, which anybody may control.
 ///
 /// # Errors
 /// [`Cause::Missing`] with the path that was tried.

@@ -14,7 +14,7 @@
 //!                     each: the first frame
 //!                  T  bytes of the link to the left neighbour
 //!                  O  all rows of output: ends a batch
-//!                  X  the reason why it ends, as text
+//!                 X  the reason why the device ends, as text
 //!                  Z  cycles u64 │ AND instructions u64
 //!
 //! a row            one bit of all instances as shares: the own plane, then the next one, 16·W
@@ -51,15 +51,15 @@ pub struct Hello {
     pub lanes: usize,
     /// The number of cores that feed a lane in turn.
     pub cores: usize,
-    /// The number of batches that can be under way at once.
+    /// The number of batches that can be in progress at once.
     pub contexts: usize,
     /// The number of wires that a context can hold.
     pub slots: usize,
-    /// The number of instructions that it can hold.
+    /// The number of instructions that the device can hold.
     pub instructions: usize,
-    /// The number of scalars that it can hold.
+    /// The number of scalars that the device can hold.
     pub scalars: usize,
-    /// The number of a context's ANDs that can be under way at once. The engine exchanges whole
+    /// The number of a context's ANDs that can be in progress at once. The engine exchanges whole
     /// layers, so no layer may be wider.
     pub flight: usize,
 }
@@ -95,7 +95,7 @@ impl Hello {
     /// The inverse of [`Hello::to_bytes`].
     ///
     /// # Errors
-    /// [`Cause::Version`]; [`Cause::Protocol`] for any other length than eight words, or for an
+    /// [`Cause::Version`]; [`Cause::Protocol`] if the length is not eight words, or for an
     /// impossible size.
     pub fn from_bytes(bytes: &[u8]) -> Result<Hello, Cause> {
         let (words, rest) = bytes.as_chunks::<4>();

@@ -6,23 +6,23 @@ use crate::{
     inbox::Inbox,
 };
 
-/// The number of bytes before the device's: they say how those are cut, and which batches are
-/// begun.
+/// The number of bytes before those of the device. They determine how the device's bytes are cut,
+/// and which batches are begun.
 const HEAD: usize = 4;
 
-/// The fuzz target's input for a device that greets correctly: four bytes that say how the rest is
-/// cut and which batches are begun, then its greeting in one piece.
+/// The fuzz target's input for a device that greets correctly: four bytes that determine how the
+/// rest is cut and which batches are begun, then the greeting in one piece.
 #[must_use]
 pub fn greeting(hello: &crate::Hello) -> Vec<u8> {
     let hello = hello.to_bytes();
     [&[39, 0xff, 2, 3][..], &[b'H', 0, 0, 0, hello.len() as u8, 0, 0, 0], &hello].concat()
 }
 
-/// Feeds any bytes as frames to the engine's inbox. It must accept only frames that were asked for,
-/// and keep no more bytes than were asked for.
+/// Feeds any bytes as frames to the engine's inbox. It must accept only frames that the engine
+/// requested, and keep no more bytes than it requested.
 ///
 /// # Panics
-/// If it does otherwise.
+/// If the inbox does otherwise.
 pub fn frames(bytes: &[u8]) {
     let Some((&[cut, begins, layers, rows], bytes)) = bytes.split_first_chunk::<HEAD>() else { return };
     let (mut inbox, mut begun) = (Inbox::default(), false);

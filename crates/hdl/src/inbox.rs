@@ -7,19 +7,19 @@ use zeroize::Zeroizing;
 /// The bytes of one context.
 #[derive(Default)]
 struct ContextBytes {
-    /// Whether a batch is under way.
+    /// Whether a batch is in progress.
     busy: bool,
     /// The number of link bytes that the batch still has to send.
     due: usize,
-    /// The link bytes that came, and the number of them that were taken.
+    /// The link bytes that have arrived, and the number of them that have been taken.
     link: Zeroizing<Vec<u8>>,
     taken: usize,
-    /// The length of the output in bytes, and the part that has come.
+    /// The length of the output in bytes, and the part that has arrived.
     whole: usize,
     output: Zeroizing<Vec<u8>>,
 }
 
-/// A frame whose payload is coming.
+/// A frame whose payload is arriving.
 #[derive(Clone, Copy)]
 struct Coming {
     kind: u8,
@@ -27,7 +27,7 @@ struct Coming {
     left: usize,
 }
 
-/// The bytes that came and were not taken yet.
+/// The bytes that have arrived and have not been taken.
 #[derive(Default)]
 pub(crate) struct Inbox {
     header: Vec<u8>,
@@ -36,7 +36,7 @@ pub(crate) struct Inbox {
     text: Vec<u8>,
     contexts: Vec<ContextBytes>,
     pub(crate) hello: Option<Hello>,
-    /// Whether statistics were asked for, and the answer.
+    /// Whether the engine asked for statistics, and the answer.
     pub(crate) asked: bool,
     pub(crate) statistics: Option<Statistics>,
 }
@@ -143,8 +143,8 @@ impl Inbox {
         Ok(())
     }
 
-    /// Expects a batch of `due` link bytes, which are waited for in parts of at most `largest`,
-    /// then `whole` bytes of output.
+    /// Expects a batch of `due` link bytes, which are awaited in parts of at most `largest`, then
+    /// `whole` bytes of output.
     ///
     /// # Errors
     /// [`Cause::Misuse`] if the context does not exist or is busy.
@@ -164,7 +164,7 @@ impl Inbox {
         Ok(())
     }
 
-    /// The number of bytes held: of frames under way, and of bytes not taken yet.
+    /// The number of bytes held: those of incomplete frames, and those not taken yet.
     #[cfg(any(test, feature = "fuzzing"))]
     pub(crate) fn kept(&self) -> usize {
         let contexts = self.contexts.iter().map(|context| context.link.len() + context.output.len());
@@ -184,7 +184,7 @@ impl Inbox {
         true
     }
 
-    /// The complete output of a context, once it has come; the context is idle then.
+    /// The complete output of a context, once it has arrived; the context is then idle.
     pub(crate) fn end(&mut self, context: usize) -> Option<Zeroizing<Vec<u8>>> {
         let lane = &mut self.contexts[context];
         if lane.output.len() < lane.whole {

@@ -1,4 +1,4 @@
-//! Hardware parties: the engine's side of a device that runs circuits on shares.
+//! Hardware parties: the engine's end of a device that runs circuits on shares.
 //!
 //! ```text
 //! transport ── Lane ── HdlBatch (Machine) ──┐
@@ -11,11 +11,12 @@
 //! batch of instances in one of its contexts. It has the trait of a software party's batch and
 //! sends the same bytes, so peers cannot tell the two apart.
 //!
-//! **Security.** As of `hushwire-rep3`: semi-honest, one corrupted party, F = AES-128 as PRF. The
+//! **Security.** As for `hushwire-rep3`: semi-honest, one corrupted party, F = AES-128 as PRF. The
 //! device is part of its party and sees that party's keys and shares. The socket between them must
-//! stay on the party's own machine. **Errors.** If the device fails during a step of a batch, the
-//! step is an error and nothing is sent after it. The device keeps its first error for all batches
-//! on it: [`Device::check`] returns it, and no batch gives an output.
+//! stay on the party's own machine.
+//! **Errors.** If the device fails during a step of a batch, the step is an error and nothing is
+//! sent after it. The device keeps its first error for all batches on it: [`Device::check`] returns
+//! it, and no batch gives an output.
 //!
 //! [`microcode`] compiles circuits for the device. [`model`] is the other end of the socket in
 //! software, with which the simulated hardware is compared.

@@ -1,8 +1,8 @@
 //! A device in software: the other end of the socket, for tests and for comparison with simulated
 //! hardware.
 //!
-//! It runs the microcode as the hardware does, one instruction after the other and all words of a
-//! plane at once, and waits where the hardware waits: at `sync`, until the products of the context
+//! It runs the microcode as the hardware does: one instruction after the other, on all words of a
+//! plane at once. It waits where the hardware waits: at `sync`, until the products of the context
 //! have arrived. It does not model cycles: its statistics count instructions.
 //!
 //! ```text
@@ -38,7 +38,7 @@ struct Loaded {
     plane: usize,
 }
 
-/// A batch under way.
+/// A batch in progress.
 struct ModelBatch {
     counter: u128,
     rows: VecDeque<Wire>,
@@ -54,7 +54,7 @@ struct ModelBatch {
 /// Serves one engine until it closes the stream.
 ///
 /// # Errors
-/// The stream's error, or an error after the engine sent something wrong and was told so.
+/// The stream's error, or an error after the engine sent an invalid frame and was told so.
 pub fn serve(mut stream: impl Read + Write, hello: Hello) -> io::Result<()> {
     send(&mut stream, b'H', 0, &hello.to_bytes())?;
     let mut model = Model { hello, ..Model::default() };
@@ -103,7 +103,7 @@ struct Model {
 }
 
 impl Model {
-    /// The answers to a frame; `None` if the frame makes no sense.
+    /// The answers to a frame; `None` if the frame is invalid.
     fn hear(&mut self, kind: u8, context: usize, payload: &[u8]) -> Option<Vec<(u8, Vec<u8>)>> {
         match kind {
             b'K' => {
@@ -166,15 +166,16 @@ impl Model {
 }
 
 impl ModelBatch {
-    /// Runs until products must arrive first, or to the end. Returns the bytes for the left
-    /// neighbour, and whether the program has ended.
+    /// Runs until products must arrive, or to the end. Returns the bytes for the left neighbour,
+    /// and whether the program has ended.
     fn run(&mut self, loaded: &Loaded, words: usize, done: &mut [u64; 2]) -> Option<(Vec<u8>, bool)> {
         let mut sent = vec![];
         loop {
             let word = *loaded.code.get(self.at)?;
             let field = |low: u32, bits: u32| (word >> low) as usize & ((1 << bits) - 1);
             let (op, a, b, d) = (field(61, 3), field(26, 13), field(13, 13), field(0, 13));
-            // The end also waits for products: no bytes of the right neighbour may be left over.
+            // The end also waits for products, so that no bytes of the right neighbour are left
+            // over.
             if field(60, 1) == 1 || op == 0 {
                 self.land(loaded.plane)?;
                 if !self.flying.is_empty() {

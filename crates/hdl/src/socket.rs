@@ -1,5 +1,4 @@
-//! The socket to a device. It receives while it sends, so that neither end waits for the other to
-//! read.
+//! The socket to a device. It receives while it sends, so neither end waits for the other to read.
 
 use crate::{Cause, inbox::Inbox};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -13,7 +12,7 @@ use zeroize::Zeroizing;
 /// LOCAL: the number of bytes read at a time.
 const PART: usize = 16 << 10;
 
-/// A stream and the bytes that came on it.
+/// A stream and the bytes that have arrived on it.
 pub(crate) struct Socket {
     stream: UnixStream,
     /// The longest time without progress.
@@ -26,7 +25,7 @@ fn failed(e: &io::Error) -> Cause {
     Cause::Io(e.to_string())
 }
 
-/// Whether an error only means that the other end is gone.
+/// Whether an error means only that the other end is gone.
 fn gone(e: &io::Error) -> bool {
     matches!(e.kind(), io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset)
 }
@@ -38,7 +37,7 @@ impl Socket {
         Ok(Socket { stream, patience, part, inbox: Inbox::default() })
     }
 
-    /// Sends all of `parts` and keeps the bytes that come meanwhile.
+    /// Sends all of `parts`, and keeps the bytes that arrive in the meantime.
     ///
     /// # Errors
     /// [`Cause::Died`], [`Cause::Silent`], [`Cause::Io`], and the errors of [`Inbox::feed`].
@@ -59,7 +58,7 @@ impl Socket {
                             moved = Instant::now();
                         }
                     }
-                    // It may have reported a reason before it went.
+                    // The device may have reported a reason before it went.
                     Err(e) if gone(&e) => return Err(self.last_words()),
                     Err(e) => return Err(failed(&e)),
                 }
@@ -88,7 +87,7 @@ impl Socket {
 
     /// Ends the connection.
     pub(crate) fn close(&self) {
-        // An error means that it is closed already.
+        // An error means that the connection is closed already.
         let _ = self.stream.shutdown(std::net::Shutdown::Both);
     }
 
@@ -105,7 +104,7 @@ impl Socket {
         }
     }
 
-    /// Takes the bytes that are there; false if there were none.
+    /// Takes the available bytes; false if there are none.
     fn receive(&mut self) -> Result<bool, Cause> {
         loop {
             match (&self.stream).read(&mut self.part) {

@@ -1,4 +1,4 @@
-//! Three parties compare a thousand pairs of numbers that none of them sees.
+//! Three parties compare a thousand pairs of numbers that no party sees.
 //!
 //! `cargo run -p hushwire --example first_circuit`
 
@@ -12,14 +12,14 @@ use std::sync::Arc;
 const PAIRS: usize = 1000;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    // Two owners' numbers, as bit planes: bit i of all of them, then bit i + 1, …
+    // The numbers of two owners, as bit planes: bit i of all numbers, then bit i + 1, …
     let alice: Vec<u8> = (0..PAIRS as u32).flat_map(|i| (7919 * i % 1000).to_le_bytes()).collect();
     let bob: Vec<u8> = (0..PAIRS as u32).flat_map(|i| (104_729 * i % 1000).to_le_bytes()).collect();
     let inputs = Planes::join(PAIRS, [&alice, &bob].map(|numbers| Planes::pack(numbers, 32, PAIRS)));
-    // Each party gets two of three random-looking shares.
+    // Each party gets two of the three shares, which look random.
     let shares = share(&mut Prg::new(Backend::best(), &Seed::random(), "first circuit"), &inputs);
 
-    // In one process the parties' keys are drawn at once; over a network, `Rep3Party::open` draws
+    // In one process, the parties' keys are drawn at once. Over a network, `Rep3Party::open` draws
     // them.
     let program = Arc::new(named::program("less:32")?);
     let mut parties = vec![];

@@ -1,5 +1,5 @@
-//! Two owners, three parties, one circuit: Alice and Bob learn who is richer, and the parties learn
-//! nothing.
+//! Two owners, three parties and one circuit: Alice and Bob learn who is richer, and the parties
+//! learn nothing.
 //!
 //! `cargo run -p hushwire --example millionaires`
 

@@ -4,7 +4,7 @@ use hushwire::Local;
 use hushwire::nn::{Array, zoo::Writer};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    // In earnest, the bytes of an ONNX file. This network has random weights.
+    // A real program reads the bytes of an ONNX file. This network has random weights.
     let mut network = Writer::new("classifier", 7, &[1, 4]);
     let hidden = network.gemm("input", [4, 8]);
     let hidden = network.relu(&hidden);

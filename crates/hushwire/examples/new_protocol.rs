@@ -1,11 +1,11 @@
-//! A new protocol, whole: opening a shared value so that a lying party is caught.
+//! A complete new protocol: opening a shared value so that a deviating party is caught.
 //!
-//! The companion of `docs/dev/new-protocol.md`. `cargo run -p hushwire --example new_protocol` runs
+//! It accompanies `docs/dev/new-protocol.md`. `cargo run -p hushwire --example new_protocol` runs
 //! it, and `cargo test -p hushwire --example new_protocol` also lets parties cheat.
 //!
 //! **Functionality.** Shares of a byte string (`own`, `next`) → the string, to all three parties,
 //! or an abort.
-//! **Paper.** Folklore: every share is held by two parties, so that one sends it and the other a
+//! **Paper.** Folklore: two parties hold every share, so that one sends it and the other sends a
 //! hash of it.
 //! **Security.** One corrupted party that may deviate; BLAKE3 collision resistance (128 bits).
 //! **Rounds and bytes.** One round; `n` bytes to the left and 32 to the right. **Constant time.**
@@ -20,7 +20,7 @@ use hushwire::{
 };
 use std::{fmt, thread, time::Duration};
 
-/// SECURITY: the hash's domain, so that it means nothing anywhere else.
+/// SECURITY: the hash's domain, so that the hash is valid nowhere else.
 const DOMAIN: &str = "hushwire example: checked opening v1";
 /// SECURITY: 256 bits, so that collisions take 2^128 work.
 const HASH_BYTES: usize = 32;
@@ -28,10 +28,10 @@ const HASH_BYTES: usize = 32;
 /// Errors of this protocol.
 #[derive(Debug)]
 enum Error {
-    /// The share that came is not the one that its other holder has. It never says which bytes
-    /// differ.
+    /// The received share differs from the one that its other holder has. The error does not say
+    /// which bytes differ.
     Abort,
-    /// The peer, the step and the remedy.
+    /// The error of the network, with the peer, the step and the remedy.
     Net(NetError),
 }
 
@@ -54,11 +54,11 @@ fn digest(session: SessionId, share: &[u8]) -> [u8; HASH_BYTES] {
     *blake3::Hasher::new_derive_key(DOMAIN).update(&session.0).update(share).finalize().as_bytes()
 }
 
-/// One party's half. Slot 0 leads to the left and from the right, slot 1 the other way round.
+/// One party's half. Slot 0 leads to the left and from the right; slot 1 leads the other way.
 struct Opening {
     session: SessionId,
     shares: Shares,
-    /// There once it is checked, and never before.
+    /// The value, which is set only after the check.
     value: Option<Vec<u8>>,
 }
 
@@ -74,7 +74,8 @@ impl Machine for Opening {
         self.value.is_none().then(|| Round::even(name, bytes))
     }
 
-    /// The left neighbour lacks `next`; the right one lacks `own`, and hears it from elsewhere.
+    /// The left neighbour lacks `next`. The right one lacks `own`, and receives it from the other
+    /// holder.
     fn write(&mut self, slot: usize, out: &mut [u8]) -> Result<(), Error> {
         let hash = digest(self.session, &self.shares.own);
         out.copy_from_slice(if slot == 0 { &self.shares.next } else { &hash });
@@ -127,8 +128,7 @@ mod tests {
     use super::*;
     use hushwire::machine::drive::{Lockstep, Place};
 
-    /// Every message of an honest run costs what is declared, and every one that is changed ends
-    /// it.
+    /// Each party of an honest run has the declared cost, and any change of a message ends the run.
     #[test]
     fn honest_parties_learn_the_value_and_every_lie_is_caught() {
         let mut parties = openings(b"a value");

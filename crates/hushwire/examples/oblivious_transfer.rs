@@ -15,11 +15,11 @@ use hushwire::{
 
 type Outcome<T> = Result<T, Box<dyn Error + Send + Sync>>;
 
-/// A million at a time: a multiple of a chunk's 8192, so that nothing is left over.
+/// A million at a time. It is a multiple of a chunk's 8192, so that no OT is left over.
 const OTS: usize = 1 << 20;
 
-/// Both parties agree on this before they begin, and use it once: draw it, or derive it from the
-/// session.
+/// Both parties agree on this name before they begin, and use it once. Draw it, or derive it from
+/// the session.
 fn context() -> Context {
     Context { sid: Sid([42; 32]), backend: Backend::best() }
 }
@@ -31,7 +31,7 @@ fn sender(channel: &mut Channel) -> Outcome<()> {
     let mut buffer = Buffer::new();
     buffer.set_len(16 * OTS);
 
-    // q, for choices that the receiver does not choose; unverified until the check.
+    // q, for choices that the receiver does not choose. It is unverified until the check.
     let mut steps = sender.extend(Sending::Rcot(buffer.blocks_mut()));
     driver.run(channel, &mut steps)?;
     let made = steps.finish();
@@ -41,7 +41,7 @@ fn sender(channel: &mut Channel) -> Outcome<()> {
         println!("sender: {} verified correlated OTs, the first q is {:02x?}", q.len(), &q[0].0[..4]);
     }
 
-    // Messages leave only after a check of the OTs that hide them.
+    // Messages are sent only after a check of the OTs that hide them.
     let messages = [1, 2, 3].map(|i| [Block::from_u128(i), Block::from_u128(100 * i)]);
     driver.run(channel, &mut sender.extend(Sending::Ot(&messages)))?;
     Ok(())

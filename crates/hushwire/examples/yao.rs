@@ -1,5 +1,5 @@
-//! Two parties learn which of them has more, and nothing else: Yao's protocol on a comparison, a
-//! thousand times at once.
+//! Two parties learn which of them has more, and nothing else: Yao's protocol on a comparison, with
+//! a thousand instances at once.
 //!
 //! `cargo run -p hushwire --example yao`
 
@@ -21,11 +21,10 @@ type Outcome<T> = Result<T, Box<dyn Error + Send + Sync>>;
 
 const PAIRS: usize = 1000;
 
-/// One party's side: the same function for both. `numbers` are this party's alone.
+/// One party's part: the same function serves both. Only this party knows `numbers`.
 fn party(role: Role, channel: &mut Channel, numbers: &[u32]) -> Outcome<Vec<u8>> {
-    // Both agree on all of this: a name for the session that is never used twice, the terms, the
-    // circuit, who brings and who learns what. A peer that has something else gives an error at
-    // both ends.
+    // Both agree on all of this: a session name that is never used twice, the terms, the circuit,
+    // and which party brings and learns which values. If they differ, both parties get an error.
     let context = Context { sid: Sid([43; 32]), backend: Backend::best() };
     let program = named::program("less:32")?;
     let roles = TwoParty::new(&program, vec![0, 1], vec![[true, true]]);
@@ -42,7 +41,7 @@ fn main() -> Outcome<()> {
     let alice: Vec<u32> = (0..PAIRS as u32).map(|i| 7919 * i % 1000).collect();
     let bob: Vec<u32> = (0..PAIRS as u32).map(|i| 104_729 * i % 1000).collect();
 
-    // Over a network: `wire::connect` in two processes.
+    // Over a network, use `wire::connect` in two processes.
     let ids = [PartyId(0), PartyId(1)];
     let mut nets = inproc::mesh(&ids, 1, Duration::from_secs(10)).into_iter();
     let (Some(mut zero), Some(mut one)) = (nets.next(), nets.next()) else {

@@ -1,4 +1,4 @@
-//! Jobs without files.
+//! Jobs that are built without files.
 
 use crate::job::{
     BitOrderChoice, CircuitInput, CircuitJob, CircuitOutput, CircuitSource, Fault, Parameters, Prepared,
@@ -8,9 +8,9 @@ use hushwire_garble::Scheme;
 use hushwire_ot::Protocol as Extension;
 use std::path::Path;
 
-/// A circuit's job, put together key by key as a job file has them (docs/jobs.md).
+/// The job of a circuit, built key by key as in a job file (docs/jobs.md).
 ///
-/// Members are named as in files: `party0`, `client:alice`. A name that is none is the error of
+/// Members are named as in files: `party0`, `client:alice`. An invalid name is reported by
 /// [`CircuitBuilder::build`].
 #[derive(Clone, Debug)]
 pub struct CircuitBuilder {
@@ -19,13 +19,13 @@ pub struct CircuitBuilder {
 }
 
 impl CircuitBuilder {
-    /// A job for a built-in circuit with its numbers, as `less:32`.
+    /// Begins a job for a built-in circuit with its numbers, such as `less:32`.
     #[must_use]
     pub fn named(protocol: Protocol, circuit: &str) -> Self {
         Self::of(protocol, CircuitSource::Builtin(circuit.to_owned()))
     }
 
-    /// A job for a circuit in a Bristol file.
+    /// Begins a job for a circuit in a Bristol file.
     #[must_use]
     pub fn file(protocol: Protocol, circuit: &Path) -> Self {
         Self::of(protocol, CircuitSource::File(circuit.to_owned()))
@@ -46,7 +46,7 @@ impl CircuitBuilder {
         Self { job, wrong: None }
     }
 
-    /// The circuit's next input, and who brings it.
+    /// Adds the circuit's next input, and the member that brings it.
     #[must_use]
     pub fn input(mut self, name: &str, from: &str) -> Self {
         match from.parse() {
@@ -56,7 +56,7 @@ impl CircuitBuilder {
         self
     }
 
-    /// The circuit's next output, and who learns it.
+    /// Adds the circuit's next output, and the members that learn it.
     #[must_use]
     pub fn output<'a>(mut self, name: &str, to: impl IntoIterator<Item = &'a str>) -> Self {
         match to.into_iter().map(str::parse).collect::<Result<Vec<_>, _>>() {
@@ -70,45 +70,45 @@ impl CircuitBuilder {
         self
     }
 
-    /// The number of times that the circuit is computed, on as many values; 1 by default.
+    /// Sets the number of instances of the circuit; the default is 1.
     #[must_use]
     pub fn instances(mut self, instances: u64) -> Self {
         self.job.instances = instances;
         self
     }
 
-    /// The garbling scheme of [`Protocol::Yao`].
+    /// Sets the garbling scheme of [`Protocol::Yao`].
     #[must_use]
     pub fn scheme(mut self, scheme: Scheme) -> Self {
         self.job.scheme = Some(scheme);
         self
     }
 
-    /// The extension of oblivious transfer of two parties.
+    /// Sets the extension of oblivious transfer of two parties.
     #[must_use]
     pub fn ot(mut self, ot: Extension) -> Self {
         self.job.ot = Some(ot);
         self
     }
 
-    /// The end of a written value that is wire 0.
+    /// Sets which end of a written value is wire 0.
     #[must_use]
     pub fn bit_order(mut self, order: BitOrderChoice) -> Self {
         self.job.bit_order = order;
         self
     }
 
-    /// The cut of the work.
+    /// Sets how the work is divided.
     #[must_use]
     pub fn parameters(mut self, parameters: Parameters) -> Self {
         self.job.parameters = parameters;
         self
     }
 
-    /// The job as its file would have it.
+    /// The job, as in its file.
     ///
     /// # Errors
-    /// A member's name is none.
+    /// A member's name is invalid.
     pub fn job(&self) -> Result<CircuitJob, Fault> {
         match &self.wrong {
             Some(cause) => {
@@ -118,10 +118,10 @@ impl CircuitBuilder {
         }
     }
 
-    /// Makes or reads the circuit, and fits the job to it.
+    /// Makes or reads the circuit, and checks the job against it.
     ///
     /// # Errors
-    /// A member's name is none, the circuit cannot be had, or the job does not fit it.
+    /// A member's name is invalid, the circuit is not available, or the job does not fit it.
     pub fn build(&self) -> Result<Prepared, Fault> {
         Prepared::new(&self.job()?)
     }

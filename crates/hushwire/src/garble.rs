@@ -1,11 +1,11 @@
-//! Garbled circuits between two parties: [`garble`] and [`evaluate`] for one run of Yao's protocol,
-//! and all of [`hushwire_garble`] for schemes, engines and repeated runs.
+//! Garbled circuits between two parties. [`garble`] and [`evaluate`] run Yao's protocol once. For
+//! schemes, engines and repeated runs, this module has all of [`hushwire_garble`].
 //!
-//! The circuit has two inputs: the first one is the garbler's, the second one the evaluator's. Both
+//! The circuit has two inputs: the first belongs to the garbler, the second to the evaluator. Both
 //! learn all outputs, and nothing else about the other party's input.
 //!
 //! **Security.** Semi-honest parties, κ = 128: MI half gates, and SoftSpoken OT extension for the
-//! evaluator's input. Neither party notices a peer that garbles or answers wrongly;
+//! evaluator's input. Neither party detects a peer that garbles or answers wrongly.
 //! [`Local::parties`](crate::Local::parties) has a protocol that does.
 
 use crate::pair::name;
@@ -17,29 +17,29 @@ use hushwire_machine::Channel;
 use hushwire_ot::{Context, Sid};
 use hushwire_prg::Seed;
 
-/// AGREEMENT: names of these runs are no others'.
+/// AGREEMENT: the domain of the names of these runs.
 const DOMAIN: &str = "hushwire 2026-11-28 library garbled circuit v1";
 const STEP: &str = "garbled circuit";
 
 /// Garbles `program` for the peer, which calls [`evaluate`] with the same program. `input` is the
 /// program's first input, packed: bit `i` is bit `i % 8` of byte `i / 8`.
 ///
-/// Returns each output of the program, packed likewise.
+/// Returns each output of the program, packed in the same way.
 ///
 /// # Errors
-/// The program has not two inputs, or `input` not its bits; the peer runs another program, or the
-/// channel failed.
+/// The program does not have two inputs, or `input` has the wrong length; the peer runs another
+/// program; or the channel failed.
 pub fn garble(channel: &mut Channel, program: &Program, input: &[u8]) -> Result<Vec<Vec<u8>>, Fault> {
     run(channel, Role::Garbler, program, input)
 }
 
 /// Evaluates `program`, which the peer garbles with [`garble`]. `input` is the program's second
-/// input, packed as there.
+/// input, packed in the same way.
 ///
-/// Returns each output of the program, packed likewise.
+/// Returns each output of the program, packed in the same way.
 ///
 /// # Errors
-/// As [`garble`].
+/// The errors of [`garble`].
 pub fn evaluate(channel: &mut Channel, program: &Program, input: &[u8]) -> Result<Vec<Vec<u8>>, Fault> {
     run(channel, Role::Evaluator, program, input)
 }
@@ -62,7 +62,7 @@ fn run(channel: &mut Channel, role: Role, program: &Program, input: &[u8]) -> Re
     Ok(learnt.split(program.outputs()).map(|output| output.unpack()).collect())
 }
 
-/// The bits and the bytes of a party's input.
+/// The numbers of bits and of bytes of a party's input.
 fn own(program: &Program, me: u8) -> Result<[usize; 2], Fault> {
     match program.inputs() {
         widths @ [_, _] => {

@@ -1,4 +1,4 @@
-//! The library of Hushwire: the one dependency of a Rust program that computes among several
+//! The library of Hushwire: the single dependency of a Rust program that computes among several
 //! parties.
 //!
 //! Each program below is complete. The parties are threads of one process. They send each other the
@@ -30,8 +30,8 @@
 #![cfg_attr(feature = "n-party", doc = include_str!("../examples/n_party.rs"))]
 #![cfg_attr(feature = "n-party", doc = "```\n")]
 //! # Jobs
-//! A job says what is computed, who brings what and who learns what. A [`LocalJob`] runs all
-//! members of a job in this process. In this example two owners bring numbers. Three parties
+//! A job says what is computed, and which members bring and learn which values. A [`LocalJob`] runs
+//! all members of a job in this process. In this example two owners bring numbers. Three parties
 //! compute, and no party learns a number:
 //!
 //! ```
@@ -80,8 +80,8 @@
 //!   a job of any kind from its file.
 //! - [`Party::connect`] and [`Client::connect`] join a session for computations, as
 //!   [`Local::three`] does for all parties at once.
-//! - [`wire::connect`] opens links to other processes. `Net::channel` makes of these links a
-//!   channel for [`ot::send`], [`garble::garble`] or any other protocol.
+//! - [`wire::connect`] opens links to other processes. `Net::channel` makes a channel of these
+//!   links for [`ot::send`], [`garble::garble`] or any other protocol.
 //!
 //! The commands `hushwire local`, `hushwire party` and `hushwire client` call this library.
 //!

@@ -9,14 +9,14 @@ use hushwire_machine::SessionId;
 use hushwire_wire::{Identity, Listener, TransportKind};
 use std::{collections::BTreeMap, sync::Arc, thread};
 
-/// A session of all parties in this process, each with its own key, links and thread: the protocol,
+/// A session of all parties in this process, each with its own key, links and thread. The protocol,
 /// messages and checks are those of a run across machines.
 ///
-/// The process holds everybody's values. A session of this kind is for trying, for tests, and for
-/// programs that only want the result; across machines, each process is one [`Party`].
+/// The process holds the values of all parties. Such a session is for trials, for tests, and for
+/// programs that need only the result. Across machines, each process is one [`Party`].
 ///
-/// The parties meet once. Any number of computations then runs on the session, one after the other.
-/// [`LocalJob`](crate::LocalJob) runs one job of any kind instead.
+/// The parties connect once. Any number of computations then runs on the session, one after the
+/// other. [`LocalJob`](crate::LocalJob) runs one job of any kind instead.
 ///
 /// # Examples
 /// ```
@@ -39,30 +39,31 @@ pub struct Local {
 }
 
 impl Local {
-    /// Three parties on replicated shares ([`Protocol::Rep3`]), each with a default number of
-    /// compute threads. Security: semi-honest, at most one party is corrupt.
+    /// Opens a session of three parties on replicated shares ([`Protocol::Rep3`]), each with a
+    /// default number of compute threads. Security: semi-honest, at most one corrupted party.
     ///
     /// # Errors
-    /// The system has no randomness, or no room for sockets.
+    /// The system gives no randomness, or there is no space for sockets.
     pub fn three() -> Result<Self, Fault> {
         Self::open(Chosen::new(Protocol::Rep3, None, None)?, None, Arc::new(|_| {}))
     }
 
-    /// Two parties on additive shares of numbers ([`Protocol::Two`]). Security: semi-honest,
-    /// κ = 128.
+    /// Opens a session of two parties on additive shares of numbers ([`Protocol::Two`]). Security:
+    /// semi-honest, κ = 128.
     ///
     /// # Errors
-    /// As [`Local::three`].
+    /// The errors of [`Local::three`].
     #[cfg(feature = "two")]
     pub fn two() -> Result<Self, Fault> {
         Self::open(Chosen::new(Protocol::Two, None, None)?, None, Arc::new(|_| {}))
     }
 
-    /// `n` parties, 2 to 8, by authenticated garbling ([`Protocol::Authgarble`]): computations run
-    /// as Boolean circuits. Security: malicious with abort, all parties but one may be corrupt.
+    /// Opens a session of `n` parties, 2 to 8, by authenticated garbling
+    /// ([`Protocol::Authgarble`]). Computations run as Boolean circuits. Security: malicious with
+    /// abort, all parties but one may be corrupted.
     ///
     /// # Errors
-    /// `n` is no number of parties of that protocol; as [`Local::three`].
+    /// The protocol does not have `n` parties; or an error of [`Local::three`].
     #[cfg(feature = "n-party")]
     pub fn parties(n: u8) -> Result<Self, Fault> {
         if !(2..=crate::job::MOST_PARTIES).contains(&n) {
@@ -72,13 +73,13 @@ impl Local {
         Self::open(Chosen::new(Protocol::Authgarble(n), None, None)?, None, Arc::new(|_| {}))
     }
 
-    /// The parties of any protocol. `threads` are the compute threads of each of three or n
-    /// parties; `None` is a default. All parties share this machine's processors: one thread each
-    /// is enough for as many processors as parties. `observer` hears the progress of each run at
-    /// the first party.
+    /// Opens a session of the parties of any protocol. `threads` is the number of compute threads
+    /// of each party, for three or n parties; `None` is a default. All parties share this machine's
+    /// processors. One thread for each party suffices if there are no more processors than parties.
+    /// `observer` gets the progress of each run at the first party.
     ///
     /// # Errors
-    /// As [`Local::three`]; the protocol takes no such number of threads.
+    /// An error of [`Local::three`]; or the protocol does not allow this number of threads.
     pub fn open(chosen: Chosen, threads: Option<u16>, observer: Observer) -> Result<Self, Fault> {
         let wrong = |e: &dyn std::fmt::Display| Fault::internal("starting the session", e);
         let session = SessionId::fresh().map_err(|e| wrong(&e))?;
@@ -104,12 +105,12 @@ impl Local {
         Ok(Self { parties, _places: places })
     }
 
-    /// Runs a computation: all inputs go in by name, and all outputs come out by name. Its members
-    /// are the parties in their order; where it has more members, one party acts for several.
+    /// Runs a computation, with all inputs and all outputs by name. Its members are the parties in
+    /// order. If it has more members than parties, one party acts for several members.
     ///
     /// # Errors
-    /// An input is missing or does not fit its declared type, or the run was cancelled. The session
-    /// is of no more use then.
+    /// An input is missing or does not match its declared type, or the run was cancelled. The
+    /// session cannot be used after an error.
     pub fn run<'n, V: Into<Value>>(
         &mut self,
         computation: &Computation,
@@ -128,13 +129,13 @@ impl Local {
         Ok(learnt.into_iter().flatten().collect())
     }
 
-    /// Runs a query: the rows of all owners go in, as
-    /// [`QueryTask::columns`](crate::job::QueryTask::columns) gives them, and the outputs come out
-    /// for [`QueryTask::result`](crate::job::QueryTask::result). Owners and those who learn the
-    /// result are the parties in turn.
+    /// Runs a query. The input is the rows of all owners, as
+    /// [`QueryTask::columns`](crate::job::QueryTask::columns) gives them. The result is the outputs
+    /// for [`QueryTask::result`](crate::job::QueryTask::result). Owners and members that learn the
+    /// result are assigned to the parties in turn.
     ///
     /// # Errors
-    /// An input is missing, or the run was cancelled. The session is of no more use then.
+    /// An input is missing, or the run was cancelled. The session cannot be used after an error.
     #[cfg(feature = "sql")]
     pub fn ask(
         &mut self,
@@ -147,18 +148,19 @@ impl Local {
         Ok(learnt.into_iter().flatten().collect())
     }
 
-    /// The inputs of each party, which acts for members in turn.
+    /// Distributes the inputs to the parties, which act for members in turn.
     fn shared_out(
         &mut self,
         computation: &Computation,
         inputs: &mut BTreeMap<String, Value>,
     ) -> Vec<BTreeMap<String, Value>> {
-        // All that is brought is this program's own.
+        // All inputs are this program's own.
         self.parties.iter_mut().for_each(|party| party.allow(u64::MAX));
         let mut shares = vec![BTreeMap::new(); self.parties.len()];
         let count = self.parties.len();
         for (i, name) in computation.members().iter().enumerate() {
-            // More members than parties: each has one of them compute for it.
+            // There are more members than parties: each member is assigned to a party that computes
+            // for it.
             let party = Member::Party((i % count) as u8);
             self.parties.iter_mut().for_each(|member| member.assign(name, party.clone()));
         }
@@ -180,7 +182,7 @@ impl Local {
         shares
     }
 
-    /// A handle that ends the session from another thread, also within a run.
+    /// A handle that ends the session from another thread, even during a run.
     #[must_use]
     pub fn cancel(&self) -> Cancel {
         self.parties[0].cancel()
@@ -193,7 +195,7 @@ impl Local {
     }
 }
 
-/// Works on all parties at once. An error is the first cause of a failure.
+/// Runs `work` on all parties at once. An error is the one that caused the others.
 fn abreast<P: Send, T: Send>(
     parties: impl Iterator<Item = P>,
     work: impl Fn(P) -> Result<T, Fault> + Sync,

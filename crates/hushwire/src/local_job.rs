@@ -16,13 +16,13 @@ use hushwire_machine::SessionId;
 use hushwire_wire::{Identity, Shape, TransportKind};
 use std::{collections::BTreeMap, path::Path, sync::Arc, thread};
 
-/// A run of all members on this machine, each with its own key, links and values: the same
-/// protocol, messages and checks as across machines.
+/// A run of all members on this machine, each with its own key, links and values. The protocol,
+/// messages and checks are those of a run across machines.
 ///
-/// [`LocalJob::run`] has them as threads of this process, which holds everybody's values then. It
-/// is for trying, for tests, and for programs that only want the result. [`LocalJob::members`] is
-/// for a program that starts a process for each, as `hushwire local` does; members that trust each
-/// other less run as [`Member`](crate::Member)s on machines of their own.
+/// [`LocalJob::run`] runs the members as threads of this process, which then holds the values of
+/// all. It is for trials, for tests, and for programs that need only the result.
+/// [`LocalJob::members`] is for a program that starts a process for each, as `hushwire local` does.
+/// Members that trust each other less run as [`Member`](crate::Member)s on machines of their own.
 pub struct LocalJob<'a, T: Task> {
     task: &'a T,
     aes_ctr: BTreeMap<Member, AesCtrPlaces>,
@@ -35,12 +35,12 @@ pub struct LocalJob<'a, T: Task> {
     backend: Backend,
     observer: Observer,
     cancel: Cancel,
-    /// The first value that is nobody's.
+    /// The error about the first value that belongs to no member.
     wrong: Option<Fault>,
 }
 
 impl<'a, T: Task> LocalJob<'a, T> {
-    /// A run over Unix sockets, with the widest AES instructions of this CPU.
+    /// Begins a run over Unix sockets, with the best AES implementation of this CPU.
     #[must_use]
     pub fn new(task: &'a T) -> Self {
         Self {
@@ -59,63 +59,64 @@ impl<'a, T: Task> LocalJob<'a, T> {
         }
     }
 
-    /// The transport between members.
+    /// Sets the transport between members.
     #[must_use]
     pub fn transport(mut self, transport: TransportKind) -> Self {
         self.transport = transport;
         self
     }
 
-    /// A network that links are made to look like.
+    /// Sets a network to simulate on the links.
     #[must_use]
     pub fn shape(mut self, shape: Shape) -> Self {
         self.shape = shape;
         self
     }
 
-    /// The number of processes of each member among which rows are spread: that of the job.
+    /// Sets the number of processes of each member over which rows are distributed. It must be that
+    /// of the job.
     #[must_use]
     pub fn shards(mut self, shards: u16) -> Self {
         self.shards = shards.into();
         self
     }
 
-    /// The AES instructions of all members.
+    /// Sets the AES implementation of all members.
     #[must_use]
     pub fn backend(mut self, backend: Backend) -> Self {
         self.backend = backend;
         self
     }
 
-    /// Whether outputs may replace files that this job did not write.
+    /// Sets whether outputs may replace files that this job did not write.
     #[must_use]
     pub fn force(mut self, force: bool) -> Self {
         self.force = force;
         self
     }
 
-    /// A listener to the events of the first member.
+    /// Sets an observer for the events of the first member.
     #[must_use]
     pub fn observer(mut self, observer: Observer) -> Self {
         self.observer = observer;
         self
     }
 
-    /// The handle that ends the run from another thread.
+    /// Sets the handle that ends the run from another thread.
     #[must_use]
     pub fn cancelled_by(mut self, cancel: Cancel) -> Self {
         self.cancel = cancel;
         self
     }
 
-    /// The place of one member's input.
+    /// Sets the place of one member's input.
     #[must_use]
     pub fn bring(mut self, member: Member, name: &str, place: InputPlace) -> Self {
         self.inputs.entry(member).or_default().insert(name.to_owned(), place);
         self
     }
 
-    /// The place of one member's output.
+    /// Sets the place of one member's output.
     #[must_use]
     pub fn keep(mut self, member: Member, name: &str, place: OutputPlace) -> Self {
         self.outputs.entry(member).or_default().insert(name.to_owned(), place);
@@ -125,7 +126,7 @@ impl<'a, T: Task> LocalJob<'a, T> {
     /// Runs all members to their ends.
     ///
     /// # Errors
-    /// The first cause of a failure. No output is in place then.
+    /// The error that caused the others. No output is then in place.
     pub fn run(self) -> Result<Ended<'a, T>, Fault>
     where
         T::Part: Send,
@@ -135,11 +136,11 @@ impl<'a, T: Task> LocalJob<'a, T> {
         let each = task.agreement().members().len();
         let LocalMembers { members, places } = self.members()?;
         let mut opened = vec![];
-        // Owners first: they make the directories of their keys.
+        // Owners come first, since they make the directories of their keys.
         for member in members.into_iter().rev() {
             let me = member.name().clone();
             cancel.check()?;
-            // Every member ends at once, whomever it waits for.
+            // The handle ends every member at once, whichever member it waits for.
             opened.insert(0, (me, member.start()?.with_cancel(cancel.clone()).open(task)?));
         }
         opened[0].1.listen(observer);
@@ -147,7 +148,7 @@ impl<'a, T: Task> LocalJob<'a, T> {
         let ended: Vec<_> = thread::scope(|scope| {
             let running = opened.into_iter().enumerate();
             let running = running.map(|(i, (me, member)): (usize, (_, Opened<T::Part>))| {
-                // It meets the members of its own shard.
+                // It connects to the members of its own shard.
                 let peers = &peers[i / each * each..][..each];
                 (me, scope.spawn(move || member.run(peers)))
             });
@@ -162,7 +163,7 @@ impl<'a, T: Task> LocalJob<'a, T> {
         let (mut outcomes, mut errors) = (BTreeMap::new(), vec![]);
         for (me, ended) in ended {
             match ended {
-                // The first of a member's shards has its result.
+                // The first of a member's shards has the member's result.
                 Ok(outcome) => drop(outcomes.entry(me).or_insert(outcome)),
                 Err(e) => errors.push(e),
             }
@@ -177,16 +178,18 @@ impl<'a, T: Task> LocalJob<'a, T> {
         self.task.agreement().members().len()
     }
 
-    /// The members, each ready to become a process of its own.
+    /// Makes the members, each ready to become a process of its own.
     ///
     /// # Errors
-    /// A value is nobody's; the system has no randomness, or no room for a directory.
+    /// A value belongs to no member, the system gives no randomness, or there is no space for a
+    /// directory.
     pub fn members(mut self) -> Result<LocalMembers, Fault> {
         if let Some(e) = self.wrong.take() {
             return Err(e);
         }
         let wrong = |e: &dyn std::fmt::Display| Fault::internal("starting the run", e);
-        // The name of all shards' sessions, whose ids their processes draw. A member has one key.
+        // The sessions of all shards share this name, and their processes draw the ids. A member
+        // has one key.
         let session = SessionId::fresh().map_err(|e| wrong(&e))?;
         let of = self.shards;
         let places = match of {
@@ -207,7 +210,8 @@ impl<'a, T: Task> LocalJob<'a, T> {
                 shape: self.shape.to_string(),
                 session: session.0,
                 backend: self.backend.tier().name().to_owned(),
-                // The first shard has the files, but for those of which each reads a part.
+                // The first shard has all files. The others have only those that each shard reads
+                // in part.
                 inputs: self.inputs.get(&me).map(|inputs| inputs_of_shard(inputs, shard)).unwrap_or_default(),
                 outputs: self.outputs.remove(&me).unwrap_or_default(),
                 aes_ctr: self.aes_ctr.remove(&me).unwrap_or_default(),
@@ -232,17 +236,16 @@ impl<'a, T: Task> LocalJob<'a, T> {
     }
 }
 
-/// The members of a local run, and the places where they listen, which are there until this is
-/// dropped.
+/// The members of a local run, and the places where they listen, which exist until this is dropped.
 pub struct LocalMembers {
-    /// In the agreement's order: parties, then clients; those of the first shard, then those of the
-    /// next ones.
+    /// The members in the agreement's order: parties, then clients. The members of the first shard
+    /// come first, then those of the next shards.
     pub members: Vec<LocalMember>,
     /// Sockets that must outlive the members.
     pub places: LocalPlaces,
 }
 
-/// The ends of all members.
+/// The results of all members.
 #[derive(Debug)]
 pub struct Ended<'a, T: Task> {
     task: &'a T,
@@ -250,7 +253,7 @@ pub struct Ended<'a, T: Task> {
 }
 
 impl<T: Task> Ended<'_, T> {
-    /// Everybody's outcome, parties first.
+    /// The outcome of every member, parties first.
     #[must_use]
     pub fn outcomes(&self) -> &BTreeMap<Member, Outcome<T::Learnt>> {
         &self.outcomes
@@ -270,15 +273,15 @@ impl<T: Task> Ended<'_, T> {
 }
 
 impl LocalJob<'_, Prepared> {
-    /// One instance's value of an input, at its owner: digits, `0x…` or `dec:…` as docs/jobs.md has
-    /// them.
+    /// Sets one instance's value of an input, at its owner: digits, `0x…` or `dec:…`, as
+    /// docs/jobs.md describes.
     #[must_use]
     pub fn input(self, name: &str, value: &str) -> Self {
         self.value(name, InputPlace::Hex(Wiped::new(value.to_owned())))
     }
 
-    /// All instances' values of an input, at its owner: records as docs/jobs.md has them, one after
-    /// the other.
+    /// Sets all instances' values of an input, at its owner: concatenated records, as docs/jobs.md
+    /// describes.
     #[must_use]
     pub fn records(self, name: &str, records: Vec<u8>) -> Self {
         self.value(name, InputPlace::Memory(Arc::new(Wiped::new(records))))
@@ -296,7 +299,7 @@ impl LocalJob<'_, Prepared> {
         self
     }
 
-    /// Lets every recipient have the records of its outputs in memory, in place of digits: of jobs
+    /// Gives every recipient the records of its outputs in memory, in place of digits. For jobs
     /// with many instances.
     #[must_use]
     pub fn in_memory(mut self) -> Self {
@@ -310,7 +313,7 @@ impl LocalJob<'_, Prepared> {
 }
 
 impl LocalJob<'_, PsiTask> {
-    /// Both parties' rows, as CSV with the names of columns first.
+    /// Sets both parties' rows, as CSV whose first line has the names of columns.
     #[must_use]
     pub fn rows(self, [zero, one]: [InputPlace; 2]) -> Self {
         self.bring(Member::Party(0), PsiTask::CSV, zero).bring(Member::Party(1), PsiTask::CSV, one)
@@ -330,8 +333,8 @@ impl LocalJob<'_, AesCtrJob> {
         self.aes_ctr.entry(Member::Client(self.task.owner.clone())).or_default()
     }
 
-    /// The directory of the key, made where it is not there: the parties' shares of it, and the
-    /// owner's ledger of counters.
+    /// Sets the directory of the key, which is made if it does not exist. It holds the parties'
+    /// shares of the key, and the owner's ledger of counters.
     #[must_use]
     pub fn keys(mut self, dir: &Path) -> Self {
         self.owner().ledger = Some(dir.to_path_buf());
@@ -342,43 +345,42 @@ impl LocalJob<'_, AesCtrJob> {
         self
     }
 
-    /// The file that is encrypted or decrypted.
+    /// Sets the file to encrypt or decrypt.
     #[must_use]
     pub fn data(self, place: InputPlace) -> Self {
         let owner = Member::Client(self.task.owner.clone());
         self.bring(owner, AesCtrJob::DATA, place)
     }
 
-    /// The key, in a job whose owner brings it.
+    /// Sets the key, for a job whose owner brings it.
     #[must_use]
     pub fn key(self, place: InputPlace) -> Self {
         let owner = Member::Client(self.task.owner.clone());
         self.bring(owner, AesCtrJob::KEY, place)
     }
 
-    /// The place of the result.
+    /// Sets the place of the result.
     #[must_use]
     pub fn result(self, place: OutputPlace) -> Self {
         let owner = Member::Client(self.task.owner.clone());
         self.keep(owner, AesCtrJob::RESULT, place)
     }
 
-    /// The first counter block, which is drawn or found in the ledger where it is not given.
+    /// Sets the first counter block. Otherwise the counter is drawn or found in the ledger.
     #[must_use]
     pub fn iv(mut self, iv: Iv) -> Self {
         self.owner().iv = Some(iv);
         self
     }
 
-    /// Goes on with a key whose ledger is lost: counters are drawn from now on, and may not be
-    /// chosen.
+    /// Allows a key whose ledger is lost. Counters are then drawn, and may not be chosen.
     #[must_use]
     pub fn history_lost(mut self, lost: bool) -> Self {
         self.owner().history_lost = lost;
         self
     }
 
-    /// The form in which a person gave all this, for remedies.
+    /// Sets the form in which the user gave these settings, for remedies.
     #[must_use]
     pub fn said(mut self, said: Said) -> Self {
         self.owner().said = said;
@@ -387,7 +389,7 @@ impl LocalJob<'_, AesCtrJob> {
 }
 
 impl Ended<'_, AesCtrJob> {
-    /// The result, where it was to be in memory.
+    /// The result, if it was requested in memory.
     #[must_use]
     pub fn bytes(&self) -> Option<&[u8]> {
         self.learnt(&Member::Client(self.task.owner.clone()))?.bytes.as_deref()
@@ -395,7 +397,7 @@ impl Ended<'_, AesCtrJob> {
 }
 
 impl Ended<'_, Prepared> {
-    /// The digits of an output, as its first recipient has them.
+    /// The digits of an output, at its first recipient.
     #[must_use]
     pub fn digits(&self, output: &str) -> Option<&str> {
         self.of(output, |outputs, j| {
@@ -403,7 +405,7 @@ impl Ended<'_, Prepared> {
         })
     }
 
-    /// The records of an output, as its first recipient has them.
+    /// The records of an output, at its first recipient.
     #[must_use]
     pub fn records(&self, output: &str) -> Option<&[u8]> {
         self.of(output, |outputs, j| {

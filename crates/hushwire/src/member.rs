@@ -1,4 +1,7 @@
 //! One member of a job: from its configuration to its end.
+//!
+//! A [`Member`] is made from a party file, a client file or a configuration. It opens its files
+//! before it connects to the others, so that unusable files are reported first.
 
 use crate::job::{
     Agreement, Cancel, ClientFile, Decider, Fault, InputPlace, Member as Name, MemberConfig, MemberFile,
@@ -17,19 +20,19 @@ use std::{
 };
 use zeroize::Zeroize;
 
-/// One member of a run: what `hushwire party` and `hushwire client` are, and each process of a
-/// local run.
+/// One member of a run. `hushwire party` and `hushwire client` are one such member each, and so is
+/// each process of a local run.
 pub struct Member {
     config: MemberConfig,
     observer: Observer,
 }
 
 impl Member {
-    /// The party that a party file describes. It listens from now on. `label` keeps apart runs that
-    /// must not be mixed up.
+    /// Makes the party that a party file describes. It begins to listen. `label` separates runs
+    /// that must not be confused.
     ///
     /// # Errors
-    /// The file or its key cannot be used, or the address cannot be had.
+    /// The file or its key cannot be used, or the address is not available.
     pub fn party(file: &Path, label: &str) -> Result<Self, Fault> {
         let file = PartyFile::read(file)?;
         let me = file.member.me.clone();
@@ -37,7 +40,7 @@ impl Member {
         Ok(Self::new(config.map_err(|e| e.by(&me))?))
     }
 
-    /// The client that a client file describes.
+    /// Makes the client that a client file describes.
     ///
     /// # Errors
     /// The file or its key cannot be used.
@@ -48,28 +51,28 @@ impl Member {
         Ok(Self::new(config.map_err(|e| e.by(&me))?))
     }
 
-    /// A member with a configuration of the program's own.
+    /// Makes a member with a configuration from the program.
     #[must_use]
     pub fn new(config: MemberConfig) -> Self {
         Self { config, observer: Arc::new(|_| {}) }
     }
 
-    /// The place of one of its inputs, in place of the file's.
+    /// Sets the place of one of its inputs, instead of the place in the file.
     #[must_use]
     pub fn bring(mut self, name: &str, place: InputPlace) -> Self {
         self.config.inputs.insert(name.to_owned(), place);
         self
     }
 
-    /// The place of one of its outputs, in place of the file's.
+    /// Sets the place of one of its outputs, instead of the place in the file.
     #[must_use]
     pub fn keep(mut self, name: &str, place: OutputPlace) -> Self {
         self.config.outputs.insert(name.to_owned(), place);
         self
     }
 
-    /// The files that the run reads besides inputs and the member's own, and what its outputs may
-    /// replace.
+    /// Sets the files that the run reads besides inputs and the member's own, and whether its
+    /// outputs may replace other files.
     #[must_use]
     pub fn files(mut self, files: RunFiles) -> Self {
         let own = std::mem::replace(&mut self.config.files, files);
@@ -77,29 +80,29 @@ impl Member {
         self
     }
 
-    /// Takes part in the jobs whose terms have this digest, and in others that are allowed by the
-    /// file or by another call, and in no more.
+    /// Allows the jobs whose terms have this digest. The member then takes part only in jobs that
+    /// the file or such a call allows.
     #[must_use]
     pub fn allow(mut self, digest: TermsDigest) -> Self {
         self.config.allow([digest]);
         self
     }
 
-    /// At a party: a data set of the job, as it keeps it.
+    /// At a party: sets a data set of the job, as the party stores it.
     #[must_use]
     pub fn store(mut self, data: &str, at_rest: StoredData) -> Self {
         self.config.stored.insert(data.to_owned(), at_rest);
         self
     }
 
-    /// At a party: takes its shares of outputs for recipients who are not connected.
+    /// At a party: sets the sink for its shares of outputs for recipients that are not connected.
     #[must_use]
     pub fn seal(mut self, sink: Arc<dyn SealedSink>) -> Self {
         self.config.sealed = Some(sink);
         self
     }
 
-    /// Decides the end of the run once all parties are done.
+    /// Sets the decider for the end of the run, once all parties are done.
     #[must_use]
     pub fn decide(mut self, decider: Arc<dyn Decider>) -> Self {
         self.config.decider = Some(decider);
@@ -112,38 +115,38 @@ impl Member {
         self.config.cancel.clone()
     }
 
-    /// Ends with this handle, as other members of the program do.
+    /// Sets the handle that ends the run. Other members of the program share it.
     pub(crate) fn with_cancel(mut self, cancel: Cancel) -> Self {
         self.config.cancel = cancel;
         self
     }
 
-    /// A listener to the run's events.
+    /// Sets an observer for the run's events.
     #[must_use]
     pub fn observer(mut self, observer: Observer) -> Self {
         self.observer = observer;
         self
     }
 
-    /// Opens this member's files for a job of any kind. Nobody is dialled.
+    /// Opens this member's files for a job of any kind. No peer is dialled.
     ///
     /// # Errors
-    /// A file cannot be used, a value is missing, or is nobody's.
+    /// A file cannot be used, a value is missing, or a value belongs to no member.
     pub fn open<T: Task>(mut self, task: &T) -> Result<Opened<T::Part>, Fault> {
         let part = crate::job::open(task, &mut self.config)?;
         Ok(Opened { agreement: task.agreement(), part, member: self })
     }
 
-    /// Meets the others and runs this member's side of a job of any kind to its end.
+    /// Connects to the others and runs this member's part of a job of any kind to its end.
     ///
     /// # Errors
-    /// Something failed here or elsewhere, or the job is not allowed; no output is in place.
+    /// This member or another one failed, or the job is not allowed. No output is in place.
     pub fn run<T: Task>(self, task: &T) -> Result<Outcome<T::Learnt>, Fault> {
         crate::job::run(task, self.config, &self.observer)
     }
 }
 
-/// A member whose files are open and that listens, before it meets the others.
+/// A member that has opened its files and listens, but has not connected to the others yet.
 pub struct Opened<P> {
     agreement: Agreement,
     part: P,
@@ -156,22 +159,22 @@ impl<P: Part> Opened<P> {
         &self.part
     }
 
-    /// The member as the others know it.
+    /// The member, as a peer of the others.
     #[must_use]
     pub fn peer(&self) -> Peer {
         let MemberConfig { me, listener, identity, .. } = &self.member.config;
         Peer { member: me.clone(), address: listener.as_deref().map(Listener::address), pin: identity.pin() }
     }
 
-    /// Lets `observer` hear the run's events from now on.
+    /// Sets the observer for the run's events from now on.
     pub fn listen(&mut self, observer: Observer) {
         self.member.observer = observer;
     }
 
-    /// Meets these, of whom it may be one itself, and runs to the end.
+    /// Connects to these members, which may include this one, and runs to the end.
     ///
     /// # Errors
-    /// Something failed here or elsewhere; no output is in place.
+    /// This member or another one failed. No output is in place.
     pub fn run(self, all: &[Peer]) -> Result<Outcome<P::Learnt>, Fault> {
         let Self { agreement, part, member: Member { mut config, observer } } = self;
         config.peers = all.iter().filter(|peer| peer.member != config.me).cloned().collect();
@@ -179,27 +182,27 @@ impl<P: Part> Opened<P> {
     }
 }
 
-/// Where the shards of a member on this machine find each other: see
+/// The addresses at which the shards of a member on this machine find each other; see
 /// [`Hosts`](crate::job::Hosts).
 #[derive(Clone, Debug)]
 pub struct ShardAddresses {
-    /// The number of this one.
+    /// The number of this shard.
     pub shard: usize,
-    /// Where it listens for the others.
+    /// The address at which it listens for the other shards.
     pub bind: String,
-    /// Where all are found, in order.
+    /// The addresses of all shards, in order.
     pub addresses: Vec<String>,
-    /// The transport between them.
+    /// The transport between the shards.
     pub transport: TransportKind,
 }
 
-/// A member of a local run that does not listen yet, and may go to another process as it is:
-/// everything it needs but the job and where the others are. No `Debug`: it holds a private key and
-/// inputs.
+/// A member of a local run that does not listen yet, and can be passed to another process. It has
+/// everything that the member needs except the job and the addresses of the others. No `Debug`: it
+/// holds a private key and inputs.
 #[derive(Serialize, Deserialize)]
 pub struct LocalMember {
     pub(crate) me: Name,
-    /// Certificate and private key of this run.
+    /// The certificate and the private key of this run.
     pub(crate) pem: String,
     /// The address on which it listens, if it is a party.
     pub(crate) listen: Option<String>,
@@ -210,12 +213,12 @@ pub struct LocalMember {
     pub(crate) inputs: BTreeMap<String, InputPlace>,
     pub(crate) outputs: BTreeMap<String, OutputPlace>,
     pub(crate) aes_ctr: AesCtrPlaces,
-    /// Whether outputs may replace files of others.
+    /// Whether outputs may replace other files.
     pub(crate) force: bool,
-    /// Its place among the shards of its member, where there are several.
+    /// Its place among the shards of its member, if there are several.
     pub(crate) shard: Option<LocalShard>,
-    /// Milliseconds that peers may take to come, and that no byte may move; the defaults where they
-    /// are missing.
+    /// The milliseconds that peers may take to connect, and that may pass without a moving byte.
+    /// `None` for the defaults.
     pub(crate) patience: Option<[u64; 2]>,
     /// Files that the member reads besides its inputs, with their roles.
     pub(crate) reads: Vec<(String, PathBuf)>,
@@ -225,7 +228,8 @@ pub struct LocalMember {
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct LocalShard {
     pub(crate) shard: usize,
-    /// Where it listens for the member's other shards, and where all of these are found.
+    /// The address at which it listens for the member's other shards, and the addresses of all
+    /// shards.
     pub(crate) bind: String,
     pub(crate) addresses: Vec<String>,
     pub(crate) transport: String,
@@ -237,8 +241,8 @@ impl Drop for LocalMember {
     }
 }
 
-/// The inputs of one of a member's shards on this machine: the first has all, and the others those
-/// of which each reads a part.
+/// The inputs of one of a member's shards on this machine. The first shard has all inputs. The
+/// others have only those that each shard reads in part.
 pub(crate) fn inputs_of_shard(
     inputs: &BTreeMap<String, InputPlace>,
     shard: usize,
@@ -254,17 +258,17 @@ impl LocalMember {
         &self.me
     }
 
-    /// The number of its shard, where its member has several.
+    /// The number of its shard, if its member has several.
     #[must_use]
     pub fn shard(&self) -> Option<usize> {
         self.shard.as_ref().map(|place| place.shard)
     }
 
-    /// The member of a member file, as one of its shards on this machine, and those it meets. A
-    /// party listens at `listen`, and its shards find each other as `place` says.
+    /// Makes one shard on this machine of a member from its file, and the peers that it connects
+    /// to. A party listens at `listen`, and its shards find each other as `place` says.
     ///
     /// # Errors
-    /// The key cannot be used; the file has no address of a party's shard.
+    /// The key cannot be used, or the file has no address of a party's shard.
     pub fn of_file(
         file: &MemberFile,
         listen: Option<String>,
@@ -298,10 +302,10 @@ impl LocalMember {
         Ok((member, own.peers))
     }
 
-    /// Starts it here: a party listens from now on.
+    /// Starts the member in this process. A party begins to listen.
     ///
     /// # Errors
-    /// Its address cannot be had.
+    /// The address is not available.
     pub fn start(mut self) -> Result<Member, Fault> {
         self.member().map_err(|e| e.by(&self.me))
     }

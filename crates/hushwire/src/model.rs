@@ -1,4 +1,4 @@
-//! A neural network on an input, by all members in this process.
+//! A neural network on one input, with all members in this process.
 
 use crate::job::{
     Cancel, ComputationSource, Fault, InferJob, InferTask, InputPlace, Member, Observer, Protocol, RunValues,
@@ -8,7 +8,7 @@ use crate::{Local, LocalJob};
 use hushwire_nn::{Array, Members, Secure, Wanted, npy};
 use std::sync::Arc;
 
-/// An inference that is put together: [`Local::model`] begins it, [`run`](Self::run) runs it.
+/// An inference that is being set up: [`Local::model`] begins it, and [`run`](Self::run) runs it.
 pub struct LocalModel {
     protocol: Protocol,
     model: InputPlace,
@@ -18,13 +18,13 @@ pub struct LocalModel {
 }
 
 impl Local {
-    /// A neural network on one input. `onnx` are the bytes of an ONNX file, whose weights the
-    /// model's owner alone knows; `input` is the client's, in the shape that the network takes. The
-    /// client alone learns the output. The architecture and all shapes are public.
+    /// Begins a run of a neural network on one input. `onnx` has the bytes of an ONNX file, whose
+    /// weights only the model's owner knows. `input` is the client's, in the shape that the network
+    /// takes. Only the client learns the output. The architecture and all shapes are public.
     ///
-    /// Numbers are in fixed point; the ring is the smallest in which results on made-up inputs are
-    /// near those in floating point. Three parties compute, unless [`LocalModel::two`] asks for
-    /// owner and client alone. Security: semi-honest. `docs/models.md` lists the operators.
+    /// Numbers are in fixed point. The ring is the smallest in which results on made-up inputs are
+    /// close to those in floating point. Three parties compute, unless [`LocalModel::two`] selects
+    /// only the owner and the client. Security: semi-honest. `docs/models.md` lists the operators.
     #[must_use]
     pub fn model(onnx: &[u8], input: &Array) -> LocalModel {
         LocalModel {
@@ -38,7 +38,7 @@ impl Local {
 }
 
 impl LocalModel {
-    /// Lets the model's owner and the client compute, without a third party.
+    /// Makes the model's owner and the client compute, without a third party.
     #[cfg(feature = "two")]
     #[must_use]
     pub fn two(mut self) -> Self {
@@ -46,14 +46,14 @@ impl LocalModel {
         self
     }
 
-    /// The handle that ends the run from another thread.
+    /// Sets the handle that ends the run from another thread.
     #[must_use]
     pub fn cancelled_by(mut self, cancel: Cancel) -> Self {
         self.cancel = cancel;
         self
     }
 
-    /// A listener to the run's events.
+    /// Sets an observer for the run's events.
     #[must_use]
     pub fn observer(mut self, observer: Observer) -> Self {
         self.observer = observer;
@@ -63,8 +63,8 @@ impl LocalModel {
     /// Runs the network. Returns its output.
     ///
     /// # Errors
-    /// The bytes are no model of supported operators, or the input has another shape than the
-    /// network takes.
+    /// The bytes are not a model of supported operators, or the input does not have the network's
+    /// shape.
     pub fn run(self) -> Result<Array, Fault> {
         let network = network_in(&self.model, Some(&self.input.lengths))?;
         let samples = samples(&network, None, None)?;

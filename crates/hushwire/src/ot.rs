@@ -1,14 +1,14 @@
 //! Oblivious transfer between two parties: [`send`] and [`receive`] for a batch of messages, and
-//! all of [`hushwire_ot`] for everything else.
+//! all of [`hushwire_ot`] for other uses.
 //!
-//! The sender has pairs of messages of 16 bytes, the receiver a choice bit for each pair. The
-//! receiver learns the chosen message of each pair, and nothing of the other one. The sender learns
-//! nothing of the choices.
+//! The sender has pairs of messages of 16 bytes, and the receiver has a choice bit for each pair.
+//! The receiver learns the chosen message of each pair, and nothing about the other one. The sender
+//! learns nothing about the choices.
 //!
 //! **Security.** Against a malicious peer, κ = 128: Chou–Orlandi base OTs and SoftSpoken OT
 //! extension with trees of 16 leaves, whose consistency check precedes every message. Other
-//! extensions, and correlated or random OTs by the million, are [`Sender`] and [`Receiver`] of
-//! [`open_sender`] and [`open_receiver`].
+//! extensions, and correlated or random OTs by the million, are available by the [`Sender`] and
+//! [`Receiver`] of [`open_sender`] and [`open_receiver`].
 
 use crate::pair::name;
 use hushwire_aes::Backend;
@@ -17,11 +17,11 @@ use hushwire_fault::Fault;
 use hushwire_machine::Channel;
 pub use hushwire_ot::*;
 
-/// AGREEMENT: names of these runs are no others'.
+/// AGREEMENT: the domain of the names of these runs.
 const DOMAIN: &str = "hushwire 2026-11-28 library oblivious transfer v1";
 const STEP: &str = "oblivious transfer";
 
-/// The terms of `count` OTs, under a name that both parties have drawn.
+/// Sets up `count` OTs under a name that both parties have drawn.
 fn transfer(channel: &mut Channel, count: usize, me: u8) -> Result<Transfer, Fault> {
     let mut theirs = [0; 8];
     channel.exchange("the number of transfers", &(count as u64).to_le_bytes(), &mut theirs)?;
@@ -38,17 +38,18 @@ fn transfer(channel: &mut Channel, count: usize, me: u8) -> Result<Transfer, Fau
 /// Offers pairs of messages to the peer, which calls [`receive`] with a choice for each pair.
 ///
 /// # Errors
-/// The peer asks for another number of messages, deviates from the protocol, or the channel failed.
+/// The peer requests another number of messages or deviates from the protocol, or the channel
+/// failed.
 pub fn send(channel: &mut Channel, pairs: &[[Block; 2]]) -> Result<(), Fault> {
     let transfer = transfer(channel, pairs.len(), 0)?;
     transfer.send(channel, pairs, &mut |_| {}).map_err(|e| e.fault().during(STEP))
 }
 
-/// Learns one message of each pair that the peer offers with [`send`]: the second one where the
-/// choice is true.
+/// Learns one message of each pair that the peer offers with [`send`]: the second one if the choice
+/// is true.
 ///
 /// # Errors
-/// The peer offers another number of pairs, deviates from the protocol, or the channel failed.
+/// The peer offers another number of pairs or deviates from the protocol, or the channel failed.
 pub fn receive(channel: &mut Channel, choices: &[bool]) -> Result<Vec<Block>, Fault> {
     let transfer = transfer(channel, choices.len(), 1)?;
     let byte = |eight: &[bool]| eight.iter().rev().fold(0, |byte, choice| byte << 1 | u8::from(*choice));

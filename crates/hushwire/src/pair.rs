@@ -4,19 +4,18 @@ use hushwire_fault::Fault;
 use hushwire_machine::{Channel, NetError, PartyId, Toss, inproc};
 use std::{thread, time::Duration};
 
-/// LOCAL: the time without any progress of the peer after which a party gives up.
+/// LOCAL: the time without progress by the peer after which a party gives up.
 const STALL: Duration = Duration::from_secs(60);
 const STARTING: &str = "starting the parties";
 
-/// Runs both sides of a two-party protocol in this process, each on a thread of its own with its
-/// end of a channel, and returns the results of both. The channel is a queue in memory: the parties
-/// send the bytes that they would send over a network.
+/// Runs both parties of a protocol of two in this process, each on a thread of its own with its end
+/// of a channel. Returns the results of both. The channel is a queue in memory, on which the
+/// parties send the same bytes as over a network.
 ///
 /// Over a network, each process gets its channel from [`wire::connect`](crate::wire::connect).
 ///
 /// # Errors
-/// One side failed. If both did, the error is that of the side whose failure did not follow from
-/// the other one's.
+/// One party failed. If both did, the error is that of the party whose failure caused the other's.
 ///
 /// # Examples
 /// ```
@@ -45,7 +44,7 @@ pub fn local_pair<A: Send, B: Send>(
     };
     let (mut first, mut second) = (end(0)?, end(1)?);
     thread::scope(|scope| {
-        // A side that has ended drops its channel, and the other one does not wait for it.
+        // A party that has ended drops its channel, so the other one does not wait for it.
         let zero = scope.spawn(move || zero(&mut first));
         let one = scope.spawn(move || one(&mut second));
         let panicked = |_| Fault::internal(STARTING, "a party panicked");
@@ -58,7 +57,7 @@ pub fn local_pair<A: Send, B: Send>(
     })
 }
 
-/// A name for a run of two parties that neither of them can choose.
+/// Draws a name for a run of two parties that neither of them can choose.
 pub(crate) fn name(channel: &mut Channel, domain: &'static str, me: u8) -> Result<[u8; 32], Fault> {
     let toss = Toss::new(domain, &[], me).map_err(|e| Fault::internal("naming the run", e))?;
     Ok(toss.among("naming the run", std::slice::from_mut(channel))?)

@@ -1,4 +1,4 @@
-//! Places where the parties of a run on one machine listen.
+//! Addresses at which the parties of a run on one machine listen.
 
 use crate::job::Fault;
 use hushwire_machine::{Process, SessionId};
@@ -15,23 +15,22 @@ use std::{
 pub struct LocalPlaces {
     /// The directory of sockets.
     dir: Option<PathBuf>,
-    /// Whether parties listen there.
+    /// Whether parties listen in that directory.
     is_local: bool,
     process: Process,
 }
 
-/// LOCAL: the longest path of a directory in which a party's socket has a name: 108 bytes with a
-/// zero at the end, without `/hushwire-0123456789abcdef/party7`.
+/// LOCAL: the longest path of a directory in which a party's socket has a valid name. A name has
+/// at most 108 bytes including a final zero, and `/hushwire-0123456789abcdef/party7` is part of it.
 const LONGEST: usize = 107 - 33;
 
-/// The directory for temporary files, or `/tmp` where that one's path is too long for sockets in
-/// it.
+/// The directory for temporary files, or `/tmp` if that directory's path is too long for sockets.
 fn short_enough(temporary: PathBuf) -> PathBuf {
     if temporary.as_os_str().len() <= LONGEST { temporary } else { PathBuf::from("/tmp") }
 }
 
 impl LocalPlaces {
-    /// Places for a transport.
+    /// Makes addresses for a transport.
     ///
     /// # Errors
     /// The directory cannot be made.
@@ -39,7 +38,7 @@ impl LocalPlaces {
         if transport.is_local() { Self::with_sockets(true) } else { Ok(Self::at(None, false)) }
     }
 
-    /// Places for a transport, and for sockets between shards of each party.
+    /// Makes addresses for a transport, and for sockets between the shards of each party.
     ///
     /// # Errors
     /// The directory cannot be made.
@@ -52,7 +51,7 @@ impl LocalPlaces {
     }
 
     fn with_sockets(is_local: bool) -> Result<Self, Fault> {
-        // Random, and nothing that is secret.
+        // The name is random and not secret.
         let name = SessionId::fresh().map_err(|e| Fault::internal("naming a directory", e))?;
         let path = short_enough(std::env::temp_dir()).join(format!("hushwire-{}", &name.to_string()[..16]));
         let made = DirBuilder::new().mode(0o700).create(&path);
@@ -69,8 +68,7 @@ impl LocalPlaces {
         }
     }
 
-    /// The address of a socket between processes of this machine, where there is a directory for
-    /// them.
+    /// The address of a socket between processes of this machine, if there is a directory for them.
     #[must_use]
     pub fn socket(&self, name: &str) -> String {
         let dir = self.dir.clone().unwrap_or_else(std::env::temp_dir);
@@ -82,7 +80,7 @@ impl Drop for LocalPlaces {
     fn drop(&mut self) {
         // A fork leaves the directory to the process that made it.
         if let Some(dir) = self.dir.as_ref().filter(|_| self.process.is_here()) {
-            // Nothing is left to tell of a failure here.
+            // A failure cannot be reported here.
             let _ = fs::remove_dir_all(dir);
         }
     }
@@ -93,7 +91,7 @@ mod tests {
     use super::*;
     use hushwire_wire::Listener;
 
-    /// The longest path that is taken has room for every party's socket, and a longer one is left.
+    /// The longest accepted path has space for every party's socket. A longer one is avoided.
     #[test]
     fn sockets_have_names_under_long_paths() {
         let dir = tempfile::tempdir().unwrap();

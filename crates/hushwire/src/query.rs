@@ -1,4 +1,4 @@
-//! A query over tables in memory, by all members in this process.
+//! A query over tables in memory, with all members in this process.
 
 use crate::job::{
     Answer, Dialect, Fault, InputPlace, Member, Parameter, QueryJob, QueryPartOf, QueryTable, QueryTask,
@@ -6,22 +6,22 @@ use crate::job::{
 };
 use crate::{Local, LocalJob};
 
-/// A query that is put together: [`Local::query`] begins it, [`run`](Self::run) runs it.
+/// A query that is being set up: [`Local::query`] begins it, and [`run`](Self::run) runs it.
 #[derive(Clone)]
 pub struct LocalQuery {
     job: QueryJob,
     rows: Vec<(Member, String, InputPlace)>,
-    /// The first fault of what was given.
+    /// The first error about the arguments.
     wrong: Option<Fault>,
 }
 
 impl Local {
-    /// A query in SQL over tables that owners bring, among three parties that learn nothing of
-    /// their values. Each table is a name and the text of a CSV file, whose first line names the
-    /// columns. Each has an owner of its own. The types of columns are the narrowest that take
-    /// their fields; they are public, as are the numbers of rows.
+    /// Begins a query in SQL over tables that owners bring, among three parties that learn nothing
+    /// about the values. Each table is a name and the text of a CSV file, whose first line names
+    /// the columns. Each table has its own owner. The types of columns are the narrowest that fit
+    /// their fields. They are public, and so are the numbers of rows.
     ///
-    /// Security: semi-honest, at most one party is corrupt. `docs/sql.md` says what can be asked.
+    /// Security: semi-honest, at most one corrupted party. `docs/sql.md` describes the queries.
     ///
     /// # Examples
     /// ```
@@ -57,7 +57,8 @@ impl Local {
 }
 
 impl LocalQuery {
-    /// The value of a parameter, which the query has as `:name`, or as `?` in the order of calls.
+    /// Sets the value of a parameter, which the query writes as `:name`, or as `?` in the order of
+    /// calls.
     #[must_use]
     pub fn parameter(mut self, name: &str, value: &str) -> Self {
         match Parameter::of_values(&[format!("{name}={value}")]) {
@@ -101,7 +102,7 @@ impl LocalQuery {
         self
     }
 
-    /// Leaves groups of fewer than `rows` rows out of the result.
+    /// Omits groups of fewer than `rows` rows from the result.
     #[must_use]
     pub fn min_group(mut self, rows: u64) -> Self {
         self.job.min_group = rows;
@@ -111,7 +112,7 @@ impl LocalQuery {
     /// Runs the query. Fields of the answer are texts, and NULL is `None`.
     ///
     /// # Errors
-    /// A table is no CSV, or has rows that break a promise; the query is refused.
+    /// A table is not CSV, or has rows that break a promise; or the query is refused.
     pub fn run(self) -> Result<Answer, Fault> {
         if let Some(e) = self.wrong {
             return Err(e);

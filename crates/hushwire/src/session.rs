@@ -1,4 +1,7 @@
-//! Sessions for computations: one member of a real run.
+//! Sessions for computations: one member of a run across processes.
+//!
+//! A [`Party`] or a [`Client`] connects once. Computations and queries then run on the session, and
+//! all members must call the same ones in the same order.
 
 use crate::job::{
     Cancel, Chosen, ComputeSession, Fault, Member, MemberConfig, Observer, Protocol, Stats, TermsDigest,
@@ -7,34 +10,36 @@ use crate::job::{
 use hushwire_compute::{Computation, Tensor};
 use std::{collections::BTreeMap, sync::Arc};
 
-/// One party of a session: it meets the others once, and any number of computations runs on that.
+/// One party of a session. It connects to the others once, and any number of computations then runs
+/// on the session.
 ///
-/// All members run the same computations in the same order; before each, they compare its digest.
-/// Members of a computation are the parties and the clients of their names, or the parties in their
-/// order, unless [`Party::assign`] says otherwise.
+/// All members run the same computations in the same order, and compare the digest of each before
+/// it runs. The members of a computation are the parties and the clients with the same names, or
+/// the parties in order, unless [`Party::assign`] says otherwise.
 pub struct Party(pub(crate) ComputeSession);
 
 /// A member of a session of three parties that does not compute: it brings values as shares, and
-/// learns what it may. It calls the same computations as the parties, also those in which it has no
+/// learns results. It calls the same computations as the parties, even those in which it has no
 /// part.
 pub struct Client(ComputeSession);
 
 impl Party {
-    /// Meets the other two parties, as `config` names them; [`MemberConfig::of_party`] reads one
-    /// from a party file.
+    /// Connects to the other two parties, as listed in `config`. [`MemberConfig::of_party`] reads
+    /// such a configuration from a party file.
     ///
     /// # Errors
-    /// The others did not come, or are not those of the pins.
+    /// The others did not come, or do not have the listed pins.
     pub fn connect(config: MemberConfig) -> Result<Self, Fault> {
         let silent: Observer = Arc::new(|_| {});
         Self::connect_with(config, Chosen::new(Protocol::Rep3, None, None)?, None, &silent)
     }
 
-    /// The same with any protocol, and with as many compute threads as all parties have (none: a
-    /// default). `observer` hears who is missing, and the progress of each run.
+    /// As [`connect`](Self::connect), with any protocol, and with this number of compute threads,
+    /// which must be the same at all parties (`None`: a default). `observer` is told which members
+    /// are missing, and gets the progress of each run.
     ///
     /// # Errors
-    /// As [`Party::connect`].
+    /// The errors of [`Party::connect`].
     pub fn connect_with(
         config: MemberConfig,
         chosen: Chosen,
@@ -44,31 +49,33 @@ impl Party {
         ComputeSession::connect(config, chosen, threads, &[], observer).map(Self)
     }
 
-    /// The digest of the terms on which parties of a protocol run a computation, which an operator
-    /// allows before the session begins ([`MemberConfig::allow`]). Its members are the parties of
-    /// their names, or the parties in their order.
+    /// The digest of the terms on which parties of a protocol run a computation. An operator allows
+    /// it before the session begins ([`MemberConfig::allow`]). The computation's members are the
+    /// parties with the same names, or the parties in order.
     ///
     /// # Errors
-    /// The protocol does not run it; it has public inputs, or secret ones that nobody brings.
+    /// The protocol does not support it; or it has public inputs, or secret inputs without an
+    /// owner.
     pub fn terms_digest(chosen: Chosen, computation: &Computation) -> Result<TermsDigest, Fault> {
         Ok(ComputeSession::terms(chosen, computation)?.digest())
     }
 
-    /// Meets the other two parties and these clients, in an order that all members have alike.
+    /// Connects to the other two parties and these clients. The clients' order is the same at all
+    /// members.
     ///
     /// # Errors
-    /// The others did not come, are not those of the pins, or expect other clients.
+    /// The others did not come, do not have the listed pins, or expect other clients.
     pub fn connect_among(config: MemberConfig, clients: &[&str], observer: &Observer) -> Result<Self, Fault> {
         among(config, clients, observer).map(Self)
     }
 }
 
 impl Client {
-    /// Meets the three parties, as `config` names them, in a session with these clients, of which
-    /// it is one.
+    /// Connects to the three parties, as listed in `config`, in a session with these clients, of
+    /// which this is one.
     ///
     /// # Errors
-    /// The parties did not come, are not those of the pins, or expect other clients.
+    /// The parties did not come, do not have the listed pins, or expect other clients.
     pub fn connect(config: MemberConfig, clients: &[&str], observer: &Observer) -> Result<Self, Fault> {
         among(config, clients, observer).map(Self)
     }
@@ -82,29 +89,31 @@ fn among(config: MemberConfig, clients: &[&str], observer: &Observer) -> Result<
 macro_rules! members {
     ($($member:ident)+) => {$(
         impl $member {
-            /// Says which member of the session one of computations is, the same at all of them.
+            /// Assigns a member of computations to a member of the session. The assignment must be
+            /// the same at all members.
             pub fn assign(&mut self, name: &str, member: Member) {
                 self.0.assign(name, member);
             }
 
-            /// Says who brings a secret input, the same at all members.
+            /// Sets the owner of a secret input. It must be the same at all members.
             pub fn own(&mut self, input: &str, owner: Member) {
                 self.0.own(input, owner);
             }
 
-            /// Says how many bytes values and work on them may take at each party, the same at all
-            /// members: 2 GiB, where nobody does and inputs say how long they are.
+            /// Sets how many bytes values and the work on them may take at each party. It must be
+            /// the same at all members. The default is 2 GiB if inputs declare their own lengths.
             pub fn allow(&mut self, memory: u64) {
                 self.0.allow(memory);
             }
 
-            /// Runs a computation: what this member brings goes in by name, and so do public
-            /// inputs, which all members have alike; what it learns comes out by name.
+            /// Runs a computation. It takes by name the inputs that this member brings, and public
+            /// inputs, which are the same at all members. It returns by name the outputs that this
+            /// member learns.
             ///
             /// # Errors
-            /// An input is missing or does not fit, members run different computations or bring
-            /// different lengths, the run was cancelled, or somebody failed. The session is of no
-            /// more use then.
+            /// An input is missing or does not match its type, members run different computations
+            /// or bring different lengths, the run was cancelled, or a member failed. The session
+            /// cannot be used after an error.
             pub fn run<'n, V: Into<Value>>(
                 &mut self,
                 computation: &Computation,
@@ -113,13 +122,14 @@ macro_rules! members {
                 self.0.run(computation, &named(inputs))
             }
 
-            /// Runs a query: what this member brings goes in, as
-            /// [`QueryTask::columns`](crate::job::QueryTask::columns) gives it, and what it learns
-            /// comes out for [`QueryTask::result`](crate::job::QueryTask::result). Owners and those
-            /// who learn the result are parties, or clients of the session.
+            /// Runs a query. It takes the values that this member brings, as
+            /// [`QueryTask::columns`](crate::job::QueryTask::columns) gives them. It returns the
+            /// outputs that this member learns, for
+            /// [`QueryTask::result`](crate::job::QueryTask::result). Owners and members that learn
+            /// the result are parties, or clients of the session.
             ///
             /// # Errors
-            /// As [`Self::run`]; the query's terms are not allowed.
+            /// The errors of [`Self::run`]; or the query's terms are not allowed.
             #[cfg(feature = "sql")]
             pub fn ask(
                 &mut self,
@@ -129,7 +139,7 @@ macro_rules! members {
                 self.0.ask(query, inputs)
             }
 
-            /// A handle that ends the session from another thread, also within a run.
+            /// A handle that ends the session from another thread, even during a run.
             #[must_use]
             pub fn cancel(&self) -> Cancel {
                 self.0.cancel()

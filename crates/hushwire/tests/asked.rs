@@ -54,7 +54,7 @@ fn numbers(bytes: &[u8]) -> ColumnSlice<'_> {
     ColumnSlice { values: ColumnValues::Numbers { bytes, width: 8, signed: true }, valid: None }
 }
 
-/// The rows of `pay`; one has no value.
+/// The rows of `pay`, one of which has no value.
 fn pay(task: &QueryTask, owner: &str, people: &[i64]) -> Result<BTreeMap<String, Value>, Fault> {
     let (person, cents) = (bytes(people), bytes(&[250, 100, 7, 1000]));
     let nullable = task.job().tables[0].columns[1].ends_with(')');
@@ -119,7 +119,7 @@ fn rows_that_break_a_promise_are_named_by_place() {
     assert!(refused(e).contains("no column id"));
 }
 
-/// Three parties that met, each on a thread.
+/// Three parties that are connected, each on a thread.
 fn met<T: Send>(
     furnish: impl Fn(&mut MemberConfig),
     work: impl Fn(u8, &mut Party) -> Result<T, Fault> + Sync,
@@ -173,7 +173,7 @@ fn parties_ask_together_and_one_learns() {
     assert_eq!(learnt, [None, None, Some(wanted())]);
 }
 
-/// Types that lead to one computation may be different ones: a decimal's point is in no share.
+/// Types that lead to the same computation may differ: the scale of a decimal is in no share.
 #[test]
 fn a_party_that_declares_other_columns_is_found_out() {
     let tasks = ["cents DECIMAL(9, 2)", "cents DECIMAL(9, 3)"].map(of_parties);

@@ -1,4 +1,4 @@
-//! The examples that the crate's page shows are short. That page's tests compile and run them.
+//! The examples on the crate's page are short. The tests of that page compile and run them.
 
 use std::{fs, path::Path};
 

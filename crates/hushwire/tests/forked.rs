@@ -1,6 +1,7 @@
-//! A fork of a process refuses every session that the process opened, and leaves them to it.
+//! A fork of a process refuses every session that the process opened, and leaves the sessions
+//! intact.
 //!
-//! One test, so that no other thread of this program holds a lock while it forks.
+//! There is one test, so that no other thread of this program holds a lock during the fork.
 
 use hushwire::{
     Local,
@@ -30,8 +31,8 @@ fn ok<T>(result: Result<T, impl Display>) -> T {
 
 /// Runs `child` in a fork of this process, which must end well.
 fn in_child(child: impl FnOnce() -> Result<(), String>) {
-    // SAFETY: no other thread of this program runs anything but its library's watchers, which the
-    // child does not wait for, and glibc's allocator is whole after a fork. The child ends below,
+    // SAFETY: no other thread of this program runs anything but watchers of the library, for which
+    // the child does not wait. glibc's allocator is intact after a fork. The child ends below,
     // whatever it does.
     let pid = unsafe { libc::fork() };
     if pid == 0 {
@@ -41,20 +42,21 @@ fn in_child(child: impl FnOnce() -> Result<(), String>) {
             Ok(Err(e)) => e,
             Err(_) => "it panicked".to_owned(),
         };
-        // Past the harness, which keeps what threads print.
+        // This bypasses the test harness, which captures what threads print.
         let _ = writeln!(std::io::stderr().lock(), "child: {said}");
-        // SAFETY: it ends this process, without what the parent's copies would do at their end.
+        // SAFETY: it ends this process, and runs no exit handlers that were copied from the parent.
         unsafe { libc::_exit(i32::from(!said.is_empty())) };
     }
     assert!(pid > 0, "fork: {}", std::io::Error::last_os_error());
     let mut status = 0;
-    // SAFETY: `pid` is a child of this process that nobody else waits for, and `status` is ours.
+    // SAFETY: `pid` is a child of this process for which no other code waits, and `status` is a
+    // local variable.
     let waited = unsafe { libc::waitpid(pid, &raw mut status, 0) };
     assert_eq!((waited, status), (pid, 0), "the child ends well");
 }
 
-/// Forks; the child's `step` of what is held must be refused as `during`. The child drops what it
-/// holds, too.
+/// Forks. In the child, `step` on the held value must be refused with the step `during`. The child
+/// also drops the held value.
 fn refused<T, U>(held: T, during: &str, step: impl FnOnce(&mut T) -> Result<U, Option<String>>) -> T {
     let mut held = Some(held);
     in_child(|| {
@@ -90,7 +92,7 @@ fn context(name: u8) -> Context {
     Context { sid: Sid([name; 32]), backend: Backend::best() }
 }
 
-/// Both parties on threads.
+/// Runs both parties on threads.
 fn both<H: Send, T: Send>(held: [H; 2], party: impl Fn(usize, H) -> T + Sync) -> [T; 2] {
     let [zero, one] = held;
     thread::scope(|scope| {
@@ -100,7 +102,7 @@ fn both<H: Send, T: Send>(held: [H; 2], party: impl Fn(usize, H) -> T + Sync) ->
     })
 }
 
-/// A channel for each of two parties, on each of two lanes.
+/// Makes a channel for each of two parties, on each of two lanes.
 fn links() -> [[Channel; 2]; 2] {
     let mut nets = inproc::mesh(&IDS[..2], 2, Duration::from_secs(120));
     [0, 1].map(|me| {
@@ -109,7 +111,7 @@ fn links() -> [[Channel; 2]; 2] {
     })
 }
 
-/// 200 · 3 by each of the protocols that run circuits.
+/// The product 200 · 3, for each of the protocols that run circuits.
 fn product() -> (Program, TwoParty) {
     let program = ok(named::program("mul:8"));
     let roles = TwoParty::new(&program, vec![0, 1], vec![[true; 2]]);
@@ -187,7 +189,7 @@ fn of_two() {
     assert_eq!(learnt, [u128::from(RESULT % 256); 2]);
 }
 
-/// Whole parties, and a stock and a garbled circuit that a program holds itself.
+/// Covers whole parties, and a stock and a garbled circuit that a program holds itself.
 fn of_authgarble() {
     let program = ok(named::program("mul:8"));
     let roles = authgarble::Roles::new(&program, 2, vec![0, 1], vec![vec![true; 2]]);
@@ -214,7 +216,7 @@ fn of_authgarble() {
     let opened = refused(opened, "authenticated garbling", |[(_, party, channels), _]| {
         party.run(channels, &program, &roles, &planes(0), task.need()).map_err(step)
     });
-    // On the disk it would be whoever's comes first.
+    // On disk, the process that comes first would take it.
     let dir = ok(tempfile::tempdir());
     let opened = refused(opened, "keeping preprocessing", |[(stock, ..), _]| {
         let shelf = authgarble::Shelf::open(dir.path(), Seed::random()).map_err(|_| None)?;
@@ -223,7 +225,7 @@ fn of_authgarble() {
             _ => None,
         })
     });
-    // The first step of a machine says what failed.
+    // The first step of a machine reports the failure.
     let opened = refused(opened, "taking triples", |[(stock, ..), _]| {
         let stock = stock.as_mut().ok_or(None)?;
         hushwire::machine::drive::Machine::write(&mut stock.garble(&task), 0, &mut []).map_err(step)
@@ -250,7 +252,7 @@ fn of_ots() {
         (end, channel)
     });
     let pairs = [[Block::from_u128(1), Block::from_u128(2)]];
-    // Without a channel, which would refuse as well.
+    // There is no channel, since a channel would refuse as well.
     let first = |end: &mut End| {
         use hushwire::ot::Machine;
         let mut message = vec![0; 1 << 20];
@@ -321,7 +323,7 @@ fn of_rep3() {
     assert_eq!(learnt, [RESULT.to_le_bytes(); 3]);
 }
 
-/// A session of the library: three parties that met over sockets.
+/// Covers a session of the library: three parties that are connected over sockets.
 fn of_sessions() {
     let text = "computation c\nmembers a, b\ninput x: u8 from a\ninput y: u8 from b\noutput z = wrapping(x * y) to a\n";
     let computation: Computation = ok(text.parse());
@@ -340,7 +342,7 @@ fn of_sessions() {
     assert_eq!(ok(run(&mut three))["z"].get(0), u128::from(RESULT % 256));
 }
 
-/// Links themselves: the keys of TLS, rings in memory that both processes share, and goodbyes.
+/// Covers the links themselves: TLS keys, rings in memory that both processes share, and goodbyes.
 fn of_links() {
     for transport in [TransportKind::TcpTls, TransportKind::Unix, TransportKind::Shm] {
         let local = ok(LocalParties::bind(&IDS[..2], transport, ok(SessionId::fresh())));

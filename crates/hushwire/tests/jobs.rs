@@ -1,4 +1,4 @@
-//! Jobs run by the library alone, compared with what the numbers are.
+//! Jobs that only the library runs, compared with the expected numbers.
 
 use hushwire::{
     CircuitBuilder, LocalJob,
@@ -88,7 +88,7 @@ fn mistakes_are_said_before_anybody_waits() {
     assert!(error.contains("\"alice\" is neither a party") && error.contains("client:alice"), "{error}");
 }
 
-/// A party that serves several jobs listens on one port for all of them.
+/// A party with several jobs listens on one port for all of them.
 #[test]
 fn jobs_at_once_share_each_partys_port() {
     let jobs: Vec<_> = [("add:8", "07", "18"), ("less:8", "07", "11"), ("sub:8", "30", "11")]

@@ -1,4 +1,4 @@
-//! The short ways into the library, beside what their results are, and their mistakes.
+//! The short functions of the library: their results, and the errors of wrong uses.
 
 use hushwire::{
     Fault, Local,
@@ -25,7 +25,7 @@ fn chosen_messages_are_those_of_the_choices() {
     let ((), received) = ok(pair);
     let wanted: Vec<Block> = pairs.iter().zip(&choices).map(|(pair, c)| pair[usize::from(*c)]).collect();
     assert_eq!(received, wanted);
-    // The number of OTs is agreed on.
+    // Both parties must agree on the number of OTs.
     let short =
         local_pair(|channel| ot::send(channel, &pairs), |channel| ot::receive(channel, &choices[1..]));
     let error = short.err().unwrap_or_else(|| panic!("no error")).to_string();

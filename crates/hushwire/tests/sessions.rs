@@ -52,12 +52,12 @@ fn one_session_serves_many_computations() {
     assert!(three.stats().iter().all(|stats| stats.bytes_sent > 0));
 }
 
-/// Two or three parties over TLS, each with a part of its own, on threads.
+/// Runs two or three parties over TLS, each on a thread with its own part.
 fn parties<T: Send>(protocol: Protocol, work: impl Fn(u8, Result<Party, Fault>) -> T + Sync) -> Vec<T> {
     parties_with(protocol, |_| (), work)
 }
 
-/// Likewise, each with what `furnish` adds to its settings.
+/// As [`parties`], with settings that `furnish` changes.
 fn parties_with<T: Send>(
     protocol: Protocol,
     furnish: impl Fn(&mut MemberConfig),
@@ -145,7 +145,8 @@ fn a_party_of_a_session_refuses_what_it_does_not_allow() {
 
 type Values = BTreeMap<String, Tensor>;
 
-/// Whether a party brings an input: public ones all do, secret ones the second.
+/// Whether a party brings an input: all parties bring public inputs, and the second one brings
+/// secret inputs.
 fn brings(index: u8, visibility: Visibility) -> bool {
     match visibility {
         Visibility::Public => true,
@@ -154,8 +155,8 @@ fn brings(index: u8, visibility: Visibility) -> bool {
     }
 }
 
-/// Random computations of public, private and secret inputs, the inputs, and what the evaluator
-/// makes of them.
+/// Random computations of public, private and secret inputs, with their inputs and the evaluator's
+/// results.
 fn random() -> Vec<(Computation, Values, Values)> {
     let all = (0..60).filter_map(|seed| {
         let c = test_support::computation(seed);
@@ -251,7 +252,7 @@ fn different_computations_and_lengths_end_at_every_party() {
             "{all:?}"
         );
     }
-    // Public values and owners of secret inputs are agreed on like the computation.
+    // Public values and owners of secret inputs must agree, as the computation must.
     let text =
         "computation c\nmembers a, b\ninput p: u8[2] public\ninput s: u8[2] secret\noutput z = p * s to a\n";
     let c = computation(text);
@@ -353,7 +354,8 @@ impl Seat {
     }
 }
 
-/// Three parties and two clients over TLS, on threads; `lists` has the clients that each expects.
+/// Runs three parties and two clients over TLS, on threads. `list` gives the clients that each
+/// member expects.
 fn among<T: Send>(
     list: impl Fn(&Member) -> Vec<&'static str> + Sync,
     work: impl Fn(&Member, Result<Seat, Fault>) -> T + Sync,
@@ -401,7 +403,7 @@ fn clients_are_members_of_a_session_for_many_computations() {
              input p: i32 public\n{lines}"
         ))
     };
-    // As numbers, as bits, of clients alone, and one in which bob has no part.
+    // The computations are on numbers, on bits, of clients alone, and one in which bob has no part.
     let all = [
         text("output s = sum(x * y) + p to bob, ann\noutput z = x * y to party1\n"),
         text("output l = x < y to ann\noutput m = max(x, y) * p to bob\n"),
@@ -476,7 +478,7 @@ fn a_client_that_differs_or_cancels_ends_the_session_of_all() {
             let mut seat = seat.unwrap_or_else(|e| panic!("{e}"));
             let first = seat.run(&one, value(me)).unwrap_or_else(|e| panic!("{e}"));
             assert_eq!(first.len(), usize::from(me.to_string() == "client ann"));
-            // Bob learns nothing in the first, and may be done before the others.
+            // Bob learns nothing in the first computation, and may finish it before the others.
             done.wait();
             if *me == bob {
                 seat.cancel().cancel();
@@ -486,7 +488,7 @@ fn a_client_that_differs_or_cancels_ends_the_session_of_all() {
         },
     );
     assert!(errors[4].contains("the program cancelled the run"), "{errors:?}");
-    // Whoever expects other clients is told before anything runs.
+    // A member that expects other clients is told before anything runs.
     let errors = among(
         |me| if *me == Member::Party(1) { vec!["ann"] } else { BOTH.to_vec() },
         |_, seat| seat.err().map(|e| e.to_string()),

@@ -1,5 +1,5 @@
-//! Members on several shards, each of which reads its rows from Parquet files by itself: rows,
-//! results and errors are those of one machine.
+//! Members on several shards, each of which reads its own rows from Parquet files. Rows, results
+//! and errors are those of one machine.
 
 use hushwire::{
     fault::code,
@@ -82,7 +82,7 @@ fn people(dir: &Path, rows: &[Person], files: &[&[usize]]) -> InputPlace {
     })
 }
 
-/// A query over payments of alice and people of party 1, whose rows go to party 0 and to bob.
+/// A query over payments of alice and people of party 1. Its rows go to party 0 and to bob.
 fn task(sql: &str, shards: u16, [paid, people]: [u64; 2], padded: bool) -> QueryTask {
     let table = |name: &str, columns: &[&str], key: &[&str], owner: &str, rows| QueryTable {
         name: name.into(),
@@ -113,14 +113,14 @@ fn task(sql: &str, shards: u16, [paid, people]: [u64; 2], padded: bool) -> Query
 
 type Rows = Vec<Vec<Option<String>>>;
 
-/// How each shard of each member ended, and the remarks of all.
+/// The result of each shard of each member, and the remarks of all.
 struct Ended {
     by_shard: Vec<Vec<(Member, Result<Rows, Fault>)>>,
     notes: Vec<String>,
 }
 
 impl Ended {
-    /// The rows that the first shard of each recipient has; others have none.
+    /// The rows at the first shard of each recipient. Other shards have none.
     fn rows(self) -> Rows {
         let mut learnt = vec![];
         for (shard, members) in self.by_shard.into_iter().enumerate() {
@@ -136,7 +136,8 @@ impl Ended {
         learnt.remove(0)
     }
 
-    /// The error of an owner, which all of its shards have alike. All others end as well.
+    /// The error of an owner, which must be the same at all its shards. All other members end as
+    /// well.
     fn error(self, owner: &str, about: &str) -> Fault {
         let mut errors = vec![];
         for (shard, members) in self.by_shard.into_iter().enumerate() {
@@ -154,7 +155,7 @@ impl Ended {
     }
 }
 
-/// Runs all members of all shards, each on a thread; `place` is where a shard finds a table.
+/// Runs all members of all shards, each on a thread; `place` gives the place of a shard's table.
 fn all(task: &QueryTask, place: impl Fn(&str, usize) -> Option<InputPlace>) -> Ended {
     let (shards, notes) = (usize::from(task.shards()), Arc::new(Mutex::new(vec![])));
     let members = task.agreement().members();
@@ -242,7 +243,7 @@ const PAY: [Pay; 11] = [
 const PEOPLE: [Person; 6] =
     [(1, Some("Oslo")), (2, Some("Tartu")), (3, None), (4, Some("Zürich")), (5, Some("Oslo")), (8, Some(""))];
 
-/// Row groups that straddle the ranges of shards, in one file and in two.
+/// Row groups that cross the boundaries between shards, in one file and in two.
 const GROUPS: [&[&[usize]]; 3] = [&[&[11]], &[&[1, 5, 2], &[2, 1]], &[&[1, 1, 1, 1, 1, 1], &[], &[5]]];
 
 #[test]
@@ -250,9 +251,9 @@ fn shards_read_their_rows_as_one_machine_reads_all() {
     let dir = tempfile::tempdir().expect("a directory");
     for (k, sql) in [
         "SELECT city, COUNT(*) AS n, SUM(cents) AS total FROM pay JOIN people ON person = id GROUP BY city ORDER BY city",
-        // Columns and filters that the owner computes of each row.
+        // The owner computes columns and filters of each row.
         "SELECT UPPER(what) AS what, COUNT(cents) AS n, MIN(id) AS first FROM pay JOIN people ON person = id WHERE cents * 2 > 1 OR what = 'tea' GROUP BY UPPER(what) ORDER BY what",
-        // Values for which the owner needs all of its rows.
+        // The owner needs all of its rows for these values.
         "SELECT id, city, (SELECT SUM(cents) FROM pay) AS whole FROM people WHERE id > (SELECT MIN(person) FROM pay WHERE cents > 50) ORDER BY id",
     ]
     .into_iter()
@@ -272,7 +273,7 @@ fn shards_read_their_rows_as_one_machine_reads_all() {
     }
 }
 
-/// Tables that have fewer rows than shards, none, or fewer than were agreed on.
+/// Tables that have fewer rows than shards, no rows, or fewer rows than were agreed on.
 #[test]
 fn shards_without_rows_read_nothing() {
     let dir = tempfile::tempdir().expect("a directory");
@@ -292,7 +293,7 @@ fn shards_without_rows_read_nothing() {
     }
 }
 
-/// Text on the first shard beside Parquet on all, and Parquet that one shard has not.
+/// Text on the first shard with Parquet on all shards, and Parquet that one shard lacks.
 #[test]
 fn tables_that_some_shards_lack_are_read_by_the_first() {
     let dir = tempfile::tempdir().expect("a directory");
@@ -322,7 +323,7 @@ fn tables_that_some_shards_lack_are_read_by_the_first() {
     assert_eq!(ended.rows(), expected);
 }
 
-/// All shards name a row that does not fit, in the words of one machine.
+/// All shards name a row that does not fit, with the words of one machine.
 #[test]
 fn rows_that_do_not_fit_are_named_by_all_shards() {
     let dir = tempfile::tempdir().expect("a directory");
@@ -338,7 +339,8 @@ fn rows_that_do_not_fit_are_named_by_all_shards() {
     let longer = other.path().join("longer");
     fs::create_dir(&longer).expect("a directory");
     wrong.push(("client:alice", pay(&longer, &rows, GROUPS[1]), "row 6: column what"));
-    // Keys that two shards have: the later row is named, and the first of several.
+    // Keys that occur on two shards: the error names the later row, and the first such row of
+    // several.
     for (name, rows, row) in [
         ("first", [(1, None), (2, None), (3, None), (4, None), (1, Some("Oslo")), (4, None)], "row 5"),
         ("last", [(1, None), (2, None), (3, None), (4, None), (5, None), (2, Some("Oslo"))], "row 6"),
@@ -363,7 +365,7 @@ fn rows_that_do_not_fit_are_named_by_all_shards() {
             assert!(e.step().starts_with(&step), "{shown}, and on one machine {step}");
         }
     }
-    // Another number of rows than was agreed on.
+    // The number of rows differs from the agreed one.
     for rows in [5, 7] {
         let place = |name: &str, _: usize| Some(good[usize::from(name == "people")].clone());
         let one = all(&task(sql, 1, [11, rows], false), place).error("party1", "other rows");
@@ -373,7 +375,7 @@ fn rows_that_do_not_fit_are_named_by_all_shards() {
     }
 }
 
-/// A file that is another one on one host is found by its footer before a row is read.
+/// A file that differs on one host is detected by its footer before a row is read.
 #[test]
 fn files_that_differ_between_shards_are_refused() {
     let (dir, other) = (tempfile::tempdir().expect("a directory"), tempfile::tempdir().expect("a directory"));
@@ -392,7 +394,7 @@ fn files_that_differ_between_shards_are_refused() {
     let e = all(&task(sql, 3, [11, 6], false), place).error("party1", "other files");
     assert_eq!(e.code(), code::ROWS, "{e}");
     assert!(e.to_string().contains("shard 2") && e.to_string().contains("table people"), "{e}");
-    // A broken file on one shard is named, with the shard.
+    // The error names a broken file on one shard, and the shard.
     let InputPlace::Table(places, _) = &there else { panic!("a table") };
     let broken = places[0].path().expect("a file");
     let bytes = fs::read(broken).expect("read");

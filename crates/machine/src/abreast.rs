@@ -1,4 +1,4 @@
-//! Machines side by side: operations that are ready together share their rounds.
+//! Machines side by side: operations that are ready at the same time share their rounds.
 
 use crate::{
     Cost,
@@ -6,20 +6,21 @@ use crate::{
 };
 use hushwire_block::Buffer;
 
-/// Several machines as one: a round's message is those of all that still run, one behind the other.
+/// Several machines as one. A round's message is the concatenation of the messages of all machines
+/// that still run.
 ///
 /// ```text
 /// a:  ──round──►──round──►──round──►          3 messages in place of 5,
-/// b:  ──round──►──round──►                    and as many bytes
+/// b:  ──round──►──round──►                    and the same number of bytes
 /// ```
 ///
-/// It has as many slots as the machine with the most; the others say nothing on those they lack.
-/// Machines must come in one order at all parties. Lengths are held by the machines: each is handed
-/// what its own round declares.
+/// It has as many slots as the machine with the most slots. The other machines send nothing on
+/// slots that they lack. Machines must be in the same order at all parties. Each machine gets
+/// exactly the lengths that its own round declares, and checks them.
 ///
-/// Where every machine that runs makes its next message as it takes the last one
-/// ([`Machine::turn`]), all of them do so here, each into its part. Beside others it waits until it
-/// is asked for, since their lengths are not known before they have read.
+/// If every running machine makes its next message while it takes the last one ([`Machine::turn`]),
+/// all of them do so here, each into its own part. Otherwise, a next message is made only when it
+/// is asked for, since the lengths of the other machines are not known before they have read.
 pub struct Abreast<M> {
     sides: Vec<AbreastMachine<M>>,
     slots: usize,
@@ -28,7 +29,7 @@ pub struct Abreast<M> {
 /// One of the machines.
 struct AbreastMachine<M> {
     machine: M,
-    /// The next message to slot 0, of a machine that makes it while it hears the last.
+    /// The next message to slot 0, of a machine that makes it while it receives the last one.
     ahead: Buffer,
     made: bool,
 }
@@ -60,7 +61,7 @@ impl<M: Machine> AbreastMachine<M> {
 }
 
 impl<M: Machine> Abreast<M> {
-    /// These machines, none of which has begun.
+    /// Joins these machines, none of which has begun.
     #[must_use]
     pub fn new(machines: Vec<M>) -> Self {
         let slots = machines.iter().map(Machine::slots).max().unwrap_or(1);
@@ -68,12 +69,12 @@ impl<M: Machine> Abreast<M> {
         Abreast { sides: machines.into_iter().map(side).collect(), slots }
     }
 
-    /// The machines, in their order.
+    /// The machines, in order.
     pub fn into_machines(self) -> impl Iterator<Item = M> {
         self.sides.into_iter().map(|side| side.machine)
     }
 
-    /// Hands each machine that runs its part of the messages.
+    /// Gives each running machine its part of the messages.
     fn each(
         &mut self,
         messages: &[Exchanged<'_>],
@@ -96,7 +97,7 @@ impl<M: Machine> Abreast<M> {
     }
 }
 
-/// The message of all, as the sum of theirs.
+/// The round of the concatenated message: the sum of both lengths.
 fn sum(sum: Round, r: Round) -> Round {
     Round { out: sum.out + r.out, into: sum.into + r.into, ..sum }
 }
@@ -143,7 +144,7 @@ impl<M: Machine> Machine for Abreast<M> {
         })
     }
 
-    /// The rounds of the longest, and the bytes of all.
+    /// The rounds of the longest machine, and the bytes of all.
     fn cost(&self) -> Option<Cost> {
         self.sides.iter().try_fold(Cost::default(), |sum, side| {
             let cost = side.machine.cost()?;
@@ -157,14 +158,14 @@ mod tests {
     use super::*;
     use crate::{NetError, drive::Lockstep};
 
-    /// Says its number in each round, on its slots, and keeps what it heard.
+    /// A machine that sends its number in each round, on its slots, and keeps what it receives.
     struct Counter {
         name: u8,
         slots: usize,
         bytes: usize,
         left: usize,
         heard: Vec<Vec<u8>>,
-        /// Makes the next message while it hears the last, and cannot otherwise.
+        /// Whether it makes the next message while it receives the last one, and in no other way.
         fused: bool,
         turning: bool,
     }

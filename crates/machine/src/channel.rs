@@ -1,4 +1,9 @@
 //! Exact-length messages over half links.
+//!
+//! A [`Channel`] sends messages to one peer and receives messages from another one, or from the
+//! same, on one lane. Lengths are agreed and never announced. One limit bounds the time without a
+//! moving byte, and another bounds the time of a whole message. A channel that fails closes both of
+//! its links.
 
 use std::{
     io,
@@ -13,32 +18,33 @@ use crate::{
     watch::{Hold, Waiting},
 };
 
-/// LOCAL: how soon a channel that waits hears that the session has ended, and how long it waits
-/// before it says so.
+/// LOCAL: the time within which a waiting channel notices that the session has ended, and after
+/// which it reports that it waits.
 const SLICE: Duration = Duration::from_millis(200);
-/// LOCAL: bytes a second of a lane that is slower than any in use.
+/// LOCAL: the bytes per second of a lane that is slower than any in use.
 const LEAST_RATE: u64 = 1024;
-/// LOCAL: pauses of a message, each as long as the stall limit at most. An honest peer that keeps
-/// several messages in flight begins one, computes, ends others, and only then goes on with it.
+/// LOCAL: the number of pauses that a message may have, each at most as long as the stall limit. An
+/// honest peer that keeps several messages in flight begins one, computes, ends others, and only
+/// then continues with it.
 const PAUSES: u32 = 4;
 
-/// Ordered exact-length messages out to one peer and in from another (which may be the same), on
-/// one lane.
+/// Ordered messages of exact lengths, sent to one peer and received from another one (or from the
+/// same), on one lane.
 ///
-/// Lengths are agreed, never announced: the buffers that a caller passes say how many bytes move.
-/// After any error both links are closed and every later call answers [`NetError::Dropped`].
+/// Lengths are agreed and never announced: the lengths of the caller's buffers are the numbers of
+/// bytes that move. After any error both links are closed, and every later call returns
+/// [`NetError::Dropped`].
 ///
-/// A peer may be silent for the stall limit between two bytes, and a message may wait four times as
-/// long as that and a second for each KiB of it in all: [`NetError::Stalled`] and
+/// A peer may be silent for the stall limit between two bytes. In total, a message may wait for
+/// four stall limits and one second for each KiB of it. [`NetError::Stalled`] and
 /// [`NetError::Slow`] end what takes longer.
 ///
-/// In a session of several processes an error names the party that is to blame, even when the link
-/// that failed leads to another that ended because of it. Then all parties have been told, and all
-/// channels of the session fail.
+/// In a session of several processes, an error names the party to blame. The failed link may lead
+/// to another party, which ended because of it. All parties have then been told, and all channels
+/// of the session fail.
 ///
-/// One thread may keep several channels in flight: `start(A) start(B) … finish(A) finish(B) …` ends
-/// for messages of any length over buffers of any length, as long as all parties keep the same
-/// order.
+/// One thread may keep several channels in flight. `start(A) start(B) … finish(A) finish(B) …`
+/// terminates for messages and buffers of any length, as long as all parties keep the same order.
 pub struct Channel {
     lane: u16,
     to: Option<PartyId>,
@@ -51,25 +57,25 @@ pub struct Channel {
     dropped: bool,
     cut: Option<WaitCut>,
     process: Process,
-    /// Last, so that the links close before the goodbye.
+    /// This field is last, so that the links close before the goodbye.
     watched: Option<Hold>,
 }
 
-/// The message between `start` and `finish`.
+/// The message in progress between `start` and `finish`.
 struct Sending {
     bytes: usize,
     taken: usize,
     flushed: bool,
-    /// A tap's bytes, sent in place of the caller's.
+    /// A tap's bytes, which are sent in place of the caller's.
     instead: Option<Vec<u8>>,
 }
 
-/// The failed half of a channel, by its peer, with the error.
+/// The error of a half link, with the peer of that link.
 type Failed = (Option<PartyId>, io::Error);
 
 impl Channel {
-    /// A channel over two half links; either may be missing. `stall` is how long no byte may move,
-    /// either way, while a step waits.
+    /// A channel over two half links, either of which may be missing. `stall` is the longest time
+    /// without a moving byte in either direction while a step waits.
     #[must_use]
     pub fn new(
         lane: u16,
@@ -88,13 +94,13 @@ impl Channel {
         self.watched = watched;
     }
 
-    /// The party that messages go to.
+    /// The party to which messages go.
     #[must_use]
     pub fn to(&self) -> Option<PartyId> {
         self.to
     }
 
-    /// The party that messages come from.
+    /// The party from which messages come.
     #[must_use]
     pub fn from(&self) -> Option<PartyId> {
         self.from
@@ -106,28 +112,27 @@ impl Channel {
         self.lane
     }
 
-    /// Adds a tap, nearer the wire than those before it.
+    /// Adds a tap, closer to the wire than earlier ones.
     pub fn tap(&mut self, tap: Box<dyn Tap>) {
         self.taps.push(tap);
     }
 
-    /// A step that waits fails with [`NetError::Dropped`] soon after `cut` has been cut, which is
-    /// for another thread of this party that failed. `None` is for a channel that no other thread
-    /// ends.
+    /// Makes a step that waits fail with [`NetError::Dropped`] soon after `cut` has been cut by
+    /// another thread of this party that failed. `None` is for a channel whose waits no other
+    /// thread ends.
     pub fn until(&mut self, cut: Option<&WaitCut>) {
         self.cut = cut.cloned();
     }
 
-    /// Starts to send `out`: takes what the transport accepts now and never blocks. The same `out`
-    /// must be given to [`Channel::finish`]. `step` names what is under way, for errors.
+    /// Starts to send `out`: sends what the transport accepts now and never blocks. The same `out`
+    /// must be passed to [`Channel::finish`]. `step` names the step for errors.
     ///
     /// # Errors
-    /// The link to the peer is gone, the channel failed earlier, or this is a fork of the process
-    /// that opened it.
+    /// The link to the peer is gone, the channel failed earlier, or this process is a fork of the
+    /// one that opened the channel.
     ///
     /// # Panics
-    /// When the message before is not finished, or there is no link to send on: a bug of the
-    /// caller.
+    /// If the previous message is not finished, or there is no link to send on (the caller's bug).
     pub fn start(&mut self, step: &str, out: &[u8]) -> Result<(), NetError> {
         self.process.check(step)?;
         self.alive(step)?;
@@ -149,15 +154,15 @@ impl Channel {
         pushed.map_err(|e| self.fail(step, e))
     }
 
-    /// Sends the rest of `out` and fills `into`, making progress both ways. Sends the whole of
+    /// Sends the rest of `out` and fills `into`, with progress in both directions. Sends all of
     /// `out` if [`Channel::start`] was not called.
     ///
     /// # Errors
-    /// The peer closed, stalled, or broke TLS; the channel is closed then.
+    /// The peer closed, stalled, or broke TLS. The channel is then closed.
     ///
     /// # Panics
-    /// When `out` is not as long as in `start`, or there is no link to receive on: a bug of the
-    /// caller.
+    /// If `out` has another length than in `start`, or there is no link to receive on (the caller's
+    /// bug).
     pub fn finish(&mut self, step: &str, out: &[u8], into: &mut [u8]) -> Result<(), NetError> {
         if self.sending.is_none() {
             self.start(step, out)?;
@@ -182,19 +187,19 @@ impl Channel {
         Ok(())
     }
 
-    /// Sends `out` whole and fills `into`: [`Channel::start`], then [`Channel::finish`].
+    /// Sends all of `out` and fills `into`: [`Channel::start`], then [`Channel::finish`].
     ///
     /// # Errors
-    /// As [`Channel::finish`].
+    /// The errors of [`Channel::finish`].
     pub fn exchange(&mut self, step: &str, out: &[u8], into: &mut [u8]) -> Result<(), NetError> {
         self.start(step, out)?;
         self.finish(step, out, into)
     }
 
-    /// Sends `out` whole.
+    /// Sends all of `out`.
     ///
     /// # Errors
-    /// As [`Channel::finish`].
+    /// The errors of [`Channel::finish`].
     pub fn send(&mut self, step: &str, out: &[u8]) -> Result<(), NetError> {
         self.exchange(step, out, &mut [])
     }
@@ -202,13 +207,13 @@ impl Channel {
     /// Fills `into`.
     ///
     /// # Errors
-    /// As [`Channel::finish`].
+    /// The errors of [`Channel::finish`].
     pub fn recv(&mut self, step: &str, into: &mut [u8]) -> Result<(), NetError> {
         self.exchange(step, &[], into)
     }
 
-    /// Moves bytes both ways until all have moved. The stall limit restarts with every byte, that
-    /// of the whole message does not.
+    /// Moves bytes in both directions until all have moved. The stall limit restarts with every
+    /// byte; the limit of the whole message does not.
     fn pump(
         &mut self,
         step: &str,
@@ -218,13 +223,14 @@ impl Channel {
     ) -> Result<(), NetError> {
         let mut got = 0;
         let mut still_since: Option<Instant> = None;
-        // Only who waits looks at the clock.
+        // The clock is read only while the channel waits.
         let mut waits_since: Option<Instant> = None;
         let watched = self.watched.as_ref().map(|watched| watched.overseer().clone());
         let watched = watched.as_deref();
         let mut waiting = None;
         loop {
-            // Read before the attempts: what changes after them ends the wait at once.
+            // The epochs are read before the attempts, so that any later change ends the wait at
+            // once.
             let out_epoch = self.tx.as_deref().map_or(0, |tx| tx.wait_on().epoch());
             let in_epoch = self.rx.as_deref().map_or(0, |rx| rx.wait_on().epoch());
             let mut moved = match self.push(sending, out) {
@@ -260,7 +266,7 @@ impl Channel {
             let mut limit = self.stall.saturating_sub(still).min(most.saturating_sub(waited));
             if let Some(cut) = &self.cut {
                 if cut.is_cut() {
-                    // Its cause is told by the thread that failed.
+                    // The thread that failed reports the cause.
                     self.drop_links();
                     return Err(self.dropped_error(step));
                 }
@@ -276,7 +282,7 @@ impl Channel {
                 limit = limit.min(SLICE);
             }
             if still >= self.stall || waited >= most {
-                // It may wait itself, for a party that does not get on.
+                // The peer may itself wait for a party that makes no progress.
                 let peer = watched.map_or(peer, |watched| peer.map(|peer| watched.behind(peer)));
                 let [moved, bytes] = [sending.taken + got, out.len() + into.len()].map(|n| n as u64);
                 let name = step.to_owned();
@@ -300,12 +306,12 @@ impl Channel {
         }
     }
 
-    /// The time that a message of `bytes` bytes, both ways, may take from its first wait on.
+    /// The time that a message of `bytes` bytes in both directions may take from its first wait on.
     fn most(&self, bytes: usize) -> Duration {
         self.stall.saturating_mul(PAUSES).saturating_add(Duration::from_secs(bytes as u64 / LEAST_RATE))
     }
 
-    /// One attempt to send; true when a byte moved.
+    /// Tries once to send. Returns true if a byte moved.
     fn push(&mut self, sending: &mut Sending, out: &[u8]) -> Result<bool, Failed> {
         let Some(tx) = self.tx.as_mut().filter(|_| !sending.flushed) else {
             return Ok(false);
@@ -346,24 +352,25 @@ impl Channel {
         NetError::Dropped { peer: self.from.or(self.to), step: step.to_owned() }
     }
 
-    /// Names what a link answered.
+    /// Turns the error of a link into an error of the step.
     fn fail(&mut self, step: &str, (peer, source): Failed) -> NetError {
         self.end(step, NetError::from_link(peer, step, source))
     }
 
-    /// Ends the session because the fresh bytes of the peer do not fit its commitment (see
-    /// [`Toss`](crate::Toss)): all other parties hear who it was.
+    /// Ends the session because the peer's fresh bytes do not match its commitment (see
+    /// [`Toss`](crate::Toss)). All other parties are told which peer it is.
     pub fn unfit(&mut self, step: &str) -> NetError {
         self.deviated(self.from, step, "its fresh bytes are not those that it committed to")
     }
 
-    /// Ends the session because a party left the protocol; `peer` where it is known which.
+    /// Ends the session because a party deviated from the protocol; `peer` if it is known which
+    /// one.
     pub(crate) fn deviated(&mut self, peer: Option<PartyId>, step: &str, what: &'static str) -> NetError {
         self.end(step, NetError::Deviated { peer, step: step.to_owned(), what })
     }
 
-    /// Tells the peers, then closes both links: in this order nobody takes this party for the first
-    /// to fail.
+    /// Tells the peers, then closes both links. In this order, no peer takes this party for the
+    /// first to fail.
     fn end(&mut self, step: &str, own: NetError) -> NetError {
         let e = match &self.watched {
             Some(watched) => watched.overseer().judge(step, own),
@@ -373,7 +380,7 @@ impl Channel {
         e
     }
 
-    /// Whether all that was begun was ended, and nothing failed.
+    /// Whether every message that was begun is complete, and nothing failed.
     fn in_order(&self) -> bool {
         let failed = !self.process.is_here()
             || self.dropped

@@ -1,17 +1,17 @@
-//! An end for what waits on other threads.
+//! A means to end waits of other threads.
 
 use std::sync::{
     Arc,
     atomic::{AtomicBool, Ordering},
 };
 
-/// Ends the waits of a party's channels when one of its threads fails: see
-/// [`Channel::until`](crate::Channel::until). Clones cut together.
+/// Ends the waits of a party's channels when one of its threads fails; see
+/// [`Channel::until`](crate::Channel::until). Clones share their state.
 #[derive(Clone, Default, Debug)]
 pub struct WaitCut(Arc<AtomicBool>);
 
 impl WaitCut {
-    /// From now on no channel waits that goes by it.
+    /// Ends the waits of all channels that use this, now and later.
     pub fn cut(&self) {
         self.0.store(true, Ordering::Release);
     }

@@ -7,11 +7,11 @@
 //! Lane      one machine in flight on channels of its own; pipeline keeps several lanes of a thread
 //!           in flight
 //! Lockstep  all parties on one thread without channels; a test may edit messages on their way
-//! Line      a machine made of an `async` function, which says and hears messages through a Talk
+//! Line      a machine made of an `async` function, which sends and receives through a Talk
 //! ```
 //!
-//! Taps of a channel do the rest: [`Record`](crate::Record) and [`Replay`](crate::Replay) run one
-//! party again alone, [`Tamper`](crate::Tamper) changes its messages, [`Meter`](crate::Meter)
+//! Taps of a channel do the rest. [`Record`](crate::Record) and [`Replay`](crate::Replay) run one
+//! party again alone, [`Tamper`](crate::Tamper) changes its messages, and [`Meter`](crate::Meter)
 //! counts them.
 
 pub use crate::abreast::Abreast;

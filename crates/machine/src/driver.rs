@@ -1,4 +1,9 @@
 //! Drivers, which move a machine's messages over channels, and the buffers of these messages.
+//!
+//! A [`Driver`] runs machines one after the other on borrowed channels. A [`Lane`] has channels of
+//! its own and one machine in flight. [`pipeline`] keeps several lanes of a thread in flight, which
+//! hides the latency of rounds. The lengths of all messages are those that the machine's rounds
+//! declare.
 
 use crate::{
     Channel, NetError,
@@ -7,8 +12,8 @@ use crate::{
 use core::borrow::BorrowMut;
 use hushwire_block::Buffer;
 
-/// Takes the messages of the last round, if there was one, and writes those of the next. False when
-/// there is no next round.
+/// Passes on the messages of the last round, if there was one, and writes those of the next.
+/// Returns false if there is no next round.
 pub(crate) fn advance<M: Machine + ?Sized>(
     machine: &mut M,
     last: Option<&[Exchanged<'_>]>,
@@ -25,7 +30,8 @@ pub(crate) fn advance<M: Machine + ?Sized>(
     speak(machine, written, out)
 }
 
-/// Takes a round's messages and writes that of the next one to slot 0; slots that are written.
+/// Passes on a round's messages and writes the next message to slot 0. Returns the number of slots
+/// that are written.
 fn turn<M: Machine + ?Sized>(
     machine: &mut M,
     last: &[Exchanged<'_>],
@@ -37,8 +43,8 @@ fn turn<M: Machine + ?Sized>(
     Ok(1)
 }
 
-/// Writes the next round's messages to all slots but the first `written`. False when there is no
-/// next round.
+/// Writes the next round's messages to all slots but the first `written`. Returns false if there is
+/// no next round.
 fn speak<M: Machine + ?Sized>(
     machine: &mut M,
     written: usize,
@@ -54,22 +60,22 @@ fn speak<M: Machine + ?Sized>(
     Ok(true)
 }
 
-/// Message buffers of a machine's slots, kept from run to run: fresh pages cost more time than the
-/// socket.
+/// Message buffers for a machine's slots. They are kept between runs, since fresh pages cost more
+/// time than the socket.
 #[derive(Default)]
 pub(crate) struct Buffers {
     own: Vec<Message>,
     out: Vec<Message>,
     heard: Vec<Buffer>,
-    /// Whether this round's own messages are elsewhere until those of the peers come.
+    /// Whether this round's own messages are lent out until the messages of the peers come.
     lent: bool,
 }
 
 impl Buffers {
-    /// Makes room for a machine's slots.
+    /// Makes buffers for a machine's slots.
     ///
     /// # Panics
-    /// If it has not one slot for each channel (the caller's bug).
+    /// If the number of channels is not that of the machine's slots (the caller's bug).
     pub(crate) fn fit<M: Machine + ?Sized>(&mut self, machine: &M, channels: usize) {
         assert_eq!(machine.slots(), channels, "a channel for each slot");
         self.own.resize_with(channels, Message::default);
@@ -77,8 +83,8 @@ impl Buffers {
         self.heard.resize_with(channels, Buffer::new);
     }
 
-    /// Takes the messages of the last round, if there was one, and writes those of the next. False
-    /// when there is no next round.
+    /// Passes on the messages of the last round, if there was one, and writes those of the next.
+    /// Returns false if there is no next round.
     pub(crate) fn advance<M: Machine + ?Sized>(
         &mut self,
         machine: &mut M,
@@ -103,18 +109,18 @@ impl Buffers {
         self.own[slot].round.unwrap_or(Round::even("", 0))
     }
 
-    /// This party's message of it.
+    /// This party's message in that round.
     pub(crate) fn said(&self, slot: usize) -> &[u8] {
         self.own[slot].sent()
     }
 
-    /// Gives this party's message of a slot, and takes another buffer for it.
+    /// Gives away this party's message on a slot, and takes another buffer for it.
     pub(crate) fn lend(&mut self, slot: usize, other: &mut Buffer) {
         std::mem::swap(&mut self.own[slot].bytes, other);
         self.lent = true;
     }
 
-    /// Takes a slot's messages; its own one, where it is not here.
+    /// Takes a slot's messages, including the own one if it is lent out.
     pub(crate) fn hear(&mut self, slot: usize, message: &Exchanged<'_>) {
         let put = |to: &mut Buffer, from: &[u8]| {
             to.reserve_len(from.len());
@@ -128,7 +134,7 @@ impl Buffers {
         }
     }
 
-    /// The same in buffers, which are exchanged.
+    /// The same for messages in buffers, which are swapped.
     pub(crate) fn keep(&mut self, slot: usize, own: &mut Message, heard: &mut Buffer) {
         std::mem::swap(&mut self.heard[slot], heard);
         if self.lent {
@@ -141,7 +147,7 @@ impl Buffers {
         self.heard[slot].as_ptr() as usize
     }
 
-    /// All messages are here again.
+    /// Marks all messages as returned.
     pub(crate) fn returned(&mut self) {
         self.lent = false;
     }
@@ -154,7 +160,7 @@ impl Buffers {
             .try_for_each(|(channel, own)| channel.borrow_mut().start(own.name(), own.sent()))
     }
 
-    /// Ends the exchange on all channels.
+    /// Finishes the exchange on all channels.
     fn finish<C: BorrowMut<Channel>>(&mut self, channels: &mut [C]) -> Result<(), NetError> {
         for ((channel, own), heard) in channels.iter_mut().zip(&self.own).zip(&mut self.heard) {
             heard.reserve_len(own.comes());
@@ -169,7 +175,7 @@ impl Buffers {
 pub struct Driver(Buffers);
 
 impl Driver {
-    /// With no buffers yet.
+    /// Makes a driver without buffers.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -192,7 +198,7 @@ impl Driver {
         Ok(())
     }
 
-    /// Begins a run whose caller has work to do between rounds.
+    /// Begins a run whose caller has work between rounds.
     pub fn begin<'d, M: Machine + ?Sized>(&'d mut self, machine: &'d mut M) -> DriverRun<'d, M> {
         DriverRun { buffers: &mut self.0, machine, absorb: false }
     }
@@ -203,7 +209,7 @@ impl Driver {
 pub struct DriverRun<'d, M: Machine + ?Sized> {
     buffers: &'d mut Buffers,
     machine: &'d mut M,
-    /// A round was exchanged that the machine has not read.
+    /// Whether a round was exchanged that the machine has not read.
     absorb: bool,
 }
 
@@ -211,15 +217,15 @@ impl<M: Machine + ?Sized> DriverRun<'_, M>
 where
     M::Error: From<NetError>,
 {
-    /// Takes the messages of the round before, then writes and exchanges those of the next, on one
-    /// channel for each slot. False when the protocol is done. Between two steps the channels are
-    /// idle.
+    /// Passes on the messages of the previous round, then writes and exchanges those of the next,
+    /// on one channel for each slot. Returns false when the protocol is done. Between two steps the
+    /// channels are idle.
     ///
     /// # Errors
     /// The machine or a channel failed; the run is lost.
     ///
     /// # Panics
-    /// If there is not one channel for each slot (the caller's bug).
+    /// If the number of channels is not that of the slots (the caller's bug).
     pub fn step<C: BorrowMut<Channel>>(&mut self, channels: &mut [C]) -> Result<bool, M::Error> {
         self.buffers.fit(&*self.machine, channels.len());
         self.absorb = self.buffers.advance(self.machine, self.absorb)?;
@@ -237,7 +243,7 @@ where
 }
 
 /// One channel for each slot, owned or borrowed, and the machine in flight on them. Buffers are
-/// kept from run to run.
+/// kept between runs.
 ///
 /// Several lanes of one thread hide the latency of rounds: `begin` all of them, then `advance` each
 /// in turn, in an order that all parties share.
@@ -253,8 +259,8 @@ impl<M: Machine, C: BorrowMut<Channel>> Lane<M, C> {
         Self::over(vec![channel])
     }
 
-    /// An idle lane on a channel for each slot. All parties must keep the same order of channels:
-    /// rings slot by slot, peers by number.
+    /// An idle lane with a channel for each slot. All parties must keep the same order of channels:
+    /// slot by slot on a ring, peers by number otherwise.
     pub fn over(channels: Vec<C>) -> Self {
         Lane { channels, buffers: Buffers::default(), flight: None }
     }
@@ -265,13 +271,14 @@ impl<M: Machine, C: BorrowMut<Channel>> Lane<M, C> {
     }
 
     /// Writes the first messages and starts to exchange them, without waiting for a peer. A machine
-    /// that has no round comes back at once.
+    /// without rounds is returned at once.
     ///
     /// # Errors
-    /// The machine failed, or as [`Channel::start`].
+    /// The errors of the machine and of [`Channel::start`].
     ///
     /// # Panics
-    /// If a run is in flight already, or there is not one channel for each slot (the caller's bug).
+    /// If a run is already in flight, or the number of channels is not that of the slots (the
+    /// caller's bug).
     pub fn begin<E>(&mut self, mut machine: M) -> Result<Option<M>, E>
     where
         E: From<NetError> + From<M::Error>,
@@ -281,11 +288,11 @@ impl<M: Machine, C: BorrowMut<Channel>> Lane<M, C> {
         self.next(&mut machine, false).map(|more| self.keep(machine, more))
     }
 
-    /// Finishes the exchange in flight, then starts the next, or gives the machine back when that
-    /// was the last one.
+    /// Finishes the exchange in flight. Then starts the next one, or returns the machine if that
+    /// was the last.
     ///
     /// # Errors
-    /// The machine failed, or as [`Channel::finish`] and [`Channel::start`]; the run is lost.
+    /// The errors of the machine, [`Channel::finish`] and [`Channel::start`]; the run is lost.
     ///
     /// # Panics
     /// If no run is in flight (the caller's bug).
@@ -320,7 +327,7 @@ impl<M: Machine, C: BorrowMut<Channel>> Lane<M, C> {
     /// Runs `machine` to its end, blocking.
     ///
     /// # Errors
-    /// As [`Lane::advance`].
+    /// The errors of [`Lane::advance`].
     pub fn run(&mut self, machine: M) -> Result<M, M::Error>
     where
         M::Error: From<NetError>,
@@ -334,7 +341,7 @@ impl<M: Machine, C: BorrowMut<Channel>> Lane<M, C> {
         }
     }
 
-    /// The channels, for another use; a run in flight is lost.
+    /// The channels, for another use. A run in flight is lost.
     pub fn into_channels(self) -> Vec<C> {
         self.channels
     }
@@ -342,28 +349,28 @@ impl<M: Machine, C: BorrowMut<Channel>> Lane<M, C> {
 
 /// The source and the sink of a [`pipeline`]'s runs.
 pub trait Work<M: Machine> {
-    /// The reasons for which it may fail, those of its machines and the network among them.
+    /// The error of the work. It includes errors of its machines and of the network.
     type Error: From<NetError> + From<M::Error>;
 
-    /// The next run, or `None` when there is no more.
+    /// The next run, or `None` if there are no more.
     ///
     /// # Errors
-    /// Ends the pipeline.
+    /// An error ends the pipeline.
     fn next(&mut self) -> Result<Option<M>, Self::Error>;
 
     /// Takes a finished run. Runs finish in the order in which they were given, if all have the
     /// same number of rounds.
     ///
     /// # Errors
-    /// Ends the pipeline.
+    /// An error ends the pipeline.
     fn done(&mut self, machine: M) -> Result<(), Self::Error>;
 }
 
-/// Keeps every lane in flight on this thread until `work` is used up. All parties must offer the
-/// same work in the same order.
+/// Keeps every lane in flight on this thread until `work` has no more runs. All parties must offer
+/// the same work in the same order.
 ///
 /// # Errors
-/// The first error of a lane, a machine or of `work`; runs in flight are lost.
+/// The first error of a lane, a machine or `work`. Runs in flight are lost.
 pub fn pipeline<M: Machine, W: Work<M>>(lanes: &mut [Lane<M>], work: &mut W) -> Result<(), W::Error> {
     for lane in lanes.iter_mut() {
         if !fill(lane, work)? {
@@ -381,8 +388,8 @@ pub fn pipeline<M: Machine, W: Work<M>>(lanes: &mut [Lane<M>], work: &mut W) -> 
     Ok(())
 }
 
-/// Begins the next run on an idle lane; false when there is no more. Runs without rounds are done
-/// at once.
+/// Begins the next run on an idle lane. Returns false if there are no more. Runs without rounds are
+/// done at once.
 fn fill<M: Machine, W: Work<M>>(lane: &mut Lane<M>, work: &mut W) -> Result<bool, W::Error> {
     while let Some(machine) = work.next()? {
         match lane.begin::<W::Error>(machine)? {

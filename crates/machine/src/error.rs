@@ -1,4 +1,7 @@
-//! Errors between two parties; every message names the party, the step, the cause and a remedy.
+//! Errors between two parties. Every message names the party, the step, the cause and a remedy.
+//!
+//! The codes and texts are those of the table in `hushwire-fault`. A [`NetError`] also determines
+//! the [`Reason`] that other members are told.
 
 use core::fmt;
 use std::{io, sync::Arc, time::Duration};
@@ -8,11 +11,10 @@ use thiserror::Error;
 
 use crate::{PartyId, Reason, misstep::Misstep};
 
-/// A failed step between this party and a peer. After it the channel is closed and the session
-/// ends.
+/// A failed step between this party and a peer. The channel is then closed and the session ends.
 ///
-/// Reads as `party 1: <what> during <step>: <why>; <remedy>`: [`cause`](Self::cause), then
-/// [`remedy`](Self::remedy).
+/// The text is `party 1: <what> during <step>: <why>; <remedy>`: the [`cause`](Self::cause), then
+/// the [`remedy`](Self::remedy).
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum NetError {
@@ -20,94 +22,94 @@ pub enum NetError {
     Closed {
         /// The peer whose end is gone.
         peer: Option<PartyId>,
-        /// The step under way.
+        /// The step in progress.
         step: String,
     },
-    /// A peer is gone without a goodbye, or nothing was heard of it for the liveness limit.
+    /// A peer is gone without a goodbye, or was silent for the liveness limit.
     Dead {
         /// The peer that died.
         peer: Option<PartyId>,
-        /// The step under way here.
+        /// The step in progress at this party.
         step: String,
-        /// The time for which it was silent; `None` when its links closed.
+        /// The time for which it was silent; `None` if its links closed.
         silent_for: Option<Duration>,
     },
-    /// A party ended the session for all, and told whom it blames.
+    /// A party ended the session for all, and told which party it blames.
     Aborted {
         /// The party to blame.
         peer: Option<PartyId>,
-        /// The party that says so; this one when it ended the session itself.
+        /// The party that ended it, which may be this one.
         by: PartyId,
-        /// The step under way there.
+        /// The step in progress at that party.
         step: String,
         /// The reason it gives.
         why: Reason,
     },
     /// Another party ended the session because of this one.
     Blamed {
-        /// The party that says so.
+        /// The party that ended it.
         by: PartyId,
-        /// The step under way there.
+        /// The step in progress at that party.
         step: String,
         /// The reason it gives, about this party.
         why: Reason,
     },
-    /// Not one byte moved for the whole stall limit.
+    /// No byte moved for the whole stall limit.
     Stalled {
         /// The peer that this party waited for.
         peer: Option<PartyId>,
-        /// The step under way.
+        /// The step in progress.
         step: String,
         /// The stall limit.
         after: Duration,
     },
-    /// Bytes moved, never the stall limit apart, and so few that the message took longer than any
-    /// link in use needs.
+    /// Bytes moved within every stall limit, but so few that the message took longer than any link
+    /// in use needs.
     Slow {
         /// The peer that this party waited for.
         peer: Option<PartyId>,
-        /// The step under way.
+        /// The step in progress.
         step: String,
-        /// Bytes of the message that moved, both ways.
+        /// The bytes of the message that moved, in both directions.
         moved: u64,
-        /// All bytes of the message, both ways.
+        /// All bytes of the message, in both directions.
         bytes: u64,
-        /// The limit of such a message.
+        /// The time limit for such a message.
         after: Duration,
     },
     /// The operating system refused to send or receive.
     Io {
         /// The other end of the link.
         peer: Option<PartyId>,
-        /// The step under way.
+        /// The step in progress.
         step: String,
         /// The operating system's error.
         source: io::Error,
     },
     /// TLS refused the peer, or a record did not decrypt.
     Tls {
-        /// The other end, where it is known.
+        /// The other end, if it is known.
         peer: Option<PartyId>,
-        /// The step under way.
+        /// The step in progress.
         step: String,
         /// The error of TLS.
         source: TlsError,
     },
-    /// The other side does not list this party's certificate.
+    /// The peer does not list this party's certificate.
     Unlisted {
-        /// The peer that refuses it.
+        /// The peer that refuses the certificate.
         peer: Option<PartyId>,
-        /// This party's pin, as it is written.
+        /// This party's pin, as text.
         own: String,
     },
-    /// A certificate is not valid today, by the clock of the side that refused it.
+    /// A certificate is not valid today, by the clock of the party that refused it.
     Expired {
-        /// The holder of the certificate; this party where it is its own.
+        /// The holder of the certificate, which may be this party.
         peer: Option<PartyId>,
-        /// Its dates, or who refused it.
+        /// The dates of the certificate, or the party that refused it.
         what: Text,
     },
-    /// Both sides are alive and disagree about what to run.
+    /// Both parties are alive and disagree about what to run.
     HandshakeMismatch {
         /// The peer that disagrees.
         peer: Option<PartyId>,
@@ -120,30 +122,30 @@ pub enum NetError {
     },
     /// More than one process with the key of one member takes part.
     Duplicate {
-        /// The party with two processes; this party itself where it is the second.
+        /// The party with two processes; this party itself if it is the second.
         peer: Option<PartyId>,
-        /// The witness, or the way it showed.
+        /// The witness, or the way in which it was detected.
         what: String,
     },
-    /// Somebody presented a certificate, or an id, that this session does not list.
+    /// A process presented a certificate, or an id, that this session does not list.
     UnknownPeer {
         /// The party that it claims to be, if it named one.
         peer: Option<PartyId>,
-        /// The step under way.
+        /// The step in progress.
         step: String,
-        /// The value that came.
+        /// The certificate or id that it presented.
         presented: Presented,
     },
     /// A process of another user is at the other end of a Unix socket.
     OtherUser {
-        /// The other end, where it is known.
+        /// The other end, if it is known.
         peer: Option<PartyId>,
-        /// The step under way.
+        /// The step in progress.
         step: String,
         /// The users of both processes.
         source: OtherUser,
     },
-    /// A message of the right length holds something that no honest peer sends.
+    /// A message of the right length contains something that no honest peer sends.
     Malformed {
         /// The peer that sent it.
         peer: Option<PartyId>,
@@ -152,49 +154,50 @@ pub enum NetError {
         /// The fault of the message.
         what: String,
     },
-    /// A party does not follow the protocol: no network and no other release explains what it sent.
+    /// A party deviates from the protocol: neither the network nor another release explains what it
+    /// sent.
     Deviated {
-        /// The party that sent it; `None` where it may be any of them.
+        /// The party that sent it; `None` if it may be any of them.
         peer: Option<PartyId>,
-        /// The step under way.
+        /// The step in progress.
         step: String,
-        /// What it did, as a clause about "it".
+        /// The deviation, as a clause about "it".
         what: &'static str,
     },
     /// This process is a fork of the one that opened the session. Both would hide different values
     /// under the same masks.
     Forked {
-        /// The step that was asked for.
+        /// The step that was requested.
         step: String,
         /// The number of the process that opened the session.
         opened_by: u32,
     },
-    /// This party's own port or socket cannot be had.
+    /// This party's own port or socket is not available.
     Listen {
-        /// The address on which it was to listen.
+        /// The address at which it was to listen.
         address: String,
         /// The operating system's error.
         source: io::Error,
     },
     /// This process may not open another file or connection.
     Descriptors {
-        /// The step under way.
+        /// The step in progress.
         step: String,
         /// The operating system's error.
         source: io::Error,
     },
-    /// No connection came about within the connect time-out.
+    /// No connection was established within the connect time-out.
     Connect {
         /// The peer that this party waited for.
         peer: Option<PartyId>,
-        /// The peer's address, or ours if the peer was to dial.
+        /// The peer's address, or this party's if the peer was to dial.
         address: String,
-        /// The last thing that went wrong.
+        /// The last failure.
         cause: Text,
-        /// Whether that tells why: no network is to be suspected then.
+        /// Whether that explains it, so that the network is not to be suspected.
         seen: bool,
     },
-    /// Members did not come within the connect time-out.
+    /// Some members did not come within the connect time-out.
     Absent {
         /// The members that did not come.
         peers: Vec<PartyId>,
@@ -202,7 +205,8 @@ pub enum NetError {
         after: Duration,
         /// The last known state of each, in words.
         cause: Text,
-        /// Whether that tells why of all of them: no network is to be suspected then.
+        /// Whether that explains the absence of all of them, so that the network is not to be
+        /// suspected.
         seen: bool,
     },
     /// The lane to or from this peer was already handed out, or does not exist.
@@ -211,30 +215,30 @@ pub enum NetError {
         peer: Option<PartyId>,
         /// The number of the lane.
         lane: u16,
-        /// Taken, or not in this session.
+        /// Either taken, or not in this session.
         cause: &'static str,
     },
     /// The channel failed earlier and stays closed.
     Dropped {
         /// The peer of the channel.
         peer: Option<PartyId>,
-        /// The step that was asked of it now.
+        /// The step that was requested of it now.
         step: String,
     },
-    /// The gate before a machine refused a call, or the run behind it is lost.
+    /// The gate before a machine refused a call, or the run behind the gate is lost.
     Misstep(Misstep),
-    /// Another shard of this party is gone, or what came from it is not what a shard gives.
+    /// Another shard of this party is gone, or sent something that is not from a shard.
     Shard {
         /// The number of that shard.
         shard: usize,
-        /// The step under way here.
+        /// The step in progress at this shard.
         step: String,
         /// The cause, as a clause about "it".
         cause: Text,
     },
     /// The session's own configuration cannot work.
     Config {
-        /// The peer that it is about.
+        /// The peer that the fault is about.
         peer: Option<PartyId>,
         /// The fault of the configuration.
         what: String,
@@ -267,7 +271,7 @@ impl std::error::Error for NetError {
 }
 
 impl NetError {
-    /// The code, the member to blame, and the texts of the table with their places filled.
+    /// The code, the member to blame, and the texts of the table with their placeholders filled in.
     #[must_use]
     pub fn fault(&self) -> Fault {
         let peer = || Text::peer(self.peer(), "unknown peer");
@@ -375,13 +379,13 @@ impl NetError {
         self.fault().cause()
     }
 
-    /// The next thing to do about it, as one clause.
+    /// The remedy, as one clause.
     #[must_use]
     pub fn remedy(&self) -> String {
         self.fault().remedy()
     }
 
-    /// The party that this error is about, where it is known: the one to blame, if the session
+    /// The party that this error is about, if it is known. It is the party to blame, if the session
     /// ended because of one.
     #[must_use]
     pub fn peer(&self) -> Option<PartyId> {
@@ -415,18 +419,18 @@ impl NetError {
         }
     }
 
-    /// The party that `me`, which failed with this, names to the others.
+    /// The party that `me`, which failed with this error, names to the others.
     #[must_use]
     pub fn culprit(&self, me: PartyId) -> PartyId {
         match self {
-            // They see the same where the peer refuses it.
+            // The others see the same if the peer refuses it.
             Self::Unlisted { .. } | Self::Blamed { .. } => me,
             _ => self.peer().unwrap_or(me),
         }
     }
 
-    /// Whether this only says that the session ended, and the cause lies with another party, whose
-    /// own error tells more.
+    /// Whether this only reports that the session ended. The cause lies with another party, whose
+    /// own error is more informative.
     #[must_use]
     pub fn is_consequence(&self) -> bool {
         matches!(
@@ -441,7 +445,7 @@ impl NetError {
         )
     }
 
-    /// Sorts what a link answered into `Closed`, `Tls` and `Io`.
+    /// Classifies the error of a link as `Closed`, `Tls` or `Io`.
     #[must_use]
     pub fn from_link(peer: Option<PartyId>, step: &str, source: io::Error) -> Self {
         use io::ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionReset, NotConnected, UnexpectedEof};
@@ -478,8 +482,8 @@ impl From<Misstep> for NetError {
     }
 }
 
-/// An error of TLS as the link that speaks it found it, inside an [`io::Error`] of that link. What
-/// it is in detail, only that link knows.
+/// An error of TLS as the link that uses it found it, inside an [`io::Error`] of that link. Only
+/// that link knows its details.
 #[derive(Clone, Debug)]
 pub struct TlsError {
     alert: bool,
@@ -487,20 +491,20 @@ pub struct TlsError {
 }
 
 impl TlsError {
-    /// The `source` as the library of TLS gives it; `alert` says that it is what the peer told, and
-    /// not what this side found.
+    /// Wraps the error `source` of the TLS library. `alert` is true if the peer reported it, and
+    /// false if this party found it.
     pub fn new(alert: bool, source: impl std::error::Error + Send + Sync + 'static) -> Self {
         Self { alert, source: Arc::new(source) }
     }
 
-    /// The error of the library, where it is of this type.
+    /// The library's error, if it has this type.
     #[must_use]
     pub fn get<E: std::error::Error + 'static>(&self) -> Option<&E> {
         self.source.downcast_ref()
     }
 }
 
-/// As the library says it.
+/// The text is the library's.
 impl fmt::Display for TlsError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.source.fmt(f)
@@ -509,27 +513,27 @@ impl fmt::Display for TlsError {
 
 impl std::error::Error for TlsError {}
 
-/// The key that somebody showed who is not listed with it.
+/// The key that an unlisted process showed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Presented {
-    /// The pin of its key, as it is written.
+    /// The pin of the key, as text.
     Pin(String),
     /// A number, or a greeting.
     Other(Text),
 }
 
-/// The user who runs this party, and the one at the other end of a Unix socket.
+/// The user who runs this party, and the user at the other end of a Unix socket.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 #[error("user {theirs} runs it and user {ours} this party")]
 pub struct OtherUser {
     /// This process's user id.
     pub ours: u32,
-    /// The other's.
+    /// The other process's user id.
     pub theirs: u32,
 }
 
 impl Reason {
-    /// The reason that this error gives about the party that it is about.
+    /// The reason in this error, about the party that the error names.
     #[must_use]
     pub fn of(e: &NetError) -> Self {
         match e {
@@ -541,7 +545,7 @@ impl Reason {
             NetError::Stalled { .. } | NetError::Slow { .. } => Self::Stalled,
             NetError::Connect { .. } | NetError::Absent { .. } => Self::Absent,
             NetError::Duplicate { .. } => Self::Duplicate,
-            // Another program or release, perhaps; a certificate that the peer refuses is this
+            // It may be another program or release. A certificate that the peer refuses is this
             // party's own.
             NetError::Tls { step, .. } if step == "handshake" => Self::Refused,
             NetError::Malformed { msg: "hello", .. }
@@ -558,7 +562,8 @@ impl Reason {
             | NetError::Misstep(_)
             | NetError::Forked { .. }
             | NetError::Shard { .. }
-            // This party says so of itself, as it cannot tell which of the others it was.
+            // This party gives the reason for itself, since it cannot tell which of the others it
+            // was.
             | NetError::Deviated { peer: None, .. }
             | NetError::Config { .. } => Self::Failed,
             NetError::Tls { .. } | NetError::Malformed { .. } | NetError::Deviated { .. } => Self::Cheated,
@@ -566,7 +571,7 @@ impl Reason {
     }
 }
 
-/// The remedy when a port cannot be had.
+/// The remedy if a port is not available.
 fn listen_remedy(e: &io::Error) -> &'static str {
     match e.kind() {
         _ if out_of_descriptors(e) => {
@@ -581,7 +586,7 @@ fn listen_remedy(e: &io::Error) -> &'static str {
     }
 }
 
-/// The code of what others say about a party, and their reason. A party that died has left no
+/// The code for what others report about a party, and their reason. A party that died has left no
 /// error.
 fn told(why: Reason) -> (Code, Text) {
     let code = match why {
@@ -600,7 +605,7 @@ fn told(why: Reason) -> (Code, Text) {
     (code, why.into_text())
 }
 
-/// The code of what others say about this party.
+/// The code for what others report about this party.
 fn blamed(why: Reason) -> Code {
     match why {
         Reason::Died | Reason::Silent | Reason::Stalled | Reason::Absent => code::BLAMED_UNHEARD,

@@ -11,12 +11,13 @@ fn os(number: i32) -> io::Error {
     io::Error::from_raw_os_error(number)
 }
 
-/// An error of a library, by its text.
+/// An error of a library, with its text.
 #[derive(Debug, Error)]
 #[error("cannot decrypt peer's message")]
 struct Broken;
 
-/// The code of each error, the member to blame, and the fields that fill the texts of the table.
+/// The test covers the code of each error, the member to blame, and the fields that fill the texts
+/// of the table.
 #[test]
 fn errors_have_their_code_and_their_fields() {
     let second = Duration::from_secs(1);
@@ -158,8 +159,8 @@ fn the_others_hear_of_the_party_that_is_to_blame() {
         source: TlsError::new(alert, Broken),
     };
     let cases = [
-        // A certificate that a peer refuses is this party's own, or the pin that the peer lists for
-        // it.
+        // A certificate that a peer refuses is this party's own, or differs from the pin that the
+        // peer lists for this party.
         (NetError::Unlisted { peer: ONE, own: String::new() }, me, Reason::Refused),
         (
             NetError::UnknownPeer { peer: ONE, step: step(), presented: Presented::Other(Text::new()) },

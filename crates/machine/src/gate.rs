@@ -1,13 +1,14 @@
-//! The gate in front of a machine: exact lengths, calls in turn, and nothing after an error.
+//! The gate in front of a machine. It enforces exact lengths and the order of calls, and allows
+//! nothing after an error.
 //!
 //! ```text
 //! caller ── Machine::write, read, turn ──► gate ── say, hear, answer ──► protocol
 //! ```
 //!
-//! A transport of a user's own may hand on what a peer sent, short or long; a check that stops
-//! where a message stops would then pass. Behind the gate no protocol hears another length than its
-//! round declares, and none goes on after an error, which would be a second try at a check. It
-//! costs a comparison of lengths a round.
+//! A user's own transport may pass on a peer's message that is too short or too long. A check that
+//! stops where a message stops would then pass. Behind the gate, a protocol gets only messages of
+//! the lengths that its round declares. It never continues after an error, which would allow a
+//! second try at a check. The cost is a comparison of lengths for each round.
 
 use core::cell::Cell;
 
@@ -16,36 +17,37 @@ use crate::{
     misstep::Misstep,
 };
 
-/// Whose turn it is.
+/// The state of a machine's turn.
 #[derive(Clone, Copy)]
 enum Turn {
     /// Between two rounds.
     Speak,
     /// This round's message is written.
     Hear(Round),
-    /// A step failed, or its call came out of turn. SECURITY: there is no way back.
+    /// A step failed, or was called out of turn. SECURITY: this is final.
     Lost(&'static str),
 }
 
-/// The gate's state, a field of a machine with one slot; [`gated!`](crate::gated) asks it.
+/// The gate's state, a field of a machine with one slot. [`gated!`](crate::gated) uses it.
 ///
-/// A call begins by a question here, which leaves the machine lost, and ends by [`Latch::spoken`]
-/// or [`Latch::heard`]: an error or a panic between them has no way back.
+/// A call begins with a check here, which marks the machine as lost, and ends with
+/// [`Latch::spoken`] or [`Latch::heard`]. After an error or a panic between them, the machine stays
+/// lost.
 pub struct Latch {
     turn: Cell<Turn>,
-    /// The machine looks at its own messages again.
+    /// Whether the machine reads its own messages again.
     own: bool,
 }
 
 impl Latch {
-    /// The latch of a machine that has done nothing yet, and does not look at its own messages
-    /// again.
+    /// The latch of a machine that has done nothing yet, and does not read its own messages again.
     #[must_use]
     pub const fn new() -> Self {
         Latch { turn: Cell::new(Turn::Speak), own: false }
     }
 
-    /// The latch of a machine that looks at its own messages again: they must come back in full.
+    /// The latch of a machine that reads its own messages again, so they must be passed back in
+    /// full.
     #[must_use]
     pub const fn with_own() -> Self {
         Latch { own: true, ..Self::new() }
@@ -62,22 +64,22 @@ impl Latch {
         Err(Misstep::Lost { step })
     }
 
-    /// The round under way of a machine whose next round is `next`. The last round stays until
-    /// its answer is heard, though the machine may be further.
+    /// The round in progress of a machine whose next round is `next`. The last round stays until
+    /// its answer is received, even if the machine is further.
     pub fn round(&self, next: impl FnOnce() -> Option<Round>) -> Option<Round> {
         match self.turn.get() {
             Turn::Speak => next(),
             Turn::Hear(round) => Some(round),
-            // Some round, so that nobody takes it for done.
+            // A round is returned, so that the machine does not look done.
             Turn::Lost(name) => Some(Round::even(name, 0)),
         }
     }
 
-    /// Whether a message of `bytes` may be written, and in which round; in none when the protocol
-    /// is done.
+    /// Checks that a message of `bytes` may be written. Returns the round, or `None` if the
+    /// protocol is done.
     ///
     /// # Errors
-    /// Another length, or not its turn.
+    /// The length differs, or it is not the time to write.
     pub fn speak(
         &self,
         next: impl FnOnce() -> Option<Round>,
@@ -85,28 +87,28 @@ impl Latch {
     ) -> Result<Option<Round>, Misstep> {
         let round = match self.turn.get() {
             Turn::Speak => next(),
-            // A second message of one round would have other contents under the same pads.
+            // A second message in one round would have other contents under the same pads.
             Turn::Hear(Round { name, .. }) | Turn::Lost(name) => return self.lose(name),
         };
         let now = round.unwrap_or(AFTER);
         self.buffer(now.name, bytes, now.out)?;
         if round.is_some() {
-            // Lost until it is known to be well.
+            // The machine is lost until the call has succeeded.
             self.turn.set(Turn::Lost(now.name));
         }
         Ok(round)
     }
 
-    /// The round's message is written.
+    /// Records that the round's message is written.
     pub fn spoken(&self, round: Round) {
         self.turn.set(Turn::Hear(round));
     }
 
-    /// Whether a round without a message of this party's has to begin: speaking may be left out
-    /// then.
+    /// Whether a round without a message from this party must begin, in which case writing may be
+    /// skipped.
     ///
     /// # Errors
-    /// There is a message to write first.
+    /// A message must be written first.
     pub fn silent(&self, next: impl FnOnce() -> Option<Round>) -> Result<bool, Misstep> {
         match self.turn.get() {
             Turn::Speak => match next() {
@@ -117,11 +119,11 @@ impl Latch {
         }
     }
 
-    /// Whether the round's messages may be taken; `None` when the protocol is done, and nothing
-    /// came.
+    /// Checks that the round's messages may be taken. `None` if the protocol is done, and the
+    /// messages are empty.
     ///
     /// # Errors
-    /// Other lengths, or not its turn.
+    /// The lengths differ, or it is not the time to read.
     pub fn hear<'m>(&self, messages: &[Exchanged<'m>]) -> Result<Option<Exchanged<'m>>, Misstep> {
         let round = match self.turn.get() {
             Turn::Hear(round) => Some(round),
@@ -146,15 +148,15 @@ impl Latch {
         Ok(round.map(|_| message))
     }
 
-    /// The round's messages are taken.
+    /// Records that the round's messages are taken.
     pub fn heard(&self) {
         self.turn.set(Turn::Speak);
     }
 
-    /// Compares the length of a buffer of the caller's.
+    /// Checks the length of a buffer of the caller's.
     ///
     /// # Errors
-    /// It is another.
+    /// The length differs.
     pub fn buffer(&self, step: &'static str, found: usize, expected: usize) -> Result<(), Misstep> {
         if found == expected {
             return Ok(());

@@ -7,13 +7,13 @@ use core::fmt;
 pub struct SessionId(pub [u8; 16]);
 
 impl SessionId {
-    /// AGREEMENT: what no session is called: parties that only look at each other say it.
+    /// AGREEMENT: the name in probes between parties. No session has it.
     pub const PROBE: Self = Self(*b"hushwire-probe/1");
 
-    /// A fresh id from the operating system's randomness.
+    /// Draws a fresh id from the operating system's randomness.
     ///
     /// # Errors
-    /// The operating system's error when it has no randomness to give.
+    /// The operating system gives no randomness.
     pub fn fresh() -> std::io::Result<Self> {
         let mut id = [0; 16];
         getrandom::fill(&mut id).map_err(|e| std::io::Error::other(e.to_string()))?;

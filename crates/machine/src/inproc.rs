@@ -1,4 +1,4 @@
-//! All parties in one process: one directed queue for each ordered pair and lane.
+//! All parties in one process, with one directed queue for each ordered pair and lane.
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -9,17 +9,17 @@ use std::{
 
 use crate::{Net, PartyId, Rx, Signal, Tx, Wait};
 
-/// One net for each of `ids`, in their order, joined by queues of unlimited length.
+/// Makes one net for each of `ids`, in their order, joined by queues of unlimited length.
 #[must_use]
 pub fn mesh(ids: &[PartyId], lanes: u16, stall: Duration) -> Vec<Net> {
     mesh_capped(ids, lanes, stall, usize::MAX)
 }
 
-/// As [`mesh`], with at most `capacity` bytes waiting in each queue: a small socket buffer, for
-/// tests.
+/// As [`mesh`], with at most `capacity` bytes waiting in each queue, like a small socket buffer.
+/// For tests.
 #[must_use]
 pub fn mesh_capped(ids: &[PartyId], lanes: u16, stall: Duration, capacity: usize) -> Vec<Net> {
-    // One signal for each party and lane: both halves of a channel wait on the same one.
+    // There is one signal for each party and lane: both halves of a channel wait on the same one.
     let signals: BTreeMap<(PartyId, u16), Arc<Signal>> =
         ids.iter().flat_map(|&id| (0..lanes).map(move |lane| ((id, lane), Arc::default()))).collect();
     let mut nets: Vec<Net> = ids.iter().map(|&id| Net::new(id, lanes, stall)).collect();
@@ -50,7 +50,7 @@ struct Pipe {
 
 struct Queue {
     bytes: VecDeque<u8>,
-    /// One end is gone. The reader still takes what the writer left.
+    /// Whether one end is gone. The reader still takes what the writer left.
     closed: bool,
 }
 
@@ -102,7 +102,7 @@ impl Rx for PipeRx {
             return Err(ErrorKind::UnexpectedEof.into());
         }
         drop(queue);
-        // Only a limited queue has a writer that waits.
+        // Only a limited queue has a waiting writer.
         if n > 0 && self.0.capacity < usize::MAX {
             self.0.writer.bump();
         }

@@ -1,6 +1,6 @@
 //! Protocols as [`Machine`](drive::Machine)s, and the code that runs them.
 //!
-//! A machine goes a round at a time, without input or output. Drivers move its messages over
+//! A machine computes a round at a time, without input or output. Drivers move its messages over
 //! channels, and channels move messages of exact lengths over any links.
 //!
 //! ```text
@@ -12,20 +12,20 @@
 //! ```
 //!
 //! A [`Channel`] carries messages in order, out to one peer and in from another peer or the same.
-//! Both ends have agreed on the lengths before. [`Channel::exchange`] sends and receives at the
+//! Both ends have agreed on the lengths beforehand. [`Channel::exchange`] sends and receives at the
 //! same time. [`Channel::start`] and [`Channel::finish`] are the two halves of an exchange, so that
-//! one thread can keep several lanes in flight. Nothing on the wire announces a length, so a peer
+//! one thread can keep several lanes in flight. No length is announced on the wire, so a peer
 //! cannot make this process allocate memory.
 //!
 //! A [`Net`] holds the links of one party in one session and hands out its channels. It comes from
 //! [`inproc::mesh`] (all parties in one process), from `hushwire-wire` (a session between
 //! processes), or from a [`Recording`] (one party runs again, alone).
 //!
-//! This crate opens no socket, no file and no connection, and knows no TLS. Other crates open the
-//! links, and this crate waits for their bytes. It sees a session between processes only as an
+//! This crate opens no socket, no file and no connection, and does not use TLS. Other crates open
+//! the links, and this crate waits for their bytes. It sees a session between processes only as an
 //! [`Overseer`], which watches the session, and as the [`NetError`] with which a session fails.
 //!
-//! A [`Toss`] turns fresh bytes of all parties into a name that none of them can choose.
+//! A [`Toss`] turns fresh bytes of all parties into a name that no party can choose.
 #![forbid(unsafe_code)]
 
 mod abreast;

@@ -1,12 +1,12 @@
-//! Protocols written as on paper, and the machines made of them.
+//! Protocols that are written as in papers, and machines made of them.
 //!
 //! ```text
-//! async fn ── says its messages ─► a round: write to and read from every slot ─► hears theirs
+//! async fn ── sends its messages ─► a round: write to and read from every slot ─► receives theirs
 //! ```
 //!
-//! A protocol is an `async` function that says and hears messages through a [`Talk`]. A [`Line`]
-//! polls it a round at a time, and is a [`Machine`]. The function awaits nothing but the next
-//! messages, so that there is no executor and no waker.
+//! A protocol is an `async` function that sends and receives messages through a [`Talk`]. A
+//! [`Line`] polls it a round at a time, and is a [`Machine`]. The function awaits nothing but the
+//! next messages, so there is no executor and no waker.
 
 use crate::{
     Cost,
@@ -26,25 +26,25 @@ use std::{
 #[derive(Default)]
 struct Post {
     asked: Option<Asked>,
-    /// The messages that come back from a round, once they are there.
+    /// The messages of a round that has passed.
     back: Option<Asked>,
-    /// The buffers of machines within that are done: on all slots, and on one.
+    /// The buffers of inner machines that are done: on all slots, and on one.
     spare: [Buffers; 2],
 }
 
-/// A round that a line waits for, with the messages that it says; after the round, with the
+/// A round that a line waits for, with the messages that it sends. After the round, it has the
 /// messages that came.
 enum Asked {
-    /// On the one slot. The message that comes takes the place of the one that was sent: fresh
-    /// pages cost more than a copy.
+    /// A message on the only slot. The received message takes the place of the one that was sent,
+    /// since fresh pages cost more than a copy.
     One(Round, Vec<u8>),
     /// The same in a buffer that is not cleared when it grows again.
     Kept(Round, Buffer),
     /// A message on every slot.
     Each(Vec<Round>, Vec<Vec<u8>>),
-    /// The round of a machine within, on all slots or on one.
+    /// The round of an inner machine, on all slots or on one.
     Within(Buffers, Option<usize>),
-    /// On the one slot, whose message is not made before it is asked for.
+    /// A message on the only slot, which is not made before it is asked for.
     Ready(Round),
 }
 
@@ -70,7 +70,7 @@ impl Asked {
         }
     }
 
-    /// Hands a slot's message over in its buffer, where it has one.
+    /// Passes on a slot's message in its buffer, if it has one.
     fn hand(&mut self, slot: usize, out: &mut Buffer, bytes: usize) {
         match self {
             Self::Kept(_, message) if bytes > 0 => std::mem::swap(out, message),
@@ -100,10 +100,11 @@ impl Asked {
         place.extend_from_slice(heard);
     }
 
-    /// [`Asked::hear`] of messages in buffers, which it keeps where it has others for them.
+    /// As [`Asked::hear`], for messages in buffers. It keeps a buffer if it has another in
+    /// exchange.
     fn keep(&mut self, slot: usize, own: &mut Message, heard: &mut Buffer) {
         match self {
-            // Fewer buffers go round where nothing comes.
+            // A round without a received message returns no buffer.
             Self::Kept(round, message) => {
                 if round.into > 0 {
                     std::mem::swap(message, heard);
@@ -120,10 +121,10 @@ impl Asked {
     }
 }
 
-/// The line's end of its messages, on one slot or more.
+/// The line's access to its messages, on one slot or more.
 ///
-/// Buffers go round: a message is handed over by value, and what is heard comes back in the same
-/// memory.
+/// Buffers are reused: a message is passed by value, and the received message is returned in the
+/// same memory.
 pub struct Talk {
     post: Arc<Mutex<Post>>,
     slots: usize,
@@ -134,17 +135,17 @@ fn lock(post: &Mutex<Post>) -> MutexGuard<'_, Post> {
 }
 
 impl Talk {
-    /// Slots that it talks on.
+    /// The number of slots.
     #[must_use]
     pub fn slots(&self) -> usize {
         self.slots
     }
 
-    /// One round of a line with one slot: says `out` and hears `into` bytes. If nobody says
-    /// anything, there is no round.
+    /// Runs one round of a line with one slot: sends `out` and receives `into` bytes. If both are
+    /// empty, there is no round.
     ///
     /// # Panics
-    /// If the line has more slots than one (the caller's bug).
+    /// If the line has more than one slot (the caller's bug).
     pub async fn exchange(&self, name: &'static str, out: Vec<u8>, into: usize) -> Vec<u8> {
         assert_eq!(self.slots, 1, "a message for each slot");
         if out.is_empty() && into == 0 {
@@ -157,12 +158,12 @@ impl Talk {
         }
     }
 
-    /// Declares the next round of a line with one slot, and waits until its message is asked for.
-    /// So a message that takes long to make is not made earlier. The same round must follow, with a
-    /// message of `out` bytes.
+    /// Declares the next round of a line with one slot, and waits until its message is asked for. A
+    /// message that takes long to compute is thus not made earlier. The same round must follow,
+    /// with a message of `out` bytes.
     ///
     /// # Panics
-    /// If the line has more slots than one (the caller's bug).
+    /// If the line has more than one slot (the caller's bug).
     pub async fn ready(&self, name: &'static str, out: usize, into: usize) {
         assert_eq!(self.slots, 1, "a message for each slot");
         if out > 0 {
@@ -170,11 +171,11 @@ impl Talk {
         }
     }
 
-    /// [`Talk::exchange`] in a [`Buffer`], for long messages: a buffer that shrinks and grows again
-    /// is not cleared.
+    /// As [`Talk::exchange`], in a [`Buffer`] for long messages. A buffer that shrinks and grows
+    /// again is not cleared.
     ///
     /// # Panics
-    /// As there.
+    /// As in [`Talk::exchange`].
     pub async fn exchange_in(&self, name: &'static str, out: Buffer, into: usize) -> Buffer {
         assert_eq!(self.slots, 1, "a message for each slot");
         if out.is_empty() && into == 0 {
@@ -187,10 +188,10 @@ impl Talk {
         }
     }
 
-    /// One round: a message to each slot, and one of `into[slot]` bytes from each.
+    /// Runs one round, with a message to each slot, and one of `into[slot]` bytes from each.
     ///
     /// # Panics
-    /// If there are not as many of both as the line has slots (the caller's bug).
+    /// If the number of either is not that of the line's slots (the caller's bug).
     pub async fn exchange_all(&self, name: &'static str, out: Vec<Vec<u8>>, into: &[usize]) -> Vec<Vec<u8>> {
         assert!(out.len() == self.slots && into.len() == self.slots, "a message for each slot");
         let rounds = out.iter().zip(into).map(|(out, into)| Round { name, out: out.len(), into: *into });
@@ -200,24 +201,25 @@ impl Talk {
         }
     }
 
-    /// Runs a machine of as many slots to its end, as a part of this line.
+    /// Runs a machine with the same number of slots to its end, as a part of this line.
     ///
     /// # Errors
     /// The machine failed.
     ///
     /// # Panics
-    /// If it has not as many slots as the line (the caller's bug).
+    /// If the machine's number of slots differs from the line's (the caller's bug).
     pub async fn run<M: Machine + ?Sized>(&self, machine: &mut M) -> Result<(), M::Error> {
         self.within(machine, None).await
     }
 
-    /// [`Talk::run`] of a machine with one slot, on this one of the line's.
+    /// As [`Talk::run`], for a machine with one slot, on this slot of the line.
     ///
     /// # Errors
     /// The machine failed.
     ///
     /// # Panics
-    /// If it has more slots than one, or the line does not have this one (the caller's bug).
+    /// If the machine has more than one slot, or the line does not have this one (the caller's
+    /// bug).
     pub async fn run_on<M: Machine + ?Sized>(&self, slot: usize, machine: &mut M) -> Result<(), M::Error> {
         assert!(slot < self.slots, "a slot of the line's");
         self.within(machine, Some(slot)).await
@@ -250,13 +252,13 @@ impl Talk {
 
 /// A protocol as a machine.
 ///
-/// Run it under any driver, then call [`finish`](Line::finish). It keeps the rules of the gate that
-/// other machines have: exact lengths, calls in turn, nothing after an error.
+/// Run it under any driver, then call [`finish`](Line::finish). It enforces the gate's rules as
+/// other machines do: exact lengths, calls in turn, nothing after an error.
 #[must_use = "take its steps, then finish"]
 pub struct Line<'a, T, E> {
     post: Arc<Mutex<Post>>,
     slots: usize,
-    /// Slots of this round that were written.
+    /// The number of slots of this round that were written.
     written: usize,
     state: State<'a, T, E>,
     cost: Option<Declared<'a>>,
@@ -269,14 +271,14 @@ type LineFuture<'a, T, E> = Pin<Box<dyn Future<Output = Result<T, E>> + Send + '
 enum State<'a, T, E> {
     Runs(LineFuture<'a, T, E>),
     Done(T),
-    /// The step at which it failed, and the error until a step reports it. SECURITY: there is no
-    /// way back.
+    /// The step at which the line failed, and the error until a step reports it. SECURITY: this is
+    /// final.
     Lost(&'static str, Option<E>),
 }
 
 impl<'a, T, E: From<Misstep>> Line<'a, T, E> {
-    /// A protocol on one slot, which runs up to its first message. The first step reports an error
-    /// that occurs before.
+    /// Makes a machine of a protocol on one slot, and runs it up to its first message. An error
+    /// before that is reported by the first step.
     pub fn new<F>(protocol: impl FnOnce(Talk) -> F) -> Self
     where
         F: Future<Output = Result<T, E>> + Send + 'a,
@@ -296,20 +298,20 @@ impl<'a, T, E: From<Misstep>> Line<'a, T, E> {
         line
     }
 
-    /// With a declared cost.
+    /// Declares a cost.
     pub fn costing(self, cost: Cost) -> Self {
         self.costing_by(move || Some(cost))
     }
 
-    /// With a cost that is computed when somebody asks for it.
+    /// Declares a cost that is computed on demand.
     pub fn costing_by(self, cost: impl Fn() -> Option<Cost> + Send + 'a) -> Self {
         Line { cost: Some(Box::new(cost)), ..self }
     }
 
-    /// The result, when there is no round any more.
+    /// The result, once no round remains.
     ///
     /// # Panics
-    /// If rounds are left, or one failed (the caller's bug).
+    /// If rounds remain, or one failed (the caller's bug).
     #[must_use]
     pub fn finish(self) -> T {
         match self.state {
@@ -318,7 +320,7 @@ impl<'a, T, E: From<Misstep>> Line<'a, T, E> {
         }
     }
 
-    /// The result, if it has come to one.
+    /// The result, if there is one.
     #[must_use]
     pub fn result(&self) -> Option<&T> {
         match &self.state {
@@ -333,10 +335,10 @@ impl<'a, T, E: From<Misstep>> Line<'a, T, E> {
         matches!(self.state, State::Lost(..))
     }
 
-    /// Goes on to the next round or the end; `step` is under way.
+    /// Continues to the next round or the end; `step` is the step in progress.
     fn go_on(&mut self, step: &'static str) {
         self.written = 0;
-        // Lost while it runs: a panic has no way back.
+        // The line is lost while the function runs, so that a panic is final.
         self.state = match std::mem::replace(&mut self.state, State::Lost(step, None)) {
             State::Runs(mut protocol) => {
                 match protocol.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
@@ -354,7 +356,8 @@ impl<'a, T, E: From<Misstep>> Line<'a, T, E> {
         Err(fault.into())
     }
 
-    /// Whether a message of `found` bytes may be written to a slot; none follows the last round.
+    /// Checks that a message of `found` bytes may be written to a slot. No message follows the last
+    /// round.
     fn begin(&mut self, slot: usize, found: usize) -> Result<bool, E> {
         if !self.runs()? {
             let fault = Misstep::Buffer { step: AFTER, found, expected: 0 };
@@ -374,7 +377,7 @@ impl<'a, T, E: From<Misstep>> Line<'a, T, E> {
         Ok(true)
     }
 
-    /// Has the line make the message that it is ready to make.
+    /// Makes the line compute the message that it has declared as ready.
     fn make(&mut self, step: &'static str) -> Result<(), E> {
         let declared = {
             let Post { asked, back, .. } = &mut *lock(&self.post);
@@ -388,7 +391,7 @@ impl<'a, T, E: From<Misstep>> Line<'a, T, E> {
         Ok(())
     }
 
-    /// Goes on with a round's messages. An error of the protocol ends this step.
+    /// Continues with a round's messages. An error of the protocol ends this step.
     fn answer(&mut self, asked: Asked) -> Result<(), E> {
         let step = asked.round(0).name;
         lock(&self.post).back = Some(asked);
@@ -396,7 +399,7 @@ impl<'a, T, E: From<Misstep>> Line<'a, T, E> {
         self.runs().map(|_| ())
     }
 
-    /// Whether a round is under way; the error of a line that is lost.
+    /// Whether a round is in progress. If the line is lost, returns its error.
     fn runs(&mut self) -> Result<bool, E> {
         match &mut self.state {
             State::Runs(_) => Ok(true),
@@ -406,7 +409,7 @@ impl<'a, T, E: From<Misstep>> Line<'a, T, E> {
     }
 }
 
-/// The step that a call after the last round is about.
+/// The name of the step for a call after the last round.
 const AFTER: &str = "after the last step";
 
 impl<T, E: From<Misstep>> Machine for Line<'_, T, E> {
@@ -419,7 +422,7 @@ impl<T, E: From<Misstep>> Machine for Line<'_, T, E> {
     fn round(&self, slot: usize) -> Option<Round> {
         match &self.state {
             State::Done(_) => None,
-            // Some round, so that nobody takes it for done.
+            // A round is returned, so that the line does not look done.
             State::Lost(step, _) => Some(Round::even(step, 0)),
             State::Runs(_) => lock(&self.post).asked.as_ref().map(|asked| asked.round(slot)),
         }
@@ -458,7 +461,7 @@ impl<T, E: From<Misstep>> Machine for Line<'_, T, E> {
         }
         let Some(mut asked) = lock(&self.post).asked.take() else { return Ok(()) };
         let step = asked.round(0).name;
-        // Who has nothing to say may leave that out.
+        // A party with an empty message may skip writing it.
         if (self.written..self.slots).any(|slot| asked.round(slot).out > 0) {
             return self.lose(step, Misstep::Lost { step });
         }

@@ -1,4 +1,9 @@
-//! Half links: non-blocking bytes one way, without framing, and how to wait for them.
+//! Half links, which move bytes in one direction without blocking or framing, and the means to wait
+//! for them.
+//!
+//! A transport implements [`Tx`] and [`Rx`], and a [`Tap`] sees the messages of a channel. [`Wait`]
+//! is the event to wait for before the next attempt. It is a descriptor, a counter of this process,
+//! or a signal from another thread or process.
 
 use std::{
     io,
@@ -15,27 +20,27 @@ use crate::PartyId;
 
 /// The sending half of a link.
 pub trait Tx: Send {
-    /// Takes bytes from the front of `out` and answers how many; 0 means that it would block.
+    /// Takes bytes from the front of `out` and returns their number; 0 means that it would block.
     ///
     /// # Errors
-    /// The link is gone: `BrokenPipe` or `ConnectionReset` when the peer closed it.
+    /// The link is gone: `BrokenPipe` or `ConnectionReset` if the peer closed it.
     fn try_send(&mut self, out: &[u8]) -> io::Result<usize>;
 
-    /// Pushes on what was taken but is still held back (TLS ciphertext); true when nothing is.
+    /// Sends bytes that were taken but are held back (TLS ciphertext). Returns true if none remain.
     ///
     /// # Errors
-    /// As [`Tx::try_send`].
+    /// The errors of [`Tx::try_send`].
     fn try_flush(&mut self) -> io::Result<bool>;
 
-    /// Tells the peer, where the link has words for it, that all was sent and that this is the end.
-    /// Best effort, and the last call: whoever drops a link without it leaves the peer to think
-    /// that it was cut.
+    /// Tells the peer that all bytes were sent and that this is the end, if the link has a message
+    /// for that. Errors are ignored, and it is the last call. If a link is dropped without it, the
+    /// peer takes the link for cut off.
     fn close(&mut self) {}
 
     /// The event to wait for before the next attempt.
     fn wait_on(&self) -> Wait<'_>;
 
-    /// The counter behind [`Wait::Signal`], for a link that wraps this one and moves the same
+    /// The counter behind [`Wait::Signal`], for a link that wraps this one and changes the same
     /// counter.
     fn signal(&self) -> Option<Arc<Signal>> {
         None
@@ -44,29 +49,31 @@ pub trait Tx: Send {
 
 /// The receiving half of a link.
 pub trait Rx: Send {
-    /// Fills the front of `into`, which is not empty, and answers how many bytes; 0 means that it
-    /// would block.
+    /// Fills the front of `into`, which is not empty, and returns the number of bytes; 0 means that
+    /// it would block.
     ///
     /// # Errors
-    /// The link is gone: `UnexpectedEof` when the peer closed it.
+    /// The link is gone: `UnexpectedEof` if the peer closed it.
     fn try_recv(&mut self, into: &mut [u8]) -> io::Result<usize>;
 
     /// The event to wait for before the next attempt.
     fn wait_on(&self) -> Wait<'_>;
 }
 
-/// Sees every message of a channel, whole, and may change its bytes but never its length.
+/// A tap sees every message of a channel in full, and may change its bytes but never its length.
 ///
-/// The tap that was added last is nearest the wire: outgoing messages pass the taps in the order in
-/// which they were added, incoming messages in the reverse order. Empty messages pass unseen.
+/// The tap that was added last is closest to the wire. Outgoing messages pass the taps in the order
+/// in which they were added, incoming messages in the reverse order. Empty messages are not shown
+/// to taps.
 pub trait Tap: Send {
-    /// A message that leaves; `Some` sends these bytes, as many as `msg` has, in its place.
+    /// Sees an outgoing message. `Some` sends these bytes in its place; their number must be that
+    /// of `msg`.
     fn outgoing(&mut self, to: PartyId, lane: u16, msg: &[u8]) -> Option<Vec<u8>>;
 
-    /// A message that has come whole.
+    /// Sees an incoming message that is complete.
     fn incoming(&mut self, from: PartyId, lane: u16, msg: &mut [u8]);
 
-    /// An exchange on `lane` in which at least one byte moved has ended.
+    /// Called when an exchange on `lane` in which at least one byte moved has ended.
     fn finished(&mut self, lane: u16) {
         let _ = lane;
     }
@@ -75,31 +82,31 @@ pub trait Tap: Send {
 /// The event after which a half link may move again.
 #[derive(Clone, Copy)]
 pub enum Wait<'a> {
-    /// It never blocks.
+    /// The half link never blocks.
     Ready,
     /// A descriptor to poll: for output by a [`Tx`], for input by an [`Rx`].
     Fd(BorrowedFd<'a>),
-    /// A counter that moves whenever an in-process queue changes.
+    /// A counter that changes whenever an in-process queue changes.
     Signal(&'a Signal),
-    /// Another thread or process, which signals only those who said that they sleep.
+    /// Another thread or process, which signals only ends that declared that they sleep.
     Doze(&'a dyn Doze),
 }
 
-/// A half link whose other side signals it only while it sleeps.
+/// A half link whose other end signals it only while it sleeps.
 pub trait Doze {
-    /// Says that this side is about to sleep; false when it may move already.
+    /// Declares that this end is about to sleep. Returns false if the link may already move.
     fn doze(&self) -> bool;
 
-    /// The descriptors whose input, or end, ends the sleep.
+    /// The descriptors whose input, or closing, ends the sleep.
     fn wakers(&self) -> [Option<BorrowedFd<'_>>; 2];
 
-    /// The sleep, if it began, is over, for whatever reason.
+    /// Ends the sleep, if it began, for whatever reason.
     fn wake(&self);
 }
 
 impl<'a> Wait<'a> {
-    /// The signal's count; to be read before an attempt, so that no change between attempt and wait
-    /// is missed.
+    /// The signal's count. It must be read before an attempt, so that no change between attempt and
+    /// wait is missed.
     #[must_use]
     pub fn epoch(self) -> u64 {
         match self {
@@ -108,9 +115,9 @@ impl<'a> Wait<'a> {
         }
     }
 
-    /// Blocks until the link may move for an event after `epoch`, or `limit` has passed; may return
-    /// early. For who has a link without a [`Channel`](crate::Channel), which waits for both of its
-    /// links at once.
+    /// Blocks until the link may move for an event after `epoch`, or `limit` has passed. It may
+    /// return early. It serves callers that have a link without a [`Channel`](crate::Channel),
+    /// which waits for both of its links at once.
     ///
     /// # Errors
     /// The operating system cannot wait for the descriptor.
@@ -118,13 +125,13 @@ impl<'a> Wait<'a> {
         wait_any(Some(self.after(epoch, flags)), None, limit)
     }
 
-    /// Ready to wait, for anything after `epoch`.
+    /// Prepares to wait for anything after `epoch`.
     pub(crate) fn after(self, epoch: u64, flags: PollFlags) -> Armed<'a> {
         Armed { on: self, epoch, flags }
     }
 }
 
-/// A [`Wait`] and what its signal stood at.
+/// A [`Wait`] and the count of its signal.
 #[derive(Clone, Copy)]
 pub(crate) struct Armed<'a> {
     on: Wait<'a>,
@@ -132,10 +139,10 @@ pub(crate) struct Armed<'a> {
     flags: PollFlags,
 }
 
-/// The interval at which two sources of different kinds are looked at.
+/// The interval at which two sources of different kinds are checked.
 const MIXED_TICK: Duration = Duration::from_millis(1);
 
-/// Blocks until one of the two may move, or `limit` has passed; may return early.
+/// Blocks until one of the two may move, or `limit` has passed. It may return early.
 pub(crate) fn wait_any(a: Option<Armed<'_>>, b: Option<Armed<'_>>, limit: Duration) -> io::Result<()> {
     let armed = [a, b];
     if armed.iter().flatten().any(|armed| matches!(armed.on, Wait::Ready)) {
@@ -181,9 +188,13 @@ fn sleep(armed: [Option<Armed<'_>>; 2], limit: Duration) -> io::Result<()> {
     Ok(())
 }
 
-/// Polls; an interrupting signal counts as a return before the limit.
+/// Polls. An interrupting signal counts as an early return.
+///
+/// # Errors
+/// The operating system's error.
 pub fn poll_fds(fds: &mut [PollFd<'_>], limit: Duration) -> io::Result<()> {
-    // Whole milliseconds upwards, so that the last wait before a limit does not become a spin.
+    // The limit is rounded up to whole milliseconds, so that the last wait before it does not
+    // become a spin.
     let limit = limit.max(Duration::from_millis(1));
     let limit = Timespec {
         tv_sec: i64::try_from(limit.as_secs()).unwrap_or(i64::MAX),
@@ -203,7 +214,7 @@ pub struct Signal {
 }
 
 impl Signal {
-    /// Counts one more change and wakes whoever waits.
+    /// Counts one more change and wakes all waiting threads.
     pub fn bump(&self) {
         let mut epoch = self.lock();
         *epoch = epoch.wrapping_add(1);
@@ -217,7 +228,7 @@ impl Signal {
         *self.lock()
     }
 
-    /// Blocks until the counter has left `seen`, or `limit` has passed.
+    /// Blocks until the counter differs from `seen`, or `limit` has passed.
     pub fn wait_past(&self, seen: u64, limit: Duration) {
         let deadline = Instant::now() + limit;
         let mut epoch = self.lock();

@@ -1,4 +1,8 @@
 //! All parties of a protocol on one thread.
+//!
+//! [`Lockstep`] advances the machines of all parties round by round, without links. A test may edit
+//! messages in transit. At the end of a run, the rounds and bytes of each machine are compared with
+//! its declared cost.
 
 use crate::{
     Cost,
@@ -7,11 +11,11 @@ use crate::{
 };
 use hushwire_block::registry;
 
-/// The party whose message a slot hears.
+/// The assignment of slots to the parties that they receive from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Wiring {
-    /// Even slots lead to the left neighbour and from the right one, odd slots the other way round.
-    /// Two parties are a ring.
+    /// Even slots lead to the left neighbour and from the right one, odd slots the other way. Two
+    /// parties form a ring.
     #[default]
     Ring,
     /// A slot for each peer, in the order of parties.
@@ -19,7 +23,7 @@ pub enum Wiring {
 }
 
 impl Wiring {
-    /// The party and the slot whose message comes to `slot` of party `i` among `n`.
+    /// The party and the slot whose message is received on `slot` of party `i` among `n`.
     fn heard(self, n: usize, i: usize, slot: usize) -> (usize, usize) {
         match self {
             Wiring::Ring if slot.is_multiple_of(2) => ((i + 1) % n, slot),
@@ -35,15 +39,15 @@ impl Wiring {
 /// A message of a run in lockstep.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Place {
-    /// Rounds before.
+    /// The number of earlier rounds.
     pub round: usize,
     /// The party that sends it.
     pub party: usize,
-    /// Its slot.
+    /// The sender's slot.
     pub slot: usize,
 }
 
-/// Changes messages on their way.
+/// A function that changes messages in transit.
 type Edit<'a> = &'a mut dyn FnMut(Place, &mut Vec<u8>);
 
 fn erased<M: Machine>(parties: &mut [M]) -> Vec<&mut dyn Machine<Error = M::Error>> {
@@ -58,12 +62,12 @@ fn erased<M: Machine>(parties: &mut [M]) -> Vec<&mut dyn Machine<Error = M::Erro
 #[derive(Default)]
 struct Post {
     messages: Vec<Message>,
-    /// Messages that come in their place.
+    /// Messages that are delivered in place of the party's own.
     instead: Vec<Option<Vec<u8>>>,
 }
 
-/// Advances all parties on one thread: no queue, no copy; each reads its peer's message where it
-/// lies.
+/// Advances all parties on one thread, without queues or copies. Each party reads its peer's
+/// message in the peer's buffer.
 #[derive(Default)]
 pub struct Lockstep {
     wiring: Wiring,
@@ -72,7 +76,7 @@ pub struct Lockstep {
 }
 
 impl Lockstep {
-    /// A driver of parties on a ring, with no buffers yet; buffers are kept from run to run.
+    /// A driver of parties on a ring, initially without buffers. Buffers are kept between runs.
     #[must_use]
     pub fn new() -> Self {
         Lockstep::default()
@@ -87,23 +91,24 @@ impl Lockstep {
     /// Runs every party to its end.
     ///
     /// # Errors
-    /// The first error of a party; the others stay where they are.
+    /// The first error of a party. The other parties stay where they are.
     ///
     /// # Panics
-    /// If the parties' rounds do not mirror each other, or one costs other than it declares: a bug
-    /// of the protocol.
+    /// If the parties' rounds do not match each other, or the cost of one differs from its
+    /// declaration (a bug of the protocol).
     pub fn run<M: Machine>(&mut self, parties: &mut [M]) -> Result<(), M::Error> {
         self.drive(&mut erased(parties), None)
     }
 
-    /// [`Lockstep::run`] with a cheat: `edit` is shown a copy of every message and may change it in
-    /// any way, its length too, before it is heard. The sender goes on with the one that it made.
+    /// As [`Lockstep::run`], with a cheat. `edit` gets a copy of every message and may change it in
+    /// any way, including its length, before it is received. The sender continues with the message
+    /// that it made.
     ///
     /// # Errors
-    /// As there.
+    /// The errors of [`Lockstep::run`].
     ///
     /// # Panics
-    /// As there.
+    /// As [`Lockstep::run`].
     pub fn run_edited<M: Machine>(
         &mut self,
         parties: &mut [M],
@@ -112,7 +117,7 @@ impl Lockstep {
         self.drive(&mut erased(parties), Some(&mut edit))
     }
 
-    /// One function for all machines with an error: tests run hundreds of kinds.
+    /// One function serves all machines with the same error, since tests run hundreds of kinds.
     fn drive<E>(
         &mut self,
         parties: &mut [&mut dyn Machine<Error = E>],
@@ -170,7 +175,7 @@ impl Lockstep {
             std::mem::swap(&mut self.sent, &mut self.out);
         }
         for (i, (declared, spent)) in declared.iter().zip(&spent).enumerate() {
-            // A party may have nothing to say in a round that passes all the same.
+            // A round may pass in which a party sends nothing.
             let all = Cost { rounds, ..*spent };
             let well = declared.is_none_or(|declared| declared == *spent || declared == all);
             assert!(well, "party {i}: {declared:?}, {spent:?} in {rounds} rounds");
@@ -178,7 +183,7 @@ impl Lockstep {
         Ok(())
     }
 
-    /// Every message is as long as the one who hears it expects.
+    /// Checks that every message has the length that its receiver expects.
     fn compare(&self) {
         for (i, post) in self.out.iter().enumerate() {
             for (slot, message) in post.messages.iter().enumerate() {

@@ -1,5 +1,9 @@
-//! One kind of protocol machine: a party's half of a protocol, a round at a time, without input or
-//! output.
+//! The trait of protocol machines: a party's part of a protocol, a round at a time, without input
+//! or output.
+//!
+//! In each round, a [`Machine`] writes a message to each of its slots, then reads the messages of
+//! all slots. Drivers move the messages, so one machine runs over a network, in lockstep with its
+//! peers, or alone from a recording. The lengths of messages follow from agreed parameters only.
 
 use crate::Cost;
 use hushwire_block::Buffer;
@@ -9,14 +13,14 @@ use hushwire_block::Buffer;
 pub struct Round {
     /// The step's name in errors.
     pub name: &'static str,
-    /// Bytes that this party sends.
+    /// The number of bytes that this party sends.
     pub out: usize,
-    /// Bytes that this party hears.
+    /// The number of bytes that this party receives.
     pub into: usize,
 }
 
 impl Round {
-    /// A round in which as much is heard as is sent.
+    /// A round in which as many bytes are received as sent.
     #[must_use]
     pub const fn even(name: &'static str, bytes: usize) -> Round {
         Round { name, out: bytes, into: bytes }
@@ -28,22 +32,22 @@ impl Round {
 pub struct Exchanged<'a> {
     /// The message that this party sent.
     pub own: &'a [u8],
-    /// The message that came.
+    /// The message that this party received.
     pub heard: &'a [u8],
 }
 
 impl<'a> Exchanged<'a> {
-    /// No message either way.
+    /// Empty messages in both directions.
     pub const NOTHING: Exchanged<'static> = Exchanged { own: &[], heard: &[] };
 
-    /// A message that came, for a machine that does not look at its own again.
+    /// A received message, for a machine that does not read its own messages again.
     #[must_use]
     pub const fn heard(heard: &'a [u8]) -> Exchanged<'a> {
         Exchanged { own: &[], heard }
     }
 }
 
-/// One slot's message, in a buffer that is kept.
+/// One slot's message, in a buffer that is reused.
 #[derive(Default)]
 pub struct Message {
     pub(crate) bytes: Buffer,
@@ -57,7 +61,7 @@ impl Message {
         &self.bytes[..self.round.map_or(0, |round| round.out)]
     }
 
-    /// Bytes that the round brings.
+    /// The number of bytes that this party receives in the round.
     #[must_use]
     pub fn comes(&self) -> usize {
         self.round.map_or(0, |round| round.into)
@@ -73,7 +77,7 @@ impl Message {
     }
 }
 
-/// Slots whose messages are gathered without an allocation.
+/// The number of slots whose messages are gathered without an allocation.
 const FEW: usize = 8;
 
 /// The messages of a round, one for each slot.
@@ -94,7 +98,7 @@ impl<'a> Gathered<'a> {
         Gathered { few, many, slots }
     }
 
-    /// Messages that are in buffers.
+    /// Gathers messages that are in buffers.
     pub(crate) fn of(own: &'a [Message], heard: &'a [Buffer]) -> Self {
         Self::new(own.len(), &|slot| Exchanged {
             own: own[slot].sent(),
@@ -107,13 +111,13 @@ impl<'a> Gathered<'a> {
     }
 }
 
-/// One party's half of a protocol without input or output: round by round it writes a message to
-/// each of its slots, then reads the messages of all of them. What is sent in a round does not
-/// depend on what is heard in it.
+/// One party's part of a protocol without input or output. In each round it writes a message to
+/// each of its slots, then reads the messages of all slots. A message does not depend on messages
+/// that are received in the same round.
 ///
-/// A slot is a direction of talk as a [`Channel`](crate::Channel) is one: out to one peer and in
-/// from another, which may be the same. Two parties need one slot, a ring of three needs one, `n`
-/// parties that all talk to each other need `n - 1`, in the order of peers.
+/// A slot is a direction of communication, like a [`Channel`](crate::Channel): out to one peer and
+/// in from another, which may be the same. Two parties need one slot, and so does a ring of three.
+/// `n` parties that all communicate with each other need `n - 1` slots, in the order of peers.
 ///
 /// ```text
 /// round ─► write(0) … write(s-1) ─► exchange
@@ -121,83 +125,84 @@ impl<'a> Gathered<'a> {
 ///    upcoming is known  ─► turn, then write(1) … write(s-1) ─► exchange
 /// ```
 ///
-/// Lengths come from agreed parameters alone; drivers hand on exactly these, or end the run. After
-/// an error the machine is of no more use. Software, hardware and test parties all have this trait,
-/// and one set of drivers runs them: see [`drive`](crate::drive).
+/// Lengths follow from agreed parameters only. Drivers pass on messages of exactly these lengths,
+/// or end the run. After an error the machine cannot be used any more. Software, hardware and test
+/// parties all have this trait, and one set of drivers runs them: see [`drive`](crate::drive).
 pub trait Machine {
-    /// The reasons for which a step may fail. A machine whose steps cannot fail has
-    /// [`NetError`](crate::NetError), the error of the channels under it.
+    /// The error of a step. A machine whose steps cannot fail has [`NetError`](crate::NetError),
+    /// the error of the channels under it.
     type Error;
 
-    /// Slots that it talks on, the same in every round.
+    /// The number of slots, the same in every round.
     fn slots(&self) -> usize {
         1
     }
 
-    /// The round under way on a slot; `None` on all of them when the protocol is done.
+    /// The round in progress on a slot; `None` on all slots when the protocol is done.
     fn round(&self, slot: usize) -> Option<Round>;
 
-    /// Writes all of the round's message to `slot`; the old contents of `out` are arbitrary. Slots
-    /// come in order, once each.
+    /// Writes the whole message of the round to `slot`. The old contents of `out` are arbitrary.
+    /// Slots come in order, once each.
     ///
     /// # Errors
-    /// As the protocol says; nothing may be sent then.
+    /// The errors of the protocol. Nothing may be sent after one.
     fn write(&mut self, slot: usize, out: &mut [u8]) -> Result<(), Self::Error>;
 
-    /// [`Machine::write`] into the first `bytes` of a buffer, which may be exchanged for another:
-    /// whoever has made the message in a buffer already hands it over, and need not copy it.
+    /// As [`Machine::write`], into the first `bytes` of a buffer, which may be swapped for another.
+    /// A machine that has already made the message in a buffer passes that on, and need not copy
+    /// it.
     ///
     /// # Errors
-    /// As there.
+    /// The errors of [`Machine::write`].
     fn hand(&mut self, slot: usize, out: &mut Buffer, bytes: usize) -> Result<(), Self::Error> {
         out.reserve_len(bytes);
         self.write(slot, &mut out[..bytes])
     }
 
-    /// Takes the messages of the round, one for each slot, and goes on to the next round.
+    /// Takes the messages of the round, one for each slot, and proceeds to the next round.
     ///
     /// # Errors
     /// A message is malformed, or a check failed.
     fn read(&mut self, messages: &[Exchanged<'_>]) -> Result<(), Self::Error>;
 
-    /// [`Machine::read`] of messages in buffers, one of each for every slot. Buffers may be
-    /// exchanged for others: whoever keeps a message need not copy it.
+    /// As [`Machine::read`], for messages in buffers, one of each for every slot. Buffers may be
+    /// swapped for others, so that a machine that keeps a message need not copy it.
     ///
     /// # Errors
-    /// As there.
+    /// The errors of [`Machine::read`].
     fn take(&mut self, own: &mut [Message], heard: &mut [Buffer]) -> Result<(), Self::Error> {
         self.read(Gathered::of(own, heard).all())
     }
 
-    /// The round after the one under way on slot 0, where [`Machine::turn`] takes these messages
-    /// and makes that one's. A driver calls `turn` then, and `read` where this is `None`.
+    /// The next round on slot 0, if [`Machine::turn`] can take these messages and make the message
+    /// of that round. A driver then calls `turn`; it calls `read` if this is `None`.
     fn upcoming(&self) -> Option<Round> {
         None
     }
 
-    /// [`Machine::read`] and [`Machine::write`] to slot 0 in one, for machines whose kernels take a
-    /// round's messages and make the next one's in one pass over memory. Other slots follow through
-    /// `write`.
+    /// As [`Machine::read`] and [`Machine::write`] to slot 0 in one call. It serves machines whose
+    /// kernels take a round's messages and make the next message in one pass over memory. Other
+    /// slots follow through `write`.
     ///
     /// # Errors
-    /// As of both.
+    /// The errors of both.
     fn turn(&mut self, messages: &[Exchanged<'_>], out: &mut [u8]) -> Result<(), Self::Error> {
         self.read(messages)?;
         self.write(0, out)
     }
 
-    /// The declared cost of a whole run, derived from the protocol's parameters; `None` where it
-    /// depends on a state that runs share. Its rounds are those that pass, or those in which this
-    /// party says or hears something. [`Lockstep`](crate::drive::Lockstep) holds a machine to it.
+    /// The declared cost of a whole run, derived from the protocol's parameters. `None` if it
+    /// depends on a state that runs share. Its rounds are either all rounds, or those in which this
+    /// party sends or receives something. [`Lockstep`](crate::drive::Lockstep) checks it.
     fn cost(&self) -> Option<Cost> {
         None
     }
 }
 
-/// A machine, and what belongs to it and takes no part.
+/// A machine with data that belongs to it and takes no part in the protocol.
 pub struct With<M, T> {
     /// The machine.
     pub machine: M,
-    /// All else.
+    /// The data.
     pub with: T,
 }

@@ -1,8 +1,10 @@
-//! Implementations of [`Machine`] that types share: behind the gate, and passed on to a part.
+//! Macros for implementations of [`Machine`] that types share: behind the gate, or delegated to a
+//! field.
 
 use crate::machine::{Machine, With};
 
-/// A [`Machine`](crate::drive::Machine) of a type that holds one: every call is passed on to it.
+/// Implements [`Machine`](crate::drive::Machine) for a type that holds one, by delegating every
+/// call to it.
 ///
 /// ```
 /// use hushwire_machine::{NetError, drive::{Line, Machine}, passed_on};
@@ -62,10 +64,10 @@ macro_rules! passed_on {
     };
 }
 
-/// A [`Machine`](crate::drive::Machine) of a type with one slot, behind the gate: nothing reaches
-/// the protocol but through it.
+/// Implements [`Machine`](crate::drive::Machine) for a type with one slot, behind the gate. All
+/// calls of the protocol pass through the gate.
 ///
-/// The type has, as private functions of its own or of a private trait:
+/// The type has these private functions, of its own or of a private trait:
 ///
 /// ```text
 /// latch(&self) -> &Latch                         its field
@@ -74,8 +76,8 @@ macro_rules! passed_on {
 /// hear(&mut self, Exchanged) -> Result           takes the round's messages, and goes on to the
 ///                                                next
 ///
-/// and with `fused`, where `exchange` gives the next round as soon as a message is made
-/// answer(&mut self, Exchanged, &mut [u8]) -> Result    hears, and says the next round's message
+/// and with `fused`, if `exchange` gives the next round as soon as a message is made
+/// answer(&mut self, Exchanged, &mut [u8]) -> Result    receives, and writes the next message
 /// ```
 ///
 /// Other functions of the trait may follow:

@@ -1,4 +1,7 @@
-//! Counts what moves, to compare with what a protocol declares.
+//! Counts messages and bytes, to compare them with what a protocol declares.
+//!
+//! A [`Meter`] is a tap that counts payload bytes for each peer, and exchanges and bytes for each
+//! lane. Its reading has the form of a declared [`Cost`].
 
 use std::{
     collections::BTreeMap,
@@ -10,20 +13,20 @@ use crate::{PartyId, Tap};
 /// The cost of a protocol for one party, declared or measured.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug)]
 pub struct Cost {
-    /// Exchanges one after the other.
+    /// Sequential exchanges.
     pub rounds: u64,
-    /// Payload bytes that the party sends, to all peers together.
+    /// The payload bytes that the party sends to all peers.
     pub bytes_sent: u64,
 }
 
 impl Cost {
-    /// The cost of both, one after the other.
+    /// The cost of both in sequence.
     #[must_use]
     pub fn then(self, other: Cost) -> Cost {
         Cost { rounds: self.rounds + other.rounds, bytes_sent: self.bytes_sent + other.bytes_sent }
     }
 
-    /// The cost since the count was `before`.
+    /// The difference between this cost and an earlier one, `before`.
     #[must_use]
     pub fn since(self, before: Cost) -> Cost {
         Cost { rounds: self.rounds - before.rounds, bytes_sent: self.bytes_sent - before.bytes_sent }
@@ -39,17 +42,18 @@ pub struct Traffic {
     pub bytes_received: u64,
 }
 
-/// The reading of a [`Meter`]: payload bytes, without what TLS and TCP add.
+/// The reading of a [`Meter`]: payload bytes, without the overhead of TLS and TCP.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct MeterReading {
     /// Bytes by peer.
     pub peers: BTreeMap<PartyId, Traffic>,
-    /// Finished exchanges, and bytes sent to all peers, by lane, over all channels of that lane.
+    /// The finished exchanges of each lane, and the bytes sent to all peers on it, over all
+    /// channels of that lane.
     pub lanes: BTreeMap<u16, Cost>,
 }
 
 impl MeterReading {
-    /// Rounds: the exchanges of the busiest lane, since lanes run beside each other.
+    /// The rounds: the exchanges of the busiest lane, since lanes run concurrently.
     #[must_use]
     pub fn rounds(&self) -> u64 {
         self.lanes.values().map(|cost| cost.rounds).max().unwrap_or(0)
@@ -67,7 +71,7 @@ impl MeterReading {
         self.peers.values().map(|t| t.bytes_received).sum()
     }
 
-    /// The reading in the terms in which a protocol declares its cost.
+    /// The reading in the form in which a protocol declares its cost.
     #[must_use]
     pub fn cost(&self) -> Cost {
         Cost { rounds: self.rounds(), bytes_sent: self.bytes_sent() }
@@ -103,7 +107,7 @@ impl Meter {
         self.lock().clone()
     }
 
-    /// Sets the meter to zero and answers what it showed.
+    /// Resets the meter to zero and returns its last reading.
     #[must_use]
     pub fn take(&self) -> MeterReading {
         std::mem::take(&mut *self.lock())

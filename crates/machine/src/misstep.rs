@@ -1,32 +1,32 @@
-//! Calls and messages that the gate before a machine did not let through.
+//! Calls and messages that the gate in front of a machine refused.
 
 use thiserror::Error;
 
-/// A call that the gate did not let through, or a message. The machine is of no more use.
+/// A call or a message that the gate refused. The machine cannot be used any more.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 pub enum Misstep {
-    /// A peer's message has another length than the round declares.
+    /// The length of a peer's message differs from the round's.
     #[error("{found} bytes came during {step} instead of {expected}")]
     Message {
-        /// The round under way.
+        /// The round in progress.
         step: &'static str,
-        /// Bytes that came.
+        /// The number of bytes that came.
         found: usize,
-        /// Bytes that the round declares.
+        /// The number of bytes that the round declares.
         expected: usize,
     },
-    /// A buffer of the caller's has another length than the round declares, or there is not one for
-    /// each slot.
+    /// The length of a caller's buffer differs from the round's, or the number of buffers is not
+    /// that of the slots.
     #[error("a buffer of {found} bytes was brought to {step} instead of one of {expected}")]
     Buffer {
-        /// The round under way.
+        /// The round in progress.
         step: &'static str,
-        /// Its bytes.
+        /// The length of the buffer.
         found: usize,
-        /// Bytes that the round declares.
+        /// The number of bytes that the round declares.
         expected: usize,
     },
-    /// A step failed before, or this call came out of turn.
+    /// A step failed earlier, or this call came out of turn.
     #[error("this run is lost at {step}: a step of it failed before, or was called out of turn")]
     Lost {
         /// The step at which it was lost.

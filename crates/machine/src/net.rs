@@ -1,4 +1,7 @@
 //! The links of one party in one session.
+//!
+//! A [`Net`] holds half links by peer and lane, and gives them out as channels. Between processes,
+//! it also has the session's id and keeps the watch over the session alive.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -8,8 +11,8 @@ type Lane = (PartyId, u16);
 
 /// All half links of one party, by peer and lane, to be taken as channels.
 ///
-/// Dropping it closes the links that were not taken. When it and all its channels are dropped, the
-/// party has sent a goodbye to its peers; one that ends otherwise counts as dead.
+/// Dropping it closes the links that were not taken. When it and all its channels have been
+/// dropped, the party has sent a goodbye to its peers. A party that ends otherwise counts as dead.
 pub struct Net {
     me: PartyId,
     lanes: u16,
@@ -19,13 +22,14 @@ pub struct Net {
     rx: BTreeMap<Lane, Option<Box<dyn Rx>>>,
     session: Option<SessionId>,
     process: Process,
-    /// Last, so that the data's links close before the goodbye. In one process nobody watches.
+    /// This field is last, so that the data links close before the goodbye. There is no watch
+    /// within one process.
     watched: Option<Hold>,
 }
 
 impl Net {
-    /// A net without links; `lanes` is what [`Net::lanes`] answers, `stall` the limit of its
-    /// channels.
+    /// Makes a net without links. `lanes` is the result of [`Net::lanes`], and `stall` is the limit
+    /// of its channels.
     #[must_use]
     pub fn new(me: PartyId, lanes: u16, stall: Duration) -> Self {
         Self {
@@ -40,27 +44,27 @@ impl Net {
         }
     }
 
-    /// Puts it under watch, and says which session it is.
+    /// Puts the net under watch, and sets its session.
     pub fn attend(&mut self, session: SessionId, watched: Hold) {
         (self.session, self.watched) = (Some(session), Some(watched));
     }
 
-    /// The session's id, the same for all its members and no other session's: a hash of
-    /// the name that the session was given and of what every party's process drew afresh. `None`
-    /// when all parties are in one process, which names the session itself.
+    /// The session's id, which is the same for all its members and differs from that of any other
+    /// session. It is a hash of the session's name and of fresh bytes of every party's process.
+    /// `None` if all parties are in one process, which names the session itself.
     #[must_use]
     pub fn session(&self) -> Option<SessionId> {
         self.session
     }
 
-    /// Tells peers why this party ends, and hears why a peer did; `None` when all parties are in
-    /// one process.
+    /// The watch, which tells peers why this party ends, and knows why a peer did. `None` if all
+    /// parties are in one process.
     #[must_use]
     pub fn watch(&self) -> Option<Watch> {
         self.watched.as_ref().map(Hold::watch)
     }
 
-    /// Ends the session for all parties because of `culprit`, which may be this party: see
+    /// Ends the session for all parties because of `culprit`, which may be this party; see
     /// [`Watch::abort`].
     pub fn abort(&self, culprit: PartyId, why: Reason, step: &str) {
         if let Some(watch) = self.watch() {
@@ -80,7 +84,7 @@ impl Net {
         self.lanes
     }
 
-    /// Everybody this party has a link with, in order of id.
+    /// All parties that this party has a link with, in order of id.
     #[must_use]
     pub fn peers(&self) -> Vec<PartyId> {
         let mut peers: Vec<_> = self.tx.keys().chain(self.rx.keys()).map(|lane| lane.0).collect();
@@ -89,19 +93,20 @@ impl Net {
         peers
     }
 
-    /// Adds the link on which this party sends to `peer` on `lane`, in place of one there.
+    /// Adds the link on which this party sends to `peer` on `lane`. It replaces an earlier one.
     pub fn add_tx(&mut self, peer: PartyId, lane: u16, tx: Box<dyn Tx>) {
         self.tx.insert((peer, lane), Some(tx));
     }
 
-    /// Adds the link on which this party receives from `peer` on `lane`, in place of one there.
+    /// Adds the link on which this party receives from `peer` on `lane`. It replaces an earlier
+    /// one.
     pub fn add_rx(&mut self, peer: PartyId, lane: u16, rx: Box<dyn Rx>) {
         self.rx.insert((peer, lane), Some(rx));
     }
 
-    /// Puts what `wrap` makes of them in place of the links on which this party sends, and that are
-    /// not taken yet; links that keep watch over the session are not among them. `wrap` is given
-    /// the stall limit and must answer as many links, in order.
+    /// Replaces the links on which this party sends, and that are not taken yet, by the result of
+    /// `wrap`. Control links are not among them. `wrap` gets the stall limit and must return the
+    /// same number of links, in order.
     pub fn send_through(&mut self, wrap: impl FnOnce(Duration, Vec<Box<dyn Tx>>) -> Vec<Box<dyn Tx>>) {
         let mut slots: Vec<_> = self.tx.values_mut().filter(|slot| slot.is_some()).collect();
         let links = slots.iter_mut().filter_map(|slot| slot.take()).collect();
@@ -114,8 +119,9 @@ impl Net {
     /// Takes the links to `to` and from `from` on `lane` as one channel.
     ///
     /// # Errors
-    /// [`NetError::LaneTaken`] when a link was taken before or is not part of this session;
-    /// [`NetError::Forked`] in a fork of the process that opened the session. None is taken then.
+    /// [`NetError::LaneTaken`] if a link was already taken or is not part of this session;
+    /// [`NetError::Forked`] in a fork of the process that opened the session. In either case no
+    /// link is taken.
     pub fn channel(
         &mut self,
         lane: u16,

@@ -1,8 +1,8 @@
 //! The process in which secrets were drawn.
 //!
-//! `fork` copies seeds, counters and keys of TLS. If parent and child both went on with them, the
-//! same masks would hide different values. Everything that hands out masks or sends messages
-//! remembers its process, and refuses in any other.
+//! `fork` copies seeds, counters and TLS keys. If parent and child both continued with them, the
+//! same masks would hide different values. Every object that gives out masks or sends messages
+//! remembers its process, and refuses to work in any other.
 
 use crate::NetError;
 
@@ -12,14 +12,14 @@ use crate::NetError;
 pub struct Process(u32);
 
 impl Process {
-    /// The process that asks.
+    /// The current process.
     #[must_use]
     pub fn here() -> Self {
         Self(std::process::id())
     }
 
-    /// Whether it is the process that asks. It costs a system call: once a message, not once an
-    /// element.
+    /// Whether this is the current process. It costs a system call, so it is checked once a message
+    /// and not once an element.
     #[must_use]
     pub fn is_here(self) -> bool {
         self == Self::here()

@@ -1,48 +1,48 @@
-//! Why a session ends, as all its members hear it.
+//! The reason why a session ends, as all its members are told it.
 
 use core::fmt;
 
 use hushwire_fault::Excuse;
 
-/// The reason why a party ends a session before its time.
+/// The reason why a party ends a session early.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
 pub enum Reason {
-    /// An error of its own, for instance of a disk.
+    /// An error of its own, for instance of its disk.
     Failed,
-    /// An error of its own, with its cause.
+    /// An error of its own, with the cause.
     Local(Excuse),
     /// A person or a supervisor stopped it.
     Interrupted,
-    /// Its links closed and it had not said that it ends.
+    /// Its links closed before it announced that it ends.
     Died,
-    /// Nothing was heard of it any more.
+    /// It was silent for too long.
     Silent,
-    /// It lives, and data did not move for the stall limit.
+    /// It is alive, but no data moved for the stall limit.
     Stalled,
-    /// It ended, in order as it thought, while others still needed it.
+    /// It ended in good order by its own view, while others still needed it.
     Left,
     /// It did not come.
     Absent,
-    /// It disagrees about the session, or is not the one that the certificate should prove.
+    /// It disagrees about the session, or does not hold the key of the expected certificate.
     Refused,
     /// It sent a message that no honest party sends.
     Cheated,
     /// Another process with its key had joined before.
     Duplicate,
-    /// It takes no part in jobs of this kind: its operator has not allowed it.
+    /// It declines the job: its operator has not allowed jobs of this kind.
     Declined,
 }
 
 impl Reason {
-    /// Whether a member may give it for itself before it has joined.
+    /// Whether a member may give this reason for itself before it has joined.
     #[must_use]
     pub fn is_excuse(self) -> bool {
         matches!(self, Self::Local(_) | Self::Declined)
     }
 }
 
-/// Reads after a party's name: "party 1: died".
+/// The text follows a party's name: "party 1: died".
 impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

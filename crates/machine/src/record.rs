@@ -1,5 +1,5 @@
-//! Keeps what a party received, so that it can run again alone: to measure it, or to look for a
-//! fault.
+//! Records what a party received, so that the party can run again alone: to measure it, or to find
+//! a fault.
 
 use std::{
     collections::BTreeMap,
@@ -15,8 +15,8 @@ use crate::{Net, PartyId, Rx, Tap, Tx, Wait};
 /// It holds the party's view of the protocol: keep it as secret as the party's shares.
 #[derive(Clone, Default)]
 pub struct Recording {
-    /// Messages one after the other: lengths are agreed, so a party that runs again asks for the
-    /// same ones.
+    /// Concatenated messages. Lengths are agreed, so a party that runs again asks for the same
+    /// ones.
     links: BTreeMap<(PartyId, u16), Vec<u8>>,
 }
 
@@ -65,7 +65,7 @@ impl Recording {
         self.links.get(&(from, lane)).map_or(&[], Vec::as_slice)
     }
 
-    /// Forgets what came from `from` on `lane` after the first `len` bytes.
+    /// Removes what came from `from` on `lane` after the first `len` bytes.
     pub fn truncate(&mut self, from: PartyId, lane: u16, len: usize) {
         if let Some(bytes) = self.links.get_mut(&(from, lane)) {
             bytes.truncate(len);
@@ -79,29 +79,28 @@ pub struct Replay {
 }
 
 impl Replay {
-    /// To play `recording`, any number of times.
+    /// Prepares to play `recording` any number of times.
     #[must_use]
     pub fn new(recording: Recording) -> Self {
         Self { recording }
     }
 
-    /// The recorded bytes from `from` on `lane`; closed after the last of them.
+    /// A link that delivers the recorded bytes from `from` on `lane`, and then closes.
     #[must_use]
     pub fn rx(&self, from: PartyId, lane: u16) -> Box<dyn Rx> {
         Box::new(Played { bytes: self.recording.received(from, lane).to_vec(), at: 0 })
     }
 
-    /// Takes and forgets what the party sends.
+    /// A link that takes and discards what the party sends.
     #[must_use]
     pub fn tx(&self) -> Box<dyn Tx> {
         Box::new(Discard)
     }
 
-    /// All links of party `me` with `peers` on `lanes` lanes, as a session of several processes
-    /// would give them.
+    /// All links of party `me` with `peers` on `lanes` lanes, as in a session of several processes.
     #[must_use]
     pub fn net(&self, me: PartyId, peers: &[PartyId], lanes: u16) -> Net {
-        // Nothing here ever waits.
+        // A replay never waits.
         let mut net = Net::new(me, lanes, Duration::ZERO);
         for &peer in peers {
             for lane in 0..lanes {

@@ -1,4 +1,4 @@
-//! Changes chosen messages on their way, so that every check has a test that cheats.
+//! Changes chosen messages in transit, so that every check has a test that cheats.
 
 use std::sync::{
     Arc,
@@ -7,22 +7,22 @@ use std::sync::{
 
 use crate::{PartyId, Tap};
 
-/// A change of a message. Its length stays: both ends agreed on it.
+/// A change of a message. Its length stays the same, since both ends agreed on it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Edit {
     /// XORs `mask` into the bytes from `offset` on.
     Xor {
-        /// The first byte changed.
+        /// The offset of the first changed byte.
         offset: usize,
-        /// The bytes to XOR in; those beyond the message's end are left out.
+        /// The bytes to XOR in. Bytes beyond the message's end are ignored.
         mask: Vec<u8>,
     },
     /// All bytes become zero.
     Zero,
-    /// These bytes stand in its place; the edit does not apply to a message of another length.
+    /// Replaces the message by these bytes. The edit does not apply to a message of another length.
     Replace(Vec<u8>),
-    /// The message of this index, counted as the edited one is, stands in its place; the edit does
-    /// not apply when that one had another length or has not passed.
+    /// Replaces the message by the earlier message with this index, counted in the same direction.
+    /// The edit does not apply if the lengths differ or the earlier message has not passed.
     Earlier(usize),
 }
 
@@ -40,12 +40,12 @@ pub struct Tamper {
     hits: TamperHits,
 }
 
-/// The number of messages that edits changed: a cheating test asserts that its cheat took place.
+/// The number of messages that edits changed. A cheating test asserts that its cheat took place.
 #[derive(Clone, Default)]
 pub struct TamperHits(Arc<AtomicUsize>);
 
 impl TamperHits {
-    /// Edits that changed at least one byte so far.
+    /// The number of edits so far that changed at least one byte.
     #[must_use]
     pub fn count(&self) -> usize {
         self.0.load(Ordering::SeqCst)
@@ -53,27 +53,27 @@ impl TamperHits {
 }
 
 impl Tamper {
-    /// A tap that changes nothing yet.
+    /// A tap without edits.
     #[must_use]
     pub fn new() -> Self {
         Self { edits: Vec::new(), seen: Default::default(), counts: [0; 2], hits: TamperHits::default() }
     }
 
-    /// Also edits the outgoing message `index`.
+    /// Adds an edit of the outgoing message `index`.
     #[must_use]
     pub fn outgoing(mut self, index: usize, edit: Edit) -> Self {
         self.edits.push((TapDirection::Out, index, edit));
         self
     }
 
-    /// Also edits the incoming message `index`.
+    /// Adds an edit of the incoming message `index`.
     #[must_use]
     pub fn incoming(mut self, index: usize, edit: Edit) -> Self {
         self.edits.push((TapDirection::In, index, edit));
         self
     }
 
-    /// Counts the edits that took place, also after the tap was given away.
+    /// The counter of edits that took place, which stays valid after the tap is given away.
     #[must_use]
     pub fn hits(&self) -> TamperHits {
         self.hits.clone()
@@ -83,7 +83,7 @@ impl Tamper {
         let index = self.counts[way as usize];
         self.counts[way as usize] += 1;
         let seen = &mut self.seen[way as usize];
-        // Messages are kept only for edits that may ask for them.
+        // Messages are kept only if an edit may need them.
         if self.edits.iter().any(|(w, _, edit)| *w == way && matches!(edit, Edit::Earlier(_))) {
             seen.push(msg.to_vec());
         }

@@ -1,5 +1,5 @@
-//! Fresh bytes of several parties made into a name that none of them can choose: all commit, then
-//! all open.
+//! Turns fresh bytes of several parties into a name that no party can choose: all commit, then all
+//! open.
 //!
 //! ```text
 //! commit  c_i = H(domain, context, i, r_i)  32 bytes   ◄──►   of every party, before any is opened
@@ -7,11 +7,11 @@
 //! name    H'(domain, context, r_0, r_1, …)                    once every r_i fits its c_i
 //! ```
 //!
-//! **Security.** BLAKE3 as a random oracle. r_i is 32 uniform bytes, so that c_i hides it without
-//! any blinding, and nobody finds a second opening. Even the party that speaks last has fixed its
-//! r_i before it learns another one, so that the name is uniform. The index i in c_i keeps a party
-//! from repeating another's commitment as its own. With more than two parties the hash shows that a
-//! party sent them different commitments.
+//! **Security.** BLAKE3 is modelled as a random oracle. r_i is 32 uniform bytes, so c_i hides it
+//! without extra blinding, and nobody finds a second opening. Even the party that sends last has
+//! fixed its r_i before it learns another one, so the name is uniform. The index i in c_i keeps a
+//! party from repeating another's commitment as its own. With more than two parties, the hash
+//! reveals a party that sent different commitments to them.
 //!
 //! **Not prevented.** A party that receives all openings first can end the run and try again. Every
 //! other party sees that run fail.
@@ -19,7 +19,7 @@
 use crate::{Channel, NetError};
 use std::io;
 
-/// AGREEMENT: separates these hashes from any other use of BLAKE3.
+/// AGREEMENT: the domain of commitments.
 const COMMIT: &str = "hushwire 2026 wire toss commitment v1";
 const ALL: &str = "hushwire 2026 wire toss commitments of all v1";
 const NAME: &str = "hushwire 2026 wire toss name v1";
@@ -27,25 +27,24 @@ const NAME: &str = "hushwire 2026 wire toss name v1";
 /// A hash, or the fresh bytes of one party.
 pub type Word = [u8; 32];
 
-/// One party's side of a toss.
+/// One party's endpoint of a toss.
 ///
-/// Reading the others' openings uses it up: fresh bytes serve one name.
+/// Reading the others' openings consumes it: fresh bytes serve one name.
 pub struct Toss {
-    /// The hash of the domain and the context, with which all others begin.
+    /// The hash of the domain and the context, with which all other hashes begin.
     about: Word,
     me: u8,
     own: Word,
 }
 
-/// Fresh bytes do not fit their commitment. They are those of the other party with this index,
-/// counted without this party.
+/// The error that fresh bytes do not match their commitment. The field is the index of the party
+/// that sent them, counted without this party.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Unfit(pub usize);
 
 impl Toss {
-    /// Draws this party's fresh bytes. `domain` names one use in one protocol; `context` is what
-    /// the parties agreed on before. `me` is this party's place among all, the same in everybody's
-    /// eyes.
+    /// Draws this party's fresh bytes. `domain` names one use in one protocol, and `context` is
+    /// what the parties agreed on before. `me` is this party's place, on which all parties agree.
     ///
     /// # Errors
     /// The operating system gives no randomness.
@@ -55,8 +54,8 @@ impl Toss {
         Ok(Self::with(domain, context, me, own))
     }
 
-    /// The same with fresh bytes that the caller drew: uniform, secret until they are opened, and
-    /// for this toss alone.
+    /// Makes a toss with fresh bytes that the caller drew. They must be uniform, secret until they
+    /// are opened, and used only for this toss.
     #[must_use]
     pub fn with(domain: &'static str, context: &[u8], me: u8, own: Word) -> Self {
         Self { about: *blake3::Hasher::new_derive_key(domain).update(context).finalize().as_bytes(), me, own }
@@ -73,16 +72,16 @@ impl Toss {
         self.commit(self.me, &self.own)
     }
 
-    /// The second message. Nobody may send it before all commitments have come.
+    /// The second message. It must not be sent before all commitments have come.
     #[must_use]
     pub fn opening(&self) -> Word {
         self.own
     }
 
-    /// The name, from the others' commitments and openings in the order of places.
+    /// Computes the name from the others' commitments and openings in the order of places.
     ///
     /// # Errors
-    /// An opening does not fit.
+    /// An opening does not match its commitment.
     pub fn name(self, others: &[[Word; 2]]) -> Result<Word, Unfit> {
         let places = (0..=u8::MAX).filter(|place| *place != self.me);
         for (other, (place, [commitment, opening])) in places.zip(others).enumerate() {
@@ -93,7 +92,7 @@ impl Toss {
         Ok(self.hash(NAME, self.own, others.iter().map(|[_, opening]| *opening).collect()))
     }
 
-    /// A hash of a word of every party, in the order of places.
+    /// Hashes a word of every party, in the order of places.
     fn hash(&self, domain: &'static str, own: Word, others: Vec<Word>) -> Word {
         let mut words = others;
         words.insert(self.me.into(), own);
@@ -105,22 +104,22 @@ impl Toss {
     /// the name.
     ///
     /// # Errors
-    /// A channel failed, or [`NetError::Deviated`]: an opening does not fit, or parties heard
-    /// different commitments.
+    /// A channel failed; or [`NetError::Deviated`] if an opening does not match, or parties
+    /// received different commitments.
     ///
     /// # Panics
     /// If there are fewer channels than this party's place needs (the caller's bug).
     pub fn among(self, step: &str, channels: &mut [Channel]) -> Result<Word, NetError> {
         let commitments = to_all::<1>(step, channels, [self.commitment()])?;
         let commitments: Vec<_> = commitments.into_iter().flatten().collect();
-        // Not before everybody's commitment is here.
+        // The opening is sent only once all commitments are here.
         let openings = if channels.len() == 1 {
             to_all::<1>(step, channels, [self.opening()])?.into_iter().flatten().collect()
         } else {
             let all = self.hash(ALL, self.commitment(), commitments.clone());
             let heard = to_all(step, channels, [all, self.opening()])?;
             if heard.iter().any(|[theirs, _]| *theirs != all) {
-                // Whoever says another hash may be the one that was lied to.
+                // A party that sends another hash may be the one that was lied to.
                 return Err(channels[0].deviated(None, step, "it told parties different commitments"));
             }
             heard.iter().map(|[_, opening]| *opening).collect::<Vec<_>>()

@@ -9,7 +9,7 @@ fn toss(me: u8, own: u8) -> Toss {
     Toss::with(DOMAIN, b"context", me, [own; 32])
 }
 
-/// The messages of a party.
+/// Both messages of a party.
 fn said(toss: &Toss) -> [Word; 2] {
     [toss.commitment(), toss.opening()]
 }
@@ -26,8 +26,8 @@ fn channels(n: u8) -> Vec<Vec<Channel>> {
     nets.into_iter().enumerate().map(to_others).collect()
 }
 
-/// Party 0 of two beside one that makes its second message from what it heard, and may say another
-/// first one.
+/// Runs party 0 of two with a peer that makes its second message from what it received, and may
+/// also change its first one.
 fn beside(
     first: impl FnOnce(&Toss, Word) -> Word + Send,
     second: impl FnOnce(&Toss, Word) -> Word + Send,
@@ -98,8 +98,8 @@ fn a_reflected_toss_is_named() {
     blamed(beside(|_, heard| heard, |_, heard| heard), Some(PartyId(1)));
 }
 
-/// A party that speaks last, and knows the other's bytes, quickly finds bytes that make a name of
-/// its choice: here one that begins with a zero. Without commitments nobody would notice.
+/// A party that sends last, and knows the other's bytes, quickly finds bytes that give a name of
+/// its choice. Here the name begins with a zero. Without commitments this would not be detected.
 #[test]
 fn bytes_chosen_after_the_others_are_known_are_refused() {
     let grind = |_: &Toss, heard: Word| {
@@ -135,7 +135,7 @@ fn nobody_opens_before_all_have_committed() {
             last[0].recv(STEP, &mut first).unwrap_or_else(|e| panic!("{e}"));
             assert_eq!(first, toss(0, 5).commitment());
             assert_ne!(first, toss(0, 5).opening());
-            // The last party leaves in place of committing.
+            // The last party leaves instead of committing.
             drop(last);
             let ended = ended.join().unwrap_or_else(|_| panic!("it ends"));
             assert!(matches!(ended, Err(NetError::Closed { .. })), "{ended:?}");
@@ -144,7 +144,7 @@ fn nobody_opens_before_all_have_committed() {
     }
 }
 
-/// Parties 0 and 1 beside a party 2 that has a toss for each of them, and openings for each.
+/// Runs parties 0 and 1 with a party 2 that has a toss and an opening for each of them.
 fn among_three(lies: [u8; 2], opens: [u8; 2]) -> [Result<Word, NetError>; 2] {
     let [mut a, mut b, mut c] = <[_; 3]>::try_from(channels(3)).unwrap_or_else(|_| panic!("three"));
     let tosses = [toss(0, 5), toss(1, 6)];
@@ -159,10 +159,10 @@ fn among_three(lies: [u8; 2], opens: [u8; 2]) -> [Result<Word, NetError>; 2] {
             channel.recv(STEP, heard[0].as_mut_slice()).unwrap_or_else(|e| panic!("{e}"));
         }
         for ((channel, own), opening) in c.iter_mut().zip(lies).zip(opens) {
-            // It says what this party wants to hear.
+            // Party 2 sends the hash that this party expects.
             let all = toss(2, own).hash(ALL, toss(2, own).commitment(), honest.to_vec());
             let message = [all, [opening; 32]];
-            // Who ended before has closed.
+            // A party that ended earlier has closed its channel.
             let _ = channel.exchange(STEP, message.as_flattened(), heard.as_flattened_mut());
         }
         [one, two].map(|party| party.join().unwrap_or_else(|_| panic!("it ends")))
@@ -176,7 +176,7 @@ fn three_parties_find_one_name_and_no_party_can_choose_it() {
     for ended in among_three([7, 7], [8, 8]) {
         blamed(ended, Some(PartyId(2)));
     }
-    // Each of its openings fits, and each party would have a name of its own.
+    // Each opening of party 2 matches, and each party would get a different name.
     for ended in among_three([7, 8], [7, 8]) {
         blamed(ended, None);
     }

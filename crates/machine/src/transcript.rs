@@ -1,4 +1,4 @@
-//! Hashes of everything that moved, per link.
+//! Hashes of all messages, for each link.
 
 use std::{
     collections::BTreeMap,
@@ -9,9 +9,9 @@ use blake3::Hasher;
 
 use crate::{PartyId, Tap};
 
-/// AGREEMENT: separates these hashes from all others.
+/// AGREEMENT: the domain of a link's hash.
 const LINK_DOMAIN: &str = "hushwire wire 1 transcript of one link";
-/// AGREEMENT: separates the hash over links from those of links.
+/// AGREEMENT: the domain of the hash over links.
 const DIRECTION_DOMAIN: &str = "hushwire wire 1 transcript of one direction";
 
 /// One directed link: sender, receiver, lane.
@@ -20,8 +20,8 @@ type Link = (PartyId, PartyId, u16);
 /// A BLAKE3 hash of all messages of each link, shared by any number of channels of one party.
 ///
 /// A link's hash covers sender, receiver and lane, then each message's length (8 bytes, little
-/// endian) and bytes. Both ends of a link compute the same one. Threads may drive lanes in any
-/// order: each link has its own hash.
+/// endian) and bytes. Both ends of a link compute the same hash. Threads may drive lanes in any
+/// order, since each link has its own hash.
 #[derive(Clone)]
 pub struct Transcript {
     me: PartyId,
@@ -31,9 +31,9 @@ pub struct Transcript {
 /// The hashes of one party's two directions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TranscriptDigest {
-    /// Over all links out, in the order of receiver and lane.
+    /// The hash over all outgoing links, in the order of receiver and lane.
     pub sent: [u8; 32],
-    /// Over all links in, in the order of sender and lane.
+    /// The hash over all incoming links, in the order of sender and lane.
     pub received: [u8; 32],
 }
 
@@ -62,7 +62,8 @@ impl Transcript {
         TranscriptDigest { sent: sent.finalize().into(), received: received.finalize().into() }
     }
 
-    /// The hash of one link so far; `None` when nothing moved on it. The other end has the same.
+    /// The hash of one link so far; `None` if no message passed on it. The other end has the same
+    /// hash.
     #[must_use]
     pub fn link(&self, from: PartyId, to: PartyId, lane: u16) -> Option<[u8; 32]> {
         self.lock().get(&(from, to, lane)).map(|hasher| hasher.finalize().into())

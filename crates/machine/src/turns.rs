@@ -1,4 +1,5 @@
-//! Counts rounds where messages stream one way: a thousand of them in a row are one round.
+//! Counts rounds in protocols that stream messages one way: a thousand messages in a row are one
+//! round.
 
 use crate::{PartyId, Tap};
 use std::{
@@ -7,32 +8,32 @@ use std::{
 };
 
 /// The number of times that each lane waited for the peer after it had sent something, or at the
-/// start: rounds of protocols of two parties, in which a message may be one of a long stream.
-/// Clones count together.
+/// start. These are the rounds of protocols of two parties, in which a message may be part of a
+/// long stream. Clones share the count.
 #[derive(Clone, Default)]
 pub struct Turns(Arc<Mutex<BTreeMap<u16, Turn>>>);
 
 #[derive(Default)]
 struct Turn {
     count: u64,
-    /// Whether the last message came in, and so began the turn.
+    /// Whether the last message was incoming, and so began the turn.
     hears: bool,
 }
 
 impl Turns {
-    /// A tap to put on every channel whose rounds count.
+    /// A tap for every channel whose rounds count.
     #[must_use]
     pub fn tap(&self) -> Box<dyn Tap> {
         Box::new(self.clone())
     }
 
-    /// The rounds of the busiest lane: lanes run beside each other.
+    /// The rounds of the busiest lane, since lanes run concurrently.
     #[must_use]
     pub fn rounds(&self) -> u64 {
         self.lock().values().map(|turn| turn.count).max().unwrap_or(0)
     }
 
-    /// Starts to count anew.
+    /// Resets the count.
     pub fn reset(&self) {
         self.lock().clear();
     }

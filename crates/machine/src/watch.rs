@@ -1,48 +1,49 @@
-//! The watch over a session, as its channels see it. Who keeps it, and how peers hear of it, is the
-//! network's part.
+//! The watch over a session, as its channels see it. The crate of the network keeps it, and tells
+//! the peers.
 
 use std::{any::Any, sync::Arc, thread, time::Instant};
 
 use crate::{NetError, PartyId, Reason};
 
-/// Knows the first cause for which a session of several processes ends, and tells the peers.
+/// Knows the first cause that ended a session of several processes, and tells the peers.
 pub trait Overseer: Send + Sync {
-    /// A byte or a step of this party has moved.
+    /// Records that a byte or a step of this party has moved.
     fn stir(&self);
 
-    /// Whether the session still runs; the call costs nothing while it does.
+    /// Checks that the session still runs. The call costs nothing while it does.
     ///
     /// # Errors
     /// The error that ended the session.
     fn check(&self, step: &str) -> Result<(), NetError>;
 
-    /// A channel failed with `own` during `step`: answers the first cause, and tells the peers.
+    /// Called when a channel failed with `own` during `step`. Returns the first cause, and tells
+    /// the peers.
     fn judge(&self, step: &str, own: NetError) -> NetError;
 
-    /// A channel waits for `peer` since `since`. Answers the number by which [`Overseer::waited`]
-    /// ends that wait.
+    /// Records that a channel waits for `peer` since `since`. Returns the number with which
+    /// [`Overseer::waited`] ends that wait.
     fn waits(&self, peer: PartyId, step: &str, since: Instant) -> u64;
 
-    /// The wait of this number is over.
+    /// Ends the wait with this number.
     fn waited(&self, number: u64);
 
-    /// The party that keeps `peer` from going on: the last of the chain of those who wait, or
-    /// `peer` itself.
+    /// The party that keeps `peer` from continuing: the last one in the chain of waiting parties,
+    /// or `peer` itself.
     fn behind(&self, peer: PartyId) -> PartyId;
 
     /// Ends the session because of `culprit`; see [`Watch::abort`].
     fn abort(&self, culprit: PartyId, why: Reason, step: &str);
 
-    /// Says how far this party is; see [`Watch::comes`].
+    /// Reports this party's progress; see [`Watch::comes`].
     fn comes(&self, done: u64, of: u64);
 
-    /// A thread of this party that holds links of the session panics.
+    /// Called when a thread of this party that holds links of the session panics.
     fn panicked(&self);
 }
 
-/// Ends a session for all parties, and tells whether another has.
+/// Ends a session for all parties, and knows whether another party has.
 ///
-/// It comes from [`Net::watch`](crate::Net::watch) and may outlive the session; then it does
+/// It comes from [`Net::watch`](crate::Net::watch). It may outlive the session, and then does
 /// nothing.
 #[derive(Clone)]
 pub struct Watch(Arc<dyn Overseer>);
@@ -50,18 +51,20 @@ pub struct Watch(Arc<dyn Overseer>);
 impl Watch {
     /// Ends the session: this party's channels fail from now on, and the peers are told that it
     /// ends because of `culprit`, which may be this party. Returns when the peers can read it, or
-    /// soon after. Only the first cause counts: after one is known, others hear that one.
+    /// soon after. Only the first cause counts; if one is known already, the peers are told that
+    /// one.
     pub fn abort(&self, culprit: PartyId, why: Reason, step: &str) {
         self.0.abort(culprit, why, step);
     }
 
-    /// Says how far this party is, `done` steps of `of`: clients hear it with the next heartbeat,
-    /// about once a second.
+    /// Reports this party's progress, `done` steps of `of`. Clients are told with the next
+    /// heartbeat, about once a second.
     pub fn comes(&self, done: u64, of: u64) {
         self.0.comes(done, of);
     }
 
-    /// Whether the session still stands, for a party that computes long between messages.
+    /// Checks that the session still runs, for a party that computes for a long time between
+    /// messages.
     ///
     /// # Errors
     /// The error that ended the session: [`NetError::Dead`], [`NetError::Aborted`] or
@@ -71,21 +74,20 @@ impl Watch {
     }
 }
 
-/// Keeps the watch going: each net and channel has one. What it keeps is dropped with the last of
-/// them.
+/// Keeps the watch alive; each net and channel has one. `keeps` is dropped with the last of them.
 pub struct Hold {
     overseer: Arc<dyn Overseer>,
     keeps: Arc<dyn Any + Send + Sync>,
 }
 
 impl Hold {
-    /// The first hold; `keeps` says goodbye to the peers when it is dropped.
+    /// Makes the first hold. `keeps` sends goodbye to the peers when it is dropped.
     #[must_use]
     pub fn new(overseer: Arc<dyn Overseer>, keeps: Arc<dyn Any + Send + Sync>) -> Self {
         Self { overseer, keeps }
     }
 
-    /// Tells peers why this party ends, and hears why a peer did.
+    /// The watch, which tells peers why this party ends, and knows why a peer did.
     #[must_use]
     pub fn watch(&self) -> Watch {
         Watch(self.overseer.clone())
@@ -102,14 +104,14 @@ impl Hold {
 
 impl Drop for Hold {
     fn drop(&mut self) {
-        // Else a party that panics would end in good order.
+        // Otherwise a party that panics would end in good order.
         if thread::panicking() {
             self.overseer.panicked();
         }
     }
 }
 
-/// A wait of a channel; it ends when this is dropped.
+/// A wait of a channel, which ends when this is dropped.
 pub(crate) struct Waiting<'a> {
     overseer: &'a dyn Overseer,
     number: u64,

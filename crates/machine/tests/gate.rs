@@ -1,4 +1,5 @@
-//! The gate before a machine: other lengths, calls out of turn, errors and panics end it.
+//! The gate in front of a machine: wrong lengths, calls out of turn, errors and panics end the
+//! machine.
 
 use hushwire_machine::{
     NetError,
@@ -6,8 +7,8 @@ use hushwire_machine::{
     gated,
 };
 
-/// Says one byte and hears two, then hears one, then says and hears three; 9 is malformed, and 8 is
-/// a bug.
+/// Sends one byte and receives two, then receives one, then sends and receives three. 9 is
+/// malformed, and 8 is a bug.
 struct Three {
     at: usize,
     latch: Latch,
@@ -24,7 +25,7 @@ impl Three {
         &self.latch
     }
     fn exchange(&self) -> Option<Round> {
-        // As a machine that has gone on by the time it hears.
+        // It behaves like a machine that has moved on by the time it receives.
         ROUNDS.get(self.at.div_ceil(2)).copied()
     }
     fn say(&mut self, out: &mut [u8]) -> Result<(), NetError> {
@@ -135,7 +136,7 @@ fn buffers_of_other_lengths_end_a_machine() {
         let mut machine = three(Latch::new(), 1);
         assert!(buffer(machine.read(messages), "first", messages.len(), 1) && is_lost(&mut machine));
     }
-    // A machine that looks at its own messages again takes no others.
+    // A machine that reads its own messages again accepts no others.
     for own in [&[][..], &[7; 2], &[7; 4]] {
         let mut machine = three(Latch::with_own(), 5);
         let read = machine.read(&[Exchanged { own, heard: &[1; 3] }]);

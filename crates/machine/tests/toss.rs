@@ -1,10 +1,10 @@
-//! The bytes of a toss on the wire, by the file of digests.
+//! Pins the bytes of a toss on the wire in the file of digests.
 
 use hushwire_machine::{Channel, PartyId, Toss, inproc};
 use hushwire_testkit::{Digests, Trace};
 use std::{thread, time::Duration};
 
-/// A toss among `n`.
+/// Runs a toss among `n`.
 fn toss(n: u8) -> Trace {
     let (ids, trace) = ((0..n).map(PartyId).collect::<Vec<_>>(), Trace::new());
     let nets = inproc::mesh(&ids, 1, Duration::from_secs(60));

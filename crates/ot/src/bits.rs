@@ -18,7 +18,7 @@ pub(crate) fn bit(bits: &[u8], i: usize) -> u8 {
     bits[i / 8] >> (i % 8) & 1
 }
 
-/// Bit 0 of every block, packed; the last byte is filled up with zeros.
+/// Packs bit 0 of every block; unused bits of the last byte are 0.
 pub(crate) fn lsbs(blocks: &[Block], out: &mut [u8]) {
     let (whole, rest) = blocks.as_chunks::<8>();
     for (blocks, out) in whole.iter().zip(out.iter_mut()) {
@@ -29,7 +29,7 @@ pub(crate) fn lsbs(blocks: &[Block], out: &mut [u8]) {
     }
 }
 
-/// Bit 0 of both blocks of every pair, packed; the last bytes are filled up with zeros.
+/// Packs bit 0 of both blocks of every pair; unused bits of the last bytes are 0.
 pub(crate) fn pair_lsbs(pairs: &[[Block; 2]], zero: &mut [u8], one: &mut [u8]) {
     let bit = |byte: u8, block: &Block| byte << 1 | block.0[0] & 1;
     for (pairs, (zero, one)) in pairs.chunks(8).zip(zero.iter_mut().zip(one)) {
@@ -37,8 +37,8 @@ pub(crate) fn pair_lsbs(pairs: &[[Block; 2]], zero: &mut [u8], one: &mut [u8]) {
     }
 }
 
-/// Masks for the blocks of a vector from as many bits, in constant time: the bits in every byte,
-/// each lane keeps its own (1, 2, 4 or 8), and a shuffle's table turns that into all ones.
+/// Makes masks for the blocks of a vector from their bits, in constant time. The bits are copied to
+/// every byte, each lane keeps its own (1, 2, 4 or 8), and a shuffle turns it into all ones.
 struct Masks<L: Lanes> {
     own: L::V,
     table: L::V,
@@ -69,7 +69,7 @@ impl<L: Lanes> Masks<L> {
 struct AddWhere<'a> {
     bits: &'a [u8],
     delta: Block,
-    /// `None` where the blocks are those of `out`.
+    /// `None` if the blocks are those of `out`.
     blocks: Option<&'a [u8]>,
     out: &'a mut [u8],
     streamed: bool,
@@ -123,7 +123,7 @@ struct AddChosen<'a> {
 }
 
 impl AddChosen<'_> {
-    /// A vector of outputs.
+    /// Computes a vector of outputs.
     #[inline(always)]
     fn step<L: Lanes>(l: L, mask: L::V, pairs: &[u8], blocks: &[u8]) -> L::V {
         let (zero, one) = l.unzip(l.load(pairs), l.load(&pairs[L::BYTES..]));

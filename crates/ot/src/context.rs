@@ -1,9 +1,9 @@
-//! The terms that both parties agree on before the first message.
+//! The values on which both parties agree before the first message.
 
 use hushwire_aes::Backend;
 use hushwire_block::registry;
 
-/// The name of one run of a protocol, never used twice: it goes into every hash.
+/// The name of one run of a protocol, which is never used twice; it enters every hash.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Sid(pub [u8; 32]);
 
@@ -11,7 +11,7 @@ pub struct Sid(pub [u8; 32]);
 const DOMAIN: &str = "hushwire 2026 ot sid v1";
 
 impl Sid {
-    /// A name under this one: for a lane, a direction, a phase.
+    /// A derived name: for a lane, a direction, or a phase.
     #[must_use]
     pub fn child(&self, label: &str, index: u64) -> Sid {
         let mut hasher = blake3::Hasher::new_derive_key(DOMAIN);
@@ -24,7 +24,7 @@ impl Sid {
     }
 }
 
-/// The session's name, and the AES backend of this party; the backend is a local choice that
+/// The session's name, and the AES backend of this party. The backend is a local choice that
 /// changes no byte.
 #[derive(Clone, Copy, Debug)]
 pub struct Context {

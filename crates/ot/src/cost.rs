@@ -1,4 +1,4 @@
-//! The declared cost of a call, from the schedule in the protocol notes and not from running it.
+//! The declared cost of a call, computed from the protocol's schedule and not from a run.
 
 use hushwire_machine::Cost;
 
@@ -10,7 +10,7 @@ use crate::{
     rows::RowKind,
 };
 
-/// A functionality, for its cost.
+/// A functionality, as an argument for costs.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Functionality {
     /// Random correlated OT.
@@ -27,7 +27,7 @@ pub enum Functionality {
     BitOt,
 }
 
-/// The bytes of one tick: the sender's and the receiver's.
+/// The bytes of one tick, by sender and receiver.
 type Sent = [u64; 2];
 
 /// The ticks of a call.
@@ -44,8 +44,8 @@ impl Ticks {
 }
 
 impl Protocol {
-    /// The cost of an end's first call for the sender and the receiver, a following `verify`
-    /// included, set-up excluded.
+    /// The cost of an endpoint's first call, for the sender and the receiver. It includes a
+    /// following `verify`, and excludes the set-up.
     #[must_use]
     pub fn cost(self, level: Level, what: Functionality, count: usize) -> [Cost; 2] {
         let payload = |len: usize| match what {
@@ -71,26 +71,26 @@ impl Protocol {
     }
 }
 
-/// The lengths of what an end says or hears in its calls of random OTs, correlated or not, in
-/// semi-honest mode, from counts alone. Calls follow each other: one takes what those before it
-/// made and did not hand out.
+/// The lengths of the messages in an endpoint's calls of random OTs, correlated or not, in
+/// semi-honest mode, computed from counts alone. Calls follow each other: a call uses the OTs that
+/// earlier calls made and did not deliver.
 #[derive(Clone)]
 pub struct Chunks {
     core: Core,
-    /// OTs that were made and not handed out.
+    /// The number of OTs that were made and not delivered.
     left: usize,
-    /// Trees of a silent extension's round that came out.
+    /// The number of trees of the current round of a silent extension that were output.
     trees: usize,
 }
 
 impl Chunks {
-    /// The chunks of an end that was just set up.
+    /// The chunks of an endpoint that was just set up.
     #[must_use]
     pub fn new(protocol: Protocol) -> Self {
         Self { core: protocol.core(), left: 0, trees: 0 }
     }
 
-    /// The party that speaks; the other says nothing.
+    /// The party that sends the chunks; the other sends nothing.
     #[must_use]
     pub fn speaker(&self) -> Role {
         match self.core {
@@ -99,7 +99,8 @@ impl Chunks {
         }
     }
 
-    /// Bytes of each chunk of the next call, of `count` OTs; none in a chunk of what was left.
+    /// The bytes of each chunk of the next call, which has `count` OTs; 0 for a chunk of leftover
+    /// OTs.
     pub fn call(&mut self, count: usize) -> Vec<usize> {
         let (mut chunks, mut wanted) = (vec![], count);
         while wanted > 0 {
@@ -122,7 +123,7 @@ impl Chunks {
 }
 
 impl Core {
-    /// Messages of a check, one a tick.
+    /// The messages of a check, one in each tick.
     pub(crate) fn check(self, level: Level) -> Vec<(Role, usize)> {
         if level == Level::SemiHonest {
             return Vec::new();
@@ -138,8 +139,8 @@ impl Core {
     }
 }
 
-/// Where the receiver speaks: chunk i and its choices in tick i, a segment's check after it,
-/// payload at a lag.
+/// If the receiver speaks, tick i has chunk i and its choices; a segment's check follows the
+/// segment, and payload follows its chunk at a lag.
 fn row_ticks(
     chunks: &[(usize, usize)],
     check: &[(Role, usize)],
@@ -152,7 +153,8 @@ fn row_ticks(
         ticks.add(i, Role::Receiver, bytes + if given { len.div_ceil(8) } else { 0 });
         ticks.add(i + lag, Role::Sender, payload(*len));
     }
-    // Segments end every 16 chunks; the rest where the call or `verify` closes, when no check runs.
+    // Segments end every 16 chunks. The last one ends where the call or `verify` closes, once no
+    // check is running.
     let mut free = 0;
     let ends = (1..=chunks.len()).filter(|made| made.is_multiple_of(SEGMENT) || *made == chunks.len());
     for made in ends {
@@ -165,16 +167,17 @@ fn row_ticks(
     ticks
 }
 
-/// A tick of the sender, or the receiver's turn.
+/// A tick of the sender, or a turn of the receiver.
 enum Turn {
-    /// Whether a chunk is left, and whether a digest is in it.
+    /// Whether the tick has a chunk, and whether it has a digest.
     Sender { chunk: bool, digest: bool },
-    /// Whether it says a check's first step, and of how many chunks it says the choices.
+    /// Whether the receiver sends a check's first step, and the number of chunks whose choices it
+    /// sends.
     Receiver { places: bool, choices: usize },
 }
 
-/// Semi-honest: four chunks and one more, then the choices of four, and so on; at the end all that
-/// are left.
+/// Semi-honest: after five chunks come the choices of four, and so on; at the end come all
+/// remaining choices.
 fn turns(chunks: usize) -> Vec<Turn> {
     let mut turns = Vec::new();
     let mut unsaid = 0;
@@ -190,8 +193,8 @@ fn turns(chunks: usize) -> Vec<Turn> {
     turns
 }
 
-/// Malicious: a segment of sixteen chunks and one more, its places; one more with its digest, its
-/// choices.
+/// Malicious: after a segment of sixteen chunks and one more come the segment's places. After one
+/// more chunk, which carries the segment's digest, come its choices.
 fn checked_turns(chunks: usize) -> Vec<Turn> {
     let mut turns = Vec::new();
     for i in 0..chunks {
@@ -204,8 +207,8 @@ fn checked_turns(chunks: usize) -> Vec<Turn> {
             turns.push(Turn::Receiver { places: false, choices: SEGMENT });
         }
     }
-    // The last segment's check follows that of the one before, whose choices go with its first
-    // step.
+    // The last segment's check follows that of the segment before, whose choices are sent with the
+    // last check's first step.
     let last = (chunks.saturating_sub(1)) % SEGMENT + 1;
     let before = if chunks > SEGMENT && last <= 2 { SEGMENT } else { 0 };
     if before > 0 && last == 1 {
@@ -220,7 +223,7 @@ fn checked_turns(chunks: usize) -> Vec<Turn> {
     turns
 }
 
-/// The bytes that each party sends in each tick. Where choices have come whose payload has not been
+/// The bytes that each party sends in each tick. If choices were received whose payload was not yet
 /// sent, a tick of the sender carries the payload of the oldest such chunk.
 fn silent_ticks(
     chunks: &[(usize, usize)],
@@ -258,7 +261,8 @@ fn silent_ticks(
     ticks
 }
 
-/// OTs and message bytes of each chunk: 8192, the last one's columns a multiple of 512.
+/// The OTs and message bytes of each chunk. A chunk has 8192 OTs; the last one has the rest, and a
+/// message for a multiple of 512.
 pub(crate) fn row_chunks(kind: RowKind, count: usize) -> Vec<(usize, usize)> {
     let lens = (0..count.div_ceil(FULL)).map(|i| FULL.min(count - i * FULL));
     lens.map(|len| (len, row_chunk(kind, len).1)).collect()
@@ -267,15 +271,15 @@ pub(crate) fn row_chunks(kind: RowKind, count: usize) -> Vec<(usize, usize)> {
 /// OTs of a full chunk of rows.
 const FULL: usize = 8192;
 
-/// OTs that a chunk for `len` makes, and its message's bytes.
+/// The number of OTs that a chunk for `len` OTs makes, and the bytes of its message.
 fn row_chunk(kind: RowKind, len: usize) -> (usize, usize) {
     let made = len.next_multiple_of(512);
     (made, kind.cost(Level::SemiHonest).bits_per_ot * made / 8)
 }
 
-/// OTs and message bytes of each chunk: trees, and their share of the round's refill; a segment's
-/// first chunk lends 128 OTs to its check. Where `count` was set as the limit, the last round
-/// has no refill.
+/// The OTs and message bytes of each chunk. The bytes have its trees and their share of the round's
+/// refill. A segment's first chunk gives 128 OTs to its check. If `count` was set as the limit, the
+/// last round has no refill.
 pub(crate) fn tree_chunks(
     set: &Set,
     level: Level,
@@ -292,7 +296,7 @@ pub(crate) fn tree_chunks(
         let all = set.trees() - if is_last { 0 } else { set.refill_trees() };
         let trees = set.trees_for(left, spent, set.trees() - all + out);
         let refill = if is_last { 0 } else { set.refill_share(out, trees) };
-        // A last round may end with its last tree, and then nothing is left.
+        // A last round may end with its last tree; no OTs are left over then.
         out = (out + trees) % all;
         let len = left.min(trees * set.leaves() - spent);
         chunks.push((len, (refill + trees) * set.tree_bytes()));

@@ -4,12 +4,12 @@ use hushwire_machine::{Channel, drive};
 
 use crate::{Machine, OtError};
 
-/// Message buffers, kept from run to run: fresh pages cost more than the socket.
+/// Message buffers that are kept from run to run, because fresh pages cost more than the socket.
 #[derive(Default)]
 pub struct Driver(drive::Driver);
 
 impl Driver {
-    /// With no buffers yet.
+    /// A driver without buffers.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -18,7 +18,7 @@ impl Driver {
     /// Runs `steps` to its end.
     ///
     /// # Errors
-    /// The machine's or the channel's; an abort names the channel's peer.
+    /// The machine's or the channel's error; an abort names the channel's peer.
     pub fn run(
         &mut self,
         channel: &mut Channel,
@@ -29,10 +29,10 @@ impl Driver {
     }
 }
 
-/// [`Driver::run`] with buffers of its own.
+/// The same as [`Driver::run`], with buffers of its own.
 ///
 /// # Errors
-/// As there.
+/// The same as for [`Driver::run`].
 pub fn drive(channel: &mut Channel, steps: &mut dyn Machine<Error = OtError>) -> Result<(), OtError> {
     Driver::new().run(channel, steps)
 }

@@ -1,4 +1,5 @@
-//! One end of an extension, with what its functionalities share.
+//! One endpoint of an extension, with the state that its functionalities share: the number of the
+//! next OT, the hash, the progress of checks, and buffers.
 
 use hushwire_aes::Backend;
 use hushwire_block::Block;
@@ -13,22 +14,23 @@ use crate::{
     verified::Epochs,
 };
 
-/// An extension, the number of its next OT, and how far its checks are.
+/// An extension, the number of its next OT, and the progress of its checks.
 pub(crate) struct ExtensionEnd<S: Security> {
     pub(crate) extension: Box<dyn Extension<S>>,
     pub(crate) hasher: OtHasher,
     pub(crate) epochs: Epochs,
-    /// The next OT's number: the tweak of its hash.
+    /// The number of the next OT, which is the tweak of its hash.
     pub(crate) next: u64,
-    /// Chunks since the last segment closed.
+    /// The number of chunks since the last segment was closed.
     pub(crate) in_segment: usize,
-    /// From the beginning of a call to its last step: after an error, or a call that was dropped,
-    /// it stays.
+    /// Whether a call is in progress. It stays true after an error, or after a call that was
+    /// dropped.
     pub(crate) busy: bool,
-    /// Buffers for blocks of chunks, kept for the next ones: fresh pages cost as much as an OT.
-    /// Wiped with the end.
+    /// Buffers for the blocks of chunks, which are reused because fresh pages cost as much as an
+    /// OT. They are wiped with the endpoint.
     pub(crate) spare: Vec<SecretBlocks>,
-    /// A fork of it would go on with the same rows, and the same numbers of OTs.
+    /// The process that owns the endpoint: a fork would continue with the same rows and the same
+    /// numbers of OTs.
     pub(crate) process: Process,
 }
 
@@ -48,19 +50,20 @@ impl<S: Security> ExtensionEnd<S> {
     }
 }
 
-/// OTs of one chunk, until they are delivered.
+/// The OTs of one chunk, until they are delivered.
 #[derive(ZeroizeOnDrop)]
 pub struct ChunkOts {
-    /// The number of the first one: the tweak of its hash.
+    /// The number of the first OT, which is the tweak of its hash.
     pub(crate) first: u64,
     /// The first OT's place in this call.
     pub(crate) start: usize,
     pub(crate) len: usize,
-    /// The tick that made them.
+    /// The tick in which they were made.
     pub(crate) tick: u64,
-    /// q or t, where the caller's buffer does not hold them.
+    /// q or t, if the caller's buffer does not hold them.
     pub(crate) blocks: SecretBlocks,
-    /// The receiver: what it sends to turn random choices into its own; for bit OT, then, its pads.
+    /// At the receiver: the correction bits that turn random choices into its own; for OTs of bits,
+    /// later, its pads.
     pub(crate) bits: Vec<u8>,
 }
 
@@ -70,8 +73,8 @@ impl ChunkOts {
         add_where_here(backend, bits, delta, &mut self.blocks);
     }
 
-    /// Turns the random choices in `bits` into d = b ⊕ r for these choices, and bit 0 of t into b;
-    /// the sender adds d(Δ ⊕ 1) to q.
+    /// Turns the random choices in `bits` into d = b ⊕ r for the given choices, and bit 0 of t into
+    /// b; the sender adds d(Δ ⊕ 1) to q.
     pub(crate) fn choose(&mut self, backend: Backend, choices: &[u8]) {
         xor_range(choices, self.start, self.len, &mut self.bits);
         let bits = core::mem::take(&mut self.bits);

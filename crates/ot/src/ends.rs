@@ -1,4 +1,5 @@
-//! The two ends, as users hold them.
+//! The two endpoints, in the form that users hold: [`Sender`] and [`Receiver`]. `extend` makes OTs
+//! of any functionality, and `verify` checks them.
 
 use hushwire_block::Block;
 use hushwire_machine::passed_on;
@@ -8,19 +9,20 @@ use crate::{
     pipeline::Pipeline,
 };
 
-/// The sender's end of an OT extension at security level `S`.
+/// The sender's endpoint of an OT extension at security level `S`.
 ///
-/// `extend` any number of times, in the same order as the receiver, then `verify`. Each gives a
-/// [`Machine`](crate::Machine).
+/// Call `extend` any number of times, in the same order as the receiver, then `verify`. Each call
+/// gives a [`Machine`](crate::Machine).
 pub struct Sender<S: Security>(ExtensionEnd<S>);
 
-/// The receiver's end of an OT extension at security level `S`.
+/// The receiver's endpoint of an OT extension at security level `S`.
 ///
-/// As [`Sender`].
+/// It is used in the same way as [`Sender`].
 pub struct Receiver<S: Security>(ExtensionEnd<S>);
 
 impl<S: Security> Sender<S> {
-    /// Functionalities over an extension's sender. `context` is agreed and no other end's.
+    /// Functionalities over the sender of an extension. `context` is agreed, and no other endpoint
+    /// uses it.
     ///
     /// # Panics
     /// If `extension` is a receiver (the caller's bug).
@@ -30,7 +32,7 @@ impl<S: Security> Sender<S> {
         Self(ExtensionEnd::new(context, extension))
     }
 
-    /// The correlation, secret; bit 0 is 1.
+    /// The correlation Δ, secret; bit 0 is 1.
     #[must_use]
     pub fn delta(&self) -> Block {
         self.0.hasher.delta()
@@ -40,7 +42,7 @@ impl<S: Security> Sender<S> {
         &mut self.0
     }
 
-    /// The next OTs.
+    /// Makes the next OTs.
     ///
     /// # Panics
     /// If buffers of packed bits are too short for the count (the caller's bug).
@@ -48,14 +50,15 @@ impl<S: Security> Sender<S> {
         Pipeline::new(&mut self.0, work, false)
     }
 
-    /// Checks all that was made; nothing moves in semi-honest mode.
+    /// Checks all OTs that were made; in semi-honest mode no message is sent.
     pub fn verify(&mut self) -> Verify<'_, S> {
         Verify(Pipeline::new(&mut self.0, (), true))
     }
 }
 
 impl<S: Security> Receiver<S> {
-    /// Functionalities over an extension's receiver. `context` is agreed and no other end's.
+    /// Functionalities over the receiver of an extension. `context` is agreed, and no other
+    /// endpoint uses it.
     ///
     /// # Panics
     /// If `extension` is a sender (the caller's bug).
@@ -69,7 +72,7 @@ impl<S: Security> Receiver<S> {
         &mut self.0
     }
 
-    /// The next OTs.
+    /// Makes the next OTs.
     ///
     /// # Panics
     /// If buffers of packed bits are too short for the count (the caller's bug).
@@ -77,18 +80,18 @@ impl<S: Security> Receiver<S> {
         Pipeline::new(&mut self.0, work, false)
     }
 
-    /// Checks all that was made; nothing moves in semi-honest mode.
+    /// Checks all OTs that were made; in semi-honest mode no message is sent.
     pub fn verify(&mut self) -> Verify<'_, S> {
         Verify(Pipeline::new(&mut self.0, (), true))
     }
 }
 
-/// The check of all that one end made.
+/// The check of all OTs that one endpoint made.
 #[must_use = "run its steps, then finish"]
 pub struct Verify<'e, S: Security>(Pipeline<'e, (), S>);
 
 impl<S: Security> Verify<'_, S> {
-    /// The seal that opens the outputs made before.
+    /// The proof that opens the outputs made before.
     ///
     /// # Panics
     /// If steps are left (the caller's bug).

@@ -1,4 +1,4 @@
-//! Errors of OT: the network, the peer's messages, checks, and misuse.
+//! Errors of OT: from the network, the peer's messages, checks, and misuse.
 
 use core::fmt;
 
@@ -6,7 +6,7 @@ use hushwire_fault::{Fault, IntoText, Text, code};
 use hushwire_machine::{NetError, PartyId};
 use thiserror::Error;
 
-/// The check that failed. It never says which bit.
+/// The check that failed. It never tells which bit failed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Check {
     /// The base OTs' proof of consistency (CSW20: Π and its answer).
@@ -33,52 +33,52 @@ impl fmt::Display for Check {
     }
 }
 
-/// The reason why an oblivious transfer ended without a result. The state is lost: start again with
+/// The reason why an oblivious transfer ended without a result. The state is lost; start again with
 /// a new set-up.
 ///
-/// Reads as its [`fault`](Self::fault) does.
+/// Its text is that of its [`fault`](Self::fault).
 #[derive(Debug, Error)]
 pub enum OtError {
     /// A consistency check failed.
     Abort {
-        /// The party at fault, where a channel knows it.
+        /// The party at fault, if a channel identifies it.
         peer: Option<PartyId>,
         /// The check that failed.
         check: Check,
     },
-    /// A message that no party following the protocol sends.
+    /// A message that no party that follows the protocol sends.
     Malformed {
-        /// The party at fault, where a channel knows it.
+        /// The party at fault, if a channel identifies it.
         peer: Option<PartyId>,
         /// The name of the message.
         message: &'static str,
-        /// The fault of the message.
+        /// The defect of the message.
         what: String,
     },
     /// The protocol does not exist at this security level.
     Unsupported {
-        /// The protocol that was asked for.
+        /// The requested protocol.
         protocol: String,
-        /// The level asked for.
+        /// The requested level.
         wanted: &'static str,
         /// The protocols or levels that exist.
         instead: &'static str,
     },
-    /// No protocol has that name.
+    /// No protocol has this name.
     Unknown {
         /// The name that was asked for.
         name: String,
         /// The names that exist.
         known: String,
     },
-    /// This end failed before, a step of it came out of turn, or a call was dropped before its last
-    /// step: its numbers and checks may no longer be the peer's, and what was open will never be
-    /// checked.
+    /// This endpoint failed before, a step came out of turn, or a call was dropped before its last
+    /// step. Its numbers and checks may differ from the peer's, and outputs that were not checked
+    /// never will be.
     Lost {
-        /// The step that was to run.
+        /// The step that was about to run.
         step: &'static str,
     },
-    /// Outputs were to be opened before a check covered them.
+    /// The caller tried to open outputs that no check has covered yet.
     Unverified,
     /// The channel failed.
     Net(#[from] NetError),
@@ -91,7 +91,7 @@ impl fmt::Display for OtError {
 }
 
 impl OtError {
-    /// The code, the peer to blame, and the texts of the table.
+    /// The error's code, the peer to blame, and the texts of the table.
     #[must_use]
     pub fn fault(&self) -> Fault {
         let of = |peer: Option<PartyId>| ("peer", Text::peer(peer, "the peer"));
@@ -116,19 +116,19 @@ impl OtError {
         }
     }
 
-    /// A failed check.
+    /// The error for a failed check.
     #[must_use]
     pub fn abort(check: Check) -> Self {
         OtError::Abort { peer: None, check }
     }
 
-    /// A malformed message.
+    /// The error for a malformed message.
     #[must_use]
     pub fn malformed(message: &'static str, what: impl Into<String>) -> Self {
         OtError::Malformed { peer: None, message, what: what.into() }
     }
 
-    /// Names the peer that is to blame.
+    /// Sets the peer to blame.
     #[must_use]
     pub fn of(mut self, who: Option<PartyId>) -> Self {
         if let OtError::Abort { peer, .. } | OtError::Malformed { peer, .. } = &mut self {

@@ -1,8 +1,8 @@
-//! The functionalities against formulas over another AES: every level, either end as the one that
-//! speaks, and numbers on both sides of a change of keys.
+//! Tests of the functionalities against formulas with another AES: at every level, with either
+//! endpoint as the speaker, and with OT numbers on both sides of a change of keys.
 //!
-//! An end that agrees with its peer may still use no tweak, one key for ever, or no hash at all.
-//! Here nothing is shared with the code under test but the blocks q and the choices of an ideal
+//! Two endpoints that agree may still use no tweak, one key forever, or no hash at all. These
+//! formulas share nothing with the tested code but the blocks q and the choices of an ideal
 //! extension.
 
 use aes::cipher::{BlockCipherEncrypt, KeyInit};
@@ -17,12 +17,13 @@ use crate::{
     lockstep,
 };
 
-/// OTs of a call, all in one chunk.
+/// The number of OTs in a call, all in one chunk.
 const COUNT: usize = 40;
-/// Numbers of the first OTs of three calls: under the first key, at its end, under the second.
+/// The number of the first OT. Three calls then lie under the first key, at its end, and under the
+/// second.
 const FIRST: u64 = (1 << 20) - 60;
 
-/// The permutation of a session's public key, from the definition of names.
+/// The permutation of a session's public key, from the definition of derived names.
 fn permutation(label: &str, index: u64) -> impl Fn(Block) -> Block {
     let mut name = blake3::Hasher::new_derive_key("hushwire 2026 ot sid v1");
     name.update(&[9; 32]).update(&index.to_le_bytes()).update(label.as_bytes());
@@ -40,7 +41,7 @@ fn tweaked(pi: &impl Fn(Block) -> Block, i: u128, x: Block) -> Block {
     pi(pi(x) ^ Block::from_u128(i)) ^ pi(x)
 }
 
-/// H of OTs of a call whose first has the number `first`.
+/// H of the OTs of a call whose first OT has the number `first`.
 fn hash<S: Security>(speaker: Role, first: u64) -> impl Fn(usize, Block) -> Block {
     let pi = permutation("pads", first >> 20);
     move |i, x| {
@@ -55,13 +56,13 @@ fn hash<S: Security>(speaker: Role, first: u64) -> impl Fn(usize, Block) -> Bloc
     }
 }
 
-/// One OT as the formulas have it: both pads, and the choice.
+/// One OT by the formulas: both pads, and the choice.
 struct Ot {
     pads: [Block; 2],
     choice: bool,
 }
 
-/// The next `count` OTs of the dealer; `choices` where the receiver has its own.
+/// The dealer's next `count` OTs; `choices` if the receiver has its own.
 fn ots(
     dealer: &mut Prg,
     hash: impl Fn(usize, Block) -> Block,
@@ -71,14 +72,15 @@ fn ots(
     let ot = |i| {
         let (q, random) = deal(dealer);
         let choice = choices.map_or(random, |choices| bit(choices, i) == 1);
-        // The sender adds d(Δ ⊕ 1), d the bit that turns the random choice into the chosen one.
+        // The sender adds d(Δ ⊕ 1), where d is the bit that turns the random choice into the chosen
+        // one.
         let q = q ^ (DELTA ^ Block::from_u128(1)).and_bit(choice != random);
         Ot { pads: [hash(i, q), hash(i, q ^ DELTA)], choice }
     };
     (0..count).map(ot).collect()
 }
 
-/// Runs both ends and gives the last message of the sender.
+/// Runs both endpoints, and returns the sender's last message.
 fn last_message(s: &mut impl Machine<Error = OtError>, r: &mut impl Machine<Error = OtError>) -> Vec<u8> {
     let mut last = Vec::new();
     while let (Some(a), Some(b)) = (s.round(0), r.round(0)) {
@@ -95,14 +97,14 @@ fn last_message(s: &mut impl Machine<Error = OtError>, r: &mut impl Machine<Erro
     last
 }
 
-/// Both ends and their dealer, with OTs from number `first` on.
+/// Both endpoints and their dealer, with OTs from number `first` on.
 fn at<S: Security>(speaker: Role, size: usize, first: u64) -> (Sender<S>, Receiver<S>, Prg) {
     let (mut s, mut r) = ends::<S>(speaker, size);
     (s.end().next, r.end().next) = (first, first);
     (s, r, stream())
 }
 
-/// The levels, and who speaks.
+/// Runs the test at both levels and with each role as the speaker.
 fn everywhere(semi_honest: impl Fn(Role), malicious: impl Fn(Role)) {
     for speaker in [Role::Sender, Role::Receiver] {
         semi_honest(speaker);
@@ -110,7 +112,7 @@ fn everywhere(semi_honest: impl Fn(Role), malicious: impl Fn(Role)) {
     }
 }
 
-/// Choices of a call.
+/// The choices of a call.
 fn choices(call: u64) -> Vec<u8> {
     (0..COUNT as u8 / 8).map(|i| (i + 1).wrapping_mul(0x5b) ^ call as u8).collect()
 }
@@ -222,12 +224,12 @@ fn triples_are_bits_of_random_ots() {
     everywhere(triples::<SemiHonest>, triples::<Malicious>);
 }
 
-/// A wire that carries no two pads of the same OT twice: numbers grow over calls, and keys over
+/// No two messages on the wire use the same pad: numbers grow over calls, and keys change with
 /// numbers.
 #[test]
 fn no_pad_comes_twice() {
     let mut seen = std::collections::HashSet::new();
-    // The dealer begins anew, so that only number and key tell the calls apart.
+    // The dealer starts again each time, so that only number and key distinguish the calls.
     for first in [0, 40, 1 << 20, (1 << 20) + 40, 5 << 20] {
         let (mut s, mut r, _) = at::<Malicious>(Role::Sender, COUNT, first);
         let (mut pairs, mut messages) = ([[Block::ZERO; 2]; COUNT], [Block::ZERO; COUNT]);

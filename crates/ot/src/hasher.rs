@@ -1,4 +1,5 @@
-//! Hashes that break the correlation.
+//! The hashes that break the correlation of OTs: they turn q and q ⊕ Δ, or t, into pads. Their keys
+//! are public, derived from the session's name, and change every 2^20 OTs.
 
 use hushwire_aes::{Aes128, Backend};
 use hushwire_block::{Block, registry};
@@ -10,29 +11,30 @@ use crate::{
     secret::{SecretBlocks, refit},
 };
 
-/// SECURITY: OTs hashed under one fixed AES key, as a power of two.
+/// SECURITY: the number of OTs that are hashed under one fixed AES key, as a power of two.
 const KEY_SPAN: u32 = 20;
 
-/// Uses of a key by the numbers of OTs, where these are no tweaks.
+/// The name under which tests record the uses of a key by the numbers of OTs, where these are not
+/// tweaks.
 const PADS: &str = "OT under pads";
 
 /// H(i, x) of OT `i`, under public keys of the session that change every 2^20 OTs.
 ///
-/// Semi-honest rows: π(σ(x)) ⊕ σ(x). Malicious, or a silent extension: π(π(x) ⊕ i) ⊕ π(x), with i
-/// as the tweak. Both circular correlation robust for a random permutation π (GKWY, ePrint
-/// 2019/074, sections 7.3 and 7.4).
+/// Semi-honest rows use π(σ(x)) ⊕ σ(x). Malicious modes and silent extensions use π(π(x) ⊕ i) ⊕
+/// π(x), with i as the tweak. Both are circular correlation robust for a random permutation π
+/// (GKWY, ePrint 2019/074, sections 7.3 and 7.4).
 #[derive(ZeroizeOnDrop)]
 pub struct OtHasher {
     #[zeroize(skip)]
     context: Context,
     #[zeroize(skip)]
     tweaked: bool,
-    /// The sender's.
+    /// The sender's Δ.
     delta: Block,
-    /// The key in use, with the number of its first OT; public.
+    /// The current key, with the number of its first OT; public.
     #[zeroize(skip)]
     key: Option<(u64, Aes128)>,
-    /// LOCAL: whether what a call makes goes past the caches.
+    /// LOCAL: whether the outputs of a call are written past the caches.
     #[zeroize(skip)]
     pub(crate) streamed: bool,
     scratch: SecretBlocks,
@@ -56,7 +58,7 @@ impl OtHasher {
         self.context.backend
     }
 
-    /// For what the caller reads when the call is done.
+    /// The backend for outputs that the caller reads after the call.
     pub(crate) fn outputs(&self) -> Backend {
         self.context.backend.streamed(self.streamed)
     }
@@ -73,7 +75,7 @@ impl OtHasher {
         (self.context.backend, key)
     }
 
-    /// `x[n]` becomes H(first + n, x\[n\]), to be used soon.
+    /// Replaces `x[n]` by H(first + n, x\[n\]), for use soon after.
     pub(crate) fn hash_here(&mut self, first: u64, x: &mut SecretBlocks) {
         let mut out = core::mem::take(&mut self.scratch);
         out.refit(x.len());
@@ -84,7 +86,7 @@ impl OtHasher {
         self.scratch = out;
     }
 
-    /// `out[n]` = H(first + n, x\[n\]); all of one chunk.
+    /// Sets `out[n]` to H(first + n, x\[n\]); all of one chunk.
     pub(crate) fn hash(&mut self, first: u64, x: &[Block], out: &mut [Block]) {
         let (tweaked, backend) = (self.tweaked, self.outputs());
         let (_, key) = self.key(first);
@@ -96,7 +98,7 @@ impl OtHasher {
         }
     }
 
-    /// `out[n]` = (H(first + n, q\[n\]), H(first + n, q\[n\] ⊕ Δ)).
+    /// Sets `out[n]` to (H(first + n, q\[n\]), H(first + n, q\[n\] ⊕ Δ)).
     pub(crate) fn pairs(&mut self, first: u64, q: &[Block], out: &mut [[Block; 2]]) {
         let (tweaked, delta, backend) = (self.tweaked, self.delta, self.outputs());
         let (_, key) = self.key(first);
@@ -119,7 +121,7 @@ impl OtHasher {
         self.pairs = pairs;
     }
 
-    /// [`OtHasher::pairs`], xored with `messages`.
+    /// [`OtHasher::pairs`], XORed with `messages`.
     pub(crate) fn encrypt(
         &mut self,
         first: u64,

@@ -1,5 +1,5 @@
-//! Ideal functionalities for tests: what a trusted dealer gives both parties in place of a
-//! protocol. Protocols above OTs are tested on them alone. Nothing that is shipped has this module.
+//! Ideal functionalities for tests: a trusted dealer's outputs replace a protocol. Protocols above
+//! OTs are tested on them alone. Release builds do not contain this module.
 
 use core::marker::PhantomData;
 
@@ -18,12 +18,12 @@ const STEPS: [CheckStep; 2] = [
     CheckStep { name: "second", from: Role::Sender, bytes: 3 },
 ];
 
-/// An extension whose ends draw the same stream; the message of a chunk is its number.
+/// An extension whose endpoints draw from the same stream; the message of a chunk is its number.
 struct Ideal<S> {
     role: Role,
     speaker: Role,
     stream: Prg,
-    /// OTs that a message makes, and how many of them are in stock.
+    /// The number of OTs that a message makes, and the number of those in stock.
     size: usize,
     stock: usize,
     number: u8,
@@ -32,7 +32,7 @@ struct Ideal<S> {
     level: PhantomData<S>,
 }
 
-/// The generator that both ends draw from.
+/// The generator from which both endpoints draw.
 pub(crate) fn stream() -> Prg {
     Prg::new(Backend::best(), &Seed::from_bytes([3; 16]), "ideal")
 }
@@ -106,22 +106,22 @@ pub(crate) fn context() -> Context {
     Context { sid: Sid([9; 32]), backend: Backend::best() }
 }
 
-/// Both ends of OTs that a dealer makes; messages are numbers, `size` OTs for each, and come from
-/// `speaker`.
+/// Both endpoints of OTs from a dealer. Messages are numbers that `speaker` sends, one for every
+/// `size` OTs.
 #[must_use]
 pub fn ends<S: Security>(speaker: Role, size: usize) -> (Sender<S>, Receiver<S>) {
     let sender = Sender::new(&context(), ideal(Role::Sender, speaker, size));
     (sender, Receiver::new(&context(), ideal(Role::Receiver, speaker, size)))
 }
 
-/// A block with this bit 0.
+/// A block with the given bit 0.
 fn block(prg: &mut Prg, bit: u8) -> Block {
     let mut block = prg.next_block();
     block.0[0] = block.0[0] & 0xfe | bit;
     block
 }
 
-/// Δ of a dealing.
+/// A dealt Δ.
 pub fn delta(prg: &mut Prg) -> Block {
     block(prg, 1)
 }

@@ -8,13 +8,13 @@
 //! driver (drive)           moves the messages over a channel
 //! ```
 //!
-//! Correlation: the sender holds Δ and q, the receiver its choice bit b and t = q ⊕ bΔ, blocks of
-//! 128 bits. Bit 0 of Δ is 1 and bit 0 of every q is 0, so that bit 0 of t is b.
+//! Correlation: the sender holds Δ and q, the receiver its choice bit b and t = q ⊕ bΔ, all blocks
+//! of 128 bits. Bit 0 of Δ is 1 and bit 0 of every q is 0, so that bit 0 of t is b.
 //!
 //! Everything is sans-IO: a protocol is a [`Machine`] that writes messages into buffers and reads
-//! them from buffers; [`drive`] is the only part that knows a channel. Whoever moves messages in
-//! another way may hand on what came: a machine refuses other lengths than its [`Round`] says, and
-//! does nothing more after an error.
+//! them from buffers; only [`drive`] uses a channel. A caller that moves messages in another way
+//! may pass on whatever arrives: a machine refuses messages whose length differs from its
+//! [`Round`], and does nothing after an error.
 #![forbid(unsafe_code)]
 
 pub mod base;

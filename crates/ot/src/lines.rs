@@ -1,15 +1,16 @@
-//! Messages and choices as lines of text.
+//! Reads and writes messages and choices as lines of text.
 
 use std::io::{self, Write};
 
 use hushwire_block::Block;
 use zeroize::Zeroizing;
 
-/// A line, counted from 0, that has another form. Its text is not here: it is secret.
+/// The number, from 0, of a line that has another form. The line's text is not included, because it
+/// is secret.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct BadLine(pub usize);
 
-/// AGREEMENT: hexadecimal digits of a message.
+/// AGREEMENT: the number of hexadecimal digits of a message.
 pub const DIGITS: usize = 32;
 
 /// A number of up to 32 hexadecimal digits.
@@ -18,12 +19,12 @@ fn number(digits: &str) -> Option<Block> {
     u128::from_str_radix(digits, 16).ok().filter(|_| good).map(Block::from_u128)
 }
 
-/// A sender's pairs, one a line: two numbers of up to 32 hexadecimal digits.
+/// Reads a sender's pairs, one in each line: two numbers of up to 32 hexadecimal digits.
 ///
 /// # Errors
-/// The first line that is no pair.
+/// The first line that is not a pair.
 pub fn messages(text: &str) -> Result<Zeroizing<Vec<[Block; 2]>>, BadLine> {
-    // As long as it becomes, so that no part of it is left behind.
+    // The buffer has its final capacity from the start, so that no part of it is left behind.
     let mut pairs = Zeroizing::new(Vec::with_capacity(text.lines().count()));
     for (i, line) in text.lines().enumerate() {
         let mut words = line.split_ascii_whitespace().map(number);
@@ -37,22 +38,22 @@ pub fn messages(text: &str) -> Result<Zeroizing<Vec<[Block; 2]>>, BadLine> {
 
 /// A receiver's choices, packed: bit i of the string is bit i % 8 of byte i / 8.
 pub struct Choices {
-    /// The bits, those after the last choice 0.
+    /// The bits; those after the last choice are 0.
     pub bits: Zeroizing<Vec<u8>>,
-    /// The choices.
+    /// The number of choices.
     pub count: usize,
 }
 
-/// A receiver's choices, one a line: 0 or 1.
+/// Reads a receiver's choices, one in each line: 0 or 1.
 ///
 /// # Errors
-/// The first line that is no choice.
+/// The first line that is not a choice.
 pub fn choices(text: &str) -> Result<Choices, BadLine> {
     let count = text.lines().count();
     let mut bits = Zeroizing::new(vec![0; count.div_ceil(8)]);
     for (i, line) in text.lines().enumerate() {
         match line.trim_ascii().as_bytes() {
-            // The digits differ in the last bit alone.
+            // The two digits differ only in the last bit.
             [digit] if digit & !1 == b'0' => bits[i / 8] |= (digit & 1) << (i % 8),
             _ => return Err(BadLine(i)),
         }
@@ -60,10 +61,10 @@ pub fn choices(text: &str) -> Result<Choices, BadLine> {
     Ok(Choices { bits, count })
 }
 
-/// Writes messages, one a line, each as 32 hexadecimal digits.
+/// Writes messages, one in each line, as 32 hexadecimal digits.
 ///
 /// # Errors
-/// The writer's.
+/// The writer's error.
 pub fn write(writer: &mut dyn Write, messages: &[Block]) -> io::Result<()> {
     messages.iter().try_for_each(|message| writeln!(writer, "{:032x}", message.to_u128()))
 }

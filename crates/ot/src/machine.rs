@@ -1,6 +1,6 @@
-//! The gate in front of every machine, for machines that do not look at their own messages again.
+//! The gate in front of every machine, for machines that do not check their messages themselves.
 //!
-//! [`Machine`](crate::Machine) is implemented here alone, by [`gated!`](hushwire_machine::gated):
+//! [`Machine`](crate::Machine) is implemented only here, by [`gated!`](hushwire_machine::gated):
 //! exact lengths, calls in turn, and nothing after an error.
 
 use crate::{Exchanged, OtError, Round};
@@ -8,29 +8,29 @@ use hushwire_machine::drive::Misstep;
 
 pub(crate) use hushwire_machine::drive::Latch;
 
-/// A party's half of a protocol, behind the gate. Only the gate calls [`Guarded::say`]
-/// and [`Guarded::hear`]: in turn, with the lengths that [`Guarded::exchange`] declared, and not
-/// after an error.
+/// A party's part of a protocol, behind the gate. Only the gate calls [`Guarded::say`] and
+/// [`Guarded::hear`]: in turn, with the lengths that [`Guarded::exchange`] declared, and not after
+/// an error.
 pub(crate) trait Guarded {
-    /// The next exchange; `None` when the protocol is done.
+    /// The next exchange; `None` after the last one.
     fn exchange(&self) -> Option<Round>;
 
-    /// Writes this exchange's message.
+    /// Writes the message of this exchange.
     ///
     /// # Errors
     /// The protocol's error.
     fn say(&mut self, out: &mut [u8]) -> Result<(), OtError>;
 
-    /// Takes the peer's message, and goes on to the next exchange.
+    /// Reads the peer's message, and moves on to the next exchange.
     ///
     /// # Errors
     /// The message is malformed, or a check failed.
     fn take(&mut self, message: &[u8]) -> Result<(), OtError>;
 
-    /// [`Guarded::take`], as the gate calls it.
+    /// [`Guarded::take`] in the form that the gate calls.
     ///
     /// # Errors
-    /// As there.
+    /// The same as for [`Guarded::take`].
     fn hear(&mut self, message: Exchanged<'_>) -> Result<(), OtError> {
         self.take(message.heard)
     }
@@ -39,7 +39,8 @@ pub(crate) trait Guarded {
     fn latch(&self) -> &Latch;
 }
 
-/// A [`Machine`](hushwire_machine::drive::Machine) of a guarded type: the gate before it.
+/// Implements [`Machine`](hushwire_machine::drive::Machine) for a guarded type, with the gate in
+/// front.
 macro_rules! guarded {
     ([$($parameters:tt)*] $type:ty) => {
         hushwire_machine::gated!([$($parameters)*] $type, $crate::OtError;);

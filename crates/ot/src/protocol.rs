@@ -1,4 +1,5 @@
-//! Extensions by name, and the drivers of their set-ups.
+//! Extensions by name, and the drivers of their set-ups. An [`Opening`] runs base OTs of the
+//! level's default protocol, then the trees of the rows, and for Ferret its bootstrap.
 
 use core::{fmt, str::FromStr};
 
@@ -16,7 +17,7 @@ use crate::{
 /// An OT extension.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Protocol {
-    /// IKNP as ALSZ13 has it; semi-honest.
+    /// IKNP in the form of ALSZ13; semi-honest.
     Iknp,
     /// ALSZ15; malicious.
     Alsz,
@@ -40,27 +41,27 @@ pub enum Protocol {
     FerretB13,
 }
 
-/// The core below a protocol.
+/// The core of a protocol: its rows, and the set if it is Ferret.
 #[derive(Clone, Copy)]
 pub(crate) enum Core {
     Rows(RowKind),
-    /// A set, over rows of this kind.
+    /// A set of Ferret, over rows of this kind.
     Ferret(Set, RowKind),
 }
 
 impl Core {
-    /// The rows that it is, or that are below it.
+    /// The rows of the protocol, or those below it.
     fn rows(&self) -> RowKind {
         let (Core::Rows(kind) | Core::Ferret(_, kind)) = *self;
         kind
     }
 }
 
-/// AGREEMENT: the rows that Ferret starts from.
+/// AGREEMENT: the rows from which Ferret starts.
 const FERRET_ROWS: RowKind = RowKind::SoftSpoken4;
 
 impl Protocol {
-    /// All, in the order of the seed's table and of their age.
+    /// All protocols, the oldest first.
     pub const ALL: [Protocol; 11] = [
         Protocol::Iknp,
         Protocol::Alsz,
@@ -75,7 +76,7 @@ impl Protocol {
         Protocol::FerretB13,
     ];
 
-    /// As users write it.
+    /// The name that users write.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -93,7 +94,7 @@ impl Protocol {
         }
     }
 
-    /// Whether it exists at this level.
+    /// Whether the protocol exists at this level.
     #[must_use]
     pub fn supports(self, level: Level) -> bool {
         self.core().rows().supports(level).is_ok()
@@ -133,12 +134,12 @@ impl FromStr for Protocol {
     }
 }
 
-/// The set-up of one end, a [`Machine`](crate::Machine): base OTs of the level's default protocol
-/// and trees, then Ferret's bootstrap where there is one.
+/// The set-up of one endpoint, a [`Machine`](crate::Machine): base OTs of the level's default
+/// protocol and trees, then Ferret's bootstrap if there is one.
 ///
-/// `context` is agreed and of no other set-up: where both parties are senders, each direction has a
-/// child of its own, or a corrupt party could send an honest one its own messages back. `seed` is
-/// this party's secret randomness, for this end alone.
+/// `context` is agreed, and no other set-up uses it. If both parties are senders, each direction
+/// must have a child context of its own; otherwise a corrupted party could reflect an honest
+/// party's messages. `seed` is this party's secret randomness, for this endpoint alone.
 #[must_use = "run its steps, then finish"]
 pub struct Opening<S: Security> {
     context: Context,
@@ -148,7 +149,7 @@ pub struct Opening<S: Security> {
 passed_on!([S: Security] Opening<S>, OtError, self => self.line);
 
 impl<S: Security> Opening<S> {
-    /// The sender's.
+    /// The sender's set-up.
     ///
     /// # Errors
     /// The protocol does not exist at this level.
@@ -156,7 +157,7 @@ impl<S: Security> Opening<S> {
         Self::sender_of::<S::DefaultBase>(context, protocol.core(), seed)
     }
 
-    /// The same over base OTs `B`.
+    /// The same, over the base OTs `B`.
     pub(crate) fn sender_of<B>(context: &Context, core: Core, seed: &Seed) -> Result<Self, OtError>
     where
         B: BaseProtocol<Level: AtLeast<S::Base>>,
@@ -166,11 +167,11 @@ impl<S: Security> Opening<S> {
         Ok(Self::sender_on(rows, context, core, seed))
     }
 
-    /// The sender's, with a Δ of the caller's, of which bit 0 is taken as 1: one towards several
-    /// peers.
+    /// The sender's set-up with the caller's Δ, whose bit 0 is taken as 1, so that one Δ can serve
+    /// towards several peers.
     ///
     /// # Errors
-    /// As [`Opening::sender`]; ALSZ takes no Δ.
+    /// The same as for [`Opening::sender`]; ALSZ takes no Δ.
     pub fn sender_with(
         context: &Context,
         protocol: Protocol,
@@ -196,15 +197,15 @@ impl<S: Security> Opening<S> {
         Opening { context: *context, line }
     }
 
-    /// The receiver's.
+    /// The receiver's set-up.
     ///
     /// # Errors
-    /// As [`Opening::sender`].
+    /// The same as for [`Opening::sender`].
     pub fn receiver(context: &Context, protocol: Protocol, seed: &Seed) -> Result<Self, OtError> {
         Self::receiver_of::<S::DefaultBase>(context, protocol.core(), seed)
     }
 
-    /// The same over base OTs `B`.
+    /// The same, over the base OTs `B`.
     pub(crate) fn receiver_of<B>(context: &Context, core: Core, seed: &Seed) -> Result<Self, OtError>
     where
         B: BaseProtocol<Level: AtLeast<S::Base>>,
@@ -228,29 +229,29 @@ impl<S: Security> Opening<S> {
         self.line.finish()
     }
 
-    /// The sender's end, when there is no round any more.
+    /// The sender's endpoint, after the last round.
     ///
     /// # Panics
-    /// If rounds are left, or it is the receiver's (the caller's bug).
+    /// If rounds are left, or this is the receiver's set-up (the caller's bug).
     #[must_use]
     pub fn into_sender(self) -> Sender<S> {
         Sender::new(&self.context.clone(), self.extension())
     }
 
-    /// The receiver's end, when there is no round any more.
+    /// The receiver's endpoint, after the last round.
     ///
     /// # Panics
-    /// If rounds are left, or it is the sender's (the caller's bug).
+    /// If rounds are left, or this is the sender's set-up (the caller's bug).
     #[must_use]
     pub fn into_receiver(self) -> Receiver<S> {
         Receiver::new(&self.context.clone(), self.extension())
     }
 }
 
-/// [`Opening::sender`] over a channel.
+/// Runs [`Opening::sender`] over a channel.
 ///
 /// # Errors
-/// The protocol does not exist at this level, a check failed, or the channel did.
+/// The protocol does not exist at this level, or a check or the channel failed.
 pub fn open_sender<S: Security>(
     driver: &mut Driver,
     channel: &mut Channel,
@@ -263,10 +264,10 @@ pub fn open_sender<S: Security>(
     Ok(opening.into_sender())
 }
 
-/// [`Opening::receiver`] over a channel.
+/// Runs [`Opening::receiver`] over a channel.
 ///
 /// # Errors
-/// As [`open_sender`].
+/// The same as for [`open_sender`].
 pub fn open_receiver<S: Security>(
     driver: &mut Driver,
     channel: &mut Channel,

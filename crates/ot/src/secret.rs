@@ -1,20 +1,20 @@
-//! Buffers that hold secrets, and leave none behind.
+//! Buffers for secrets that leave no copies behind.
 
 use core::ops::{Deref, DerefMut};
 
 use hushwire_block::{Block, Buffer};
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
-/// Blocks that start on a cache line, so that no vector straddles two; wiped when they go.
+/// Blocks that start on a cache line, so that no vector crosses two; wiped on drop.
 #[derive(Default)]
 pub(crate) struct SecretBlocks {
     buffer: Buffer,
-    /// Blocks that may hold something.
+    /// The number of blocks that may hold data.
     used: usize,
 }
 
 impl SecretBlocks {
-    /// Makes them `len` blocks, as [`refit`] does; those that were never in use are zero.
+    /// Resizes to `len` blocks, as [`refit`] does; blocks that were never used are zero.
     pub(crate) fn refit(&mut self, len: usize) {
         if self.used < len {
             self.zeroize();
@@ -53,8 +53,8 @@ impl DerefMut for SecretBlocks {
     }
 }
 
-/// Makes `buffer` `len` long. Growing in place may move it and leave a copy of what it held: here
-/// that is wiped before the larger buffer is made, which holds zeros.
+/// Makes `buffer` `len` long. Growing in place may move the buffer and leave a copy of its
+/// contents. This function wipes the contents before it makes the larger buffer, which holds zeros.
 pub(crate) fn refit<T: Zeroize + Clone + Default>(buffer: &mut Vec<T>, len: usize) {
     if buffer.capacity() < len {
         buffer.zeroize();
@@ -86,7 +86,7 @@ mod tests {
         assert_eq!(*blocks, [Block::ONES; 2], "it had room");
         blocks.refit(5);
         assert_eq!(*blocks, [Block::ONES; 5], "nothing was lost");
-        // What is beyond the length is wiped too.
+        // Blocks beyond the length are wiped, too.
         blocks.refit(1);
         blocks.zeroize();
         blocks.refit(5);
@@ -96,7 +96,7 @@ mod tests {
         assert!(blocks.len() == 1 << 16 && blocks.iter().all(|block| *block == Block::ZERO));
     }
 
-    /// Every type that holds pads, choices, Δ or correlated blocks is wiped when it is dropped.
+    /// Checks that every type for pads, choices, Δ or correlated blocks is wiped on drop.
     #[test]
     fn secrets_are_wiped() {
         fn wiped<T: ZeroizeOnDrop>() {}

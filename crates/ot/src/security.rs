@@ -1,4 +1,4 @@
-//! Security levels of extensions as types, and the base OTs that each takes.
+//! Security levels of extensions as types, and the base OTs that each requires.
 
 use crate::base::{BaseProtocol, ChouOrlandi, ChouOrlandi16, Csw};
 use crate::strength::{AtLeast, BaseSecurity, Passive, SelectiveFailure};
@@ -12,19 +12,19 @@ mod sealed {
 pub enum Level {
     /// Parties follow the protocol.
     SemiHonest,
-    /// Parties may do anything.
+    /// Parties may deviate in any way.
     Malicious,
 }
 
-/// The adversary that an extension withstands: [`SemiHonest`] or [`Malicious`].
+/// The adversary against which an extension is secure: [`SemiHonest`] or [`Malicious`].
 pub trait Security: sealed::Sealed + Send + Sync + 'static {
-    /// The same, as a value.
+    /// The level as a value.
     const LEVEL: Level;
-    /// The least that its base OTs must withstand.
+    /// The weakest level that its base OTs may have.
     type Base: BaseSecurity;
-    /// The base OTs it takes where nobody says otherwise.
+    /// The default base OTs.
     type DefaultBase: BaseProtocol<Level: AtLeast<Self::Base>>;
-    /// Those that take the least time, whatever they send.
+    /// The base OTs that take the least time, whatever they send.
     type FastBase: BaseProtocol<Level: AtLeast<Self::Base>>;
 }
 

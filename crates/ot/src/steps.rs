@@ -1,5 +1,5 @@
-//! Two machines at once over one channel, both ends of one on one thread, and lines whose messages
-//! go one way each.
+//! Two machines at once over one channel, both endpoints of a machine on one thread, and lines
+//! whose messages go one way each.
 
 use hushwire_block::Buffer;
 use hushwire_machine::drive::{Lockstep, Talk};
@@ -9,9 +9,9 @@ use crate::{
     machine::{Guarded, Latch, guarded},
 };
 
-/// Two protocols at once over one channel, such as OTs in both directions. Messages of a round come
-/// one after the other; the party that has `first` as sender has a peer that has `first` as
-/// receiver.
+/// Two protocols at once over one channel, such as OTs in both directions. The messages of a round
+/// follow one after the other. A party with a sender as `first` must have a peer with a receiver as
+/// `first`.
 pub struct Duplex<A, B> {
     first: A,
     second: B,
@@ -19,7 +19,7 @@ pub struct Duplex<A, B> {
 }
 
 impl<A: Machine<Error = OtError>, B: Machine<Error = OtError>> Duplex<A, B> {
-    /// `first` speaks first in every message.
+    /// In every message, the part of `first` comes first.
     pub fn new(first: A, second: B) -> Self {
         Self { first, second, latch: Latch::new() }
     }
@@ -43,7 +43,7 @@ impl<A: Machine<Error = OtError>, B: Machine<Error = OtError>> Guarded for Duple
     }
 }
 
-/// The exchange of two machines whose messages come one after the other.
+/// The combined exchange of two machines, whose messages follow one after the other.
 pub(crate) fn both(name: &'static str, first: Option<Round>, second: Option<Round>) -> Option<Round> {
     match (first, second) {
         (Some(a), Some(b)) => Some(Round { name, out: a.out + b.out, into: a.into + b.into }),
@@ -51,7 +51,7 @@ pub(crate) fn both(name: &'static str, first: Option<Round>, second: Option<Roun
     }
 }
 
-/// Writes the message of two machines.
+/// Writes the combined message of two machines.
 pub(crate) fn write_both(
     first: &mut dyn Machine<Error = OtError>,
     second: &mut dyn Machine<Error = OtError>,
@@ -67,13 +67,13 @@ pub(crate) fn write_both(
     Ok(())
 }
 
-/// Takes the message of two machines.
+/// Reads the combined message of two machines.
 pub(crate) fn read_both(
     first: &mut dyn Machine<Error = OtError>,
     second: &mut dyn Machine<Error = OtError>,
     message: &[u8],
 ) -> Result<(), OtError> {
-    // Both are asked before either moves on.
+    // Both machines are asked before either moves on.
     let (of_first, of_second) = (first.round(0), second.round(0));
     let (a, b) = message.split_at(of_first.map_or(0, |round| round.into.min(message.len())));
     if of_first.is_some() {
@@ -99,7 +99,7 @@ pub fn lockstep<'m>(
     Lockstep::new().run(&mut [a, b])
 }
 
-/// Messages one way, which an end makes or takes.
+/// One-way messages, which an endpoint makes or receives.
 pub(crate) struct Steps {
     talk: Talk,
     role: Role,
@@ -111,7 +111,7 @@ impl Steps {
         Steps { talk, role, message: Buffer::new() }
     }
 
-    /// A message of `bytes` bytes. OTs in stock need none.
+    /// Makes or receives a message of `bytes` bytes. OTs in stock need none.
     pub(crate) async fn take(
         &mut self,
         name: &'static str,
@@ -133,7 +133,7 @@ impl Steps {
         Ok(())
     }
 
-    /// The check of the segment that was closed.
+    /// Runs the check of the segment that was closed.
     pub(crate) async fn check<S: Security>(&mut self, end: &mut dyn Extension<S>) -> Result<(), OtError> {
         for (i, CheckStep { name, from, bytes }) in end.check_steps().to_vec().into_iter().enumerate() {
             self.take(name, from, bytes, |heard, said| end.check(i, heard, said)).await?;

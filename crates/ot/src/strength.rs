@@ -1,18 +1,18 @@
-//! The adversaries that base OTs withstand, as types, so that an extension cannot depend on base
-//! OTs that are too weak for it.
+//! The adversaries against which base OTs are secure, as types, so that an extension cannot use
+//! base OTs that are too weak for it.
 
 mod sealed {
     pub trait Sealed {}
 }
 
-/// The adversary that base OTs withstand: [`Passive`], [`SelectiveFailure`] or [`Full`].
+/// The adversary against which base OTs are secure: [`Passive`], [`SelectiveFailure`] or [`Full`].
 pub trait BaseSecurity: sealed::Sealed + Send + Sync + 'static {}
 
 /// Semi-honest parties.
 #[derive(Clone, Copy, Debug)]
 pub enum Passive {}
-/// Malicious parties, but a corrupt sender may guess choice bits and is caught at each wrong guess:
-/// enough where the choices are an extension's Δ, not where they are inputs.
+/// Malicious parties, except that a corrupted sender may guess choice bits and is caught at each
+/// wrong guess. This is enough if the choices are an extension's Δ, but not if they are inputs.
 #[derive(Clone, Copy, Debug)]
 pub enum SelectiveFailure {}
 /// Malicious parties, universally composable.
@@ -26,7 +26,7 @@ impl BaseSecurity for Passive {}
 impl BaseSecurity for SelectiveFailure {}
 impl BaseSecurity for Full {}
 
-/// Base OTs that withstand what `W` asks for, or more.
+/// Base OTs that are secure against `W`, or against a stronger adversary.
 pub trait AtLeast<W: BaseSecurity>: BaseSecurity {}
 impl AtLeast<Passive> for Passive {}
 impl AtLeast<Passive> for SelectiveFailure {}

@@ -1,16 +1,18 @@
-//! Fiat–Shamir challenges.
+//! Fiat–Shamir challenges: BLAKE3 hashes of the session, the protocol, the step, and all earlier
+//! messages.
 
 use hushwire_prg::Seed;
 
 use crate::{Role, Sid};
 
-/// Separates this crate's challenges from any other use of BLAKE3.
+/// The domain that separates this crate's challenges from any other use of BLAKE3.
 const DOMAIN: &str = "hushwire 2026 ot challenge v1";
 
-/// All that both parties sent in one protocol, hashed per direction.
+/// All messages of both parties in one protocol, hashed for each direction.
 ///
-/// A challenge is H(domain, sid, protocol, step, hash of what the sender sent, hash of what the
-/// receiver sent): both directions, in canonical order, so that both parties compute the same one.
+/// A challenge is H(domain, sid, protocol, step, hash of the sender's messages, hash of the
+/// receiver's messages). It covers both directions in canonical order, so that both parties compute
+/// the same challenge.
 #[derive(Clone)]
 pub struct Transcript {
     sid: Sid,
@@ -32,7 +34,7 @@ impl Transcript {
         hasher.update(message);
     }
 
-    /// A public challenge that binds all that was absorbed. Steps of one protocol have distinct
+    /// A public challenge that binds all absorbed messages. The steps of one protocol have distinct
     /// names.
     #[must_use]
     pub fn challenge(&self, step: &str) -> Seed {
@@ -55,7 +57,8 @@ impl Transcript {
 mod tests {
     use super::*;
 
-    /// All that both ends must agree on, and the direction in which they sent it.
+    /// A challenge depends on everything that both endpoints must agree on, and on the direction of
+    /// each message.
     #[test]
     fn a_challenge_binds_session_protocol_step_and_every_message() {
         let of = |sid: u8, protocol, step, messages: &[(Role, &[u8])]| {
@@ -85,8 +88,8 @@ mod tests {
         for (i, challenge) in challenges.iter().enumerate() {
             assert!(!challenges[..i].contains(challenge), "challenge {i} came before");
         }
-        // Directions have no order between them: each end writes its own before it hears the
-        // other's.
+        // The two directions have no order between them: each endpoint writes its own message
+        // before it receives the other's.
         assert_eq!(of(1, "a", "b", &[said[1], said[0]]), challenges[0]);
     }
 }

@@ -1,4 +1,5 @@
-//! Chosen OTs of a whole table over a channel, at a level that is known when the program runs.
+//! Chosen OTs of a whole table over a channel, at a level that is chosen at run time. OTs are made
+//! in batches, and each batch is checked before it is reported.
 
 use hushwire_block::Block;
 use hushwire_machine::Channel;
@@ -9,23 +10,24 @@ use crate::{
     open_receiver, open_sender,
 };
 
-/// AGREEMENT: OTs between two checks; a multiple of eight, so that a batch's choices fill whole
-/// bytes.
+/// AGREEMENT: the number of OTs between two checks; a multiple of eight, so that a batch's choices
+/// fill whole bytes.
 const BATCH: usize = 1 << 18;
 
-/// Terms of a transfer, the same at both ends.
+/// The terms of a transfer, the same at both endpoints.
 #[derive(Clone, Copy)]
 pub struct Transfer {
-    /// Agreed, and of no other transfer.
+    /// The agreed context, which no other transfer uses.
     pub context: Context,
     /// The extension.
     pub protocol: Protocol,
-    /// The security; the protocol must exist at this level.
+    /// The security level; the protocol must exist at this level.
     pub level: Level,
 }
 
 impl Transfer {
-    /// Offers all pairs of `messages`. `done` hears of each batch's OTs once they are checked.
+    /// Offers all pairs of `messages`. `done` gets the number of each batch's OTs after they are
+    /// checked.
     ///
     /// # Errors
     /// The protocol does not exist at this level, the channel failed, or the receiver cheated.
@@ -41,12 +43,12 @@ impl Transfer {
         }
     }
 
-    /// Takes one message of each pair into `chosen`: bit `i % 8` of byte `i / 8` of `choices`
-    /// chooses for OT `i`. `done` hears of each batch's OTs once they are checked. After an error
-    /// `chosen` has nothing to rely on.
+    /// Receives one message of each pair into `chosen`: bit `i % 8` of byte `i / 8` of `choices` is
+    /// the choice of OT `i`. `done` gets the number of each batch's OTs after they are checked.
+    /// After an error the contents of `chosen` are meaningless.
     ///
     /// # Errors
-    /// As [`Transfer::send`], where the sender cheated.
+    /// The protocol does not exist at this level, the channel failed, or the sender cheated.
     ///
     /// # Panics
     /// If there are fewer choices than places (the caller's bug).
@@ -116,7 +118,7 @@ mod tests {
     use hushwire_machine::{PartyId, inproc};
     use std::{thread, time::Duration};
 
-    /// More than a batch, so that choices of the second one must be found.
+    /// More than a batch, so that the second batch needs choices from the middle.
     const COUNT: usize = BATCH + 1001;
 
     fn run(protocol: Protocol, level: Level) -> Result<(), OtError> {

@@ -1,11 +1,11 @@
-//! Random bit triples: c = a·b, each bit shared by exclusive or, from two random OTs and no message
-//! of its own.
+//! Random bit triples: c = a·b, each bit shared by XOR, from two random OTs and without messages of
+//! their own.
 //!
-//! Party i is sender of one OT and receiver of the other: a_i = m0 ⊕ m1 and u_i = m0 of the OT that
-//! it sends, b_i and v_i = m_b of the one that it receives, c_i = a_i b_i ⊕ u_i ⊕ v_i. Then a_0
-//! b_1 = u_0 ⊕ v_1 and a_1 b_0 = u_1 ⊕ v_0 (bits are bit 0 of the blocks). The triples carry no
-//! MACs: a malicious party cannot make an honest one's wrong, but may later say that its own shares
-//! are others.
+//! Party i is the sender of one OT and the receiver of the other. a_i = m0 ⊕ m1 and u_i = m0 come
+//! from the OT that it sends, b_i and v_i = m_b from the one that it receives, and c_i = a_i b_i ⊕
+//! u_i ⊕ v_i. Then a_0 b_1 = u_0 ⊕ v_1 and a_1 b_0 = u_1 ⊕ v_0 (bits are bit 0 of the blocks). The
+//! triples carry no MACs: a malicious party cannot make an honest party's triples wrong, but may
+//! later claim other shares of its own.
 
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
@@ -32,7 +32,7 @@ pub struct BitTriples {
     pub c: Vec<u8>,
 }
 
-/// The sender's part of its OTs: bits, so that a call of any length fits in memory.
+/// The sender's part of its OTs, as bits, so that a call of any length fits in memory.
 #[derive(Zeroize, ZeroizeOnDrop)]
 struct Sent {
     count: usize,
@@ -85,7 +85,7 @@ impl Work for Received {
     }
 }
 
-/// The machine that makes them, over a sender's and a receiver's end at each party.
+/// The machine that makes triples, over a sender's and a receiver's endpoint at each party.
 #[must_use = "run its steps, then finish"]
 pub struct Triples<'e, S: Security> {
     send: Pipeline<'e, Sent, S>,
@@ -95,8 +95,9 @@ pub struct Triples<'e, S: Security> {
 }
 
 impl<'e, S: Security> Triples<'e, S> {
-    /// `count` triples; `first` at one party and not at the other: its sender speaks with the
-    /// other's receiver first. Verified when the steps are done.
+    /// A machine for `count` triples. `first` is true at one party and false at the other: this
+    /// party's sender comes first in messages, with the peer's receiver. The triples are verified
+    /// after the last step.
     pub fn new(sender: &'e mut Sender<S>, receiver: &'e mut Receiver<S>, count: usize, first: bool) -> Self {
         let zeros = || vec![0; bytes(count)];
         let sent = Sent { count, a: zeros(), u: zeros(), column: [Vec::new(), Vec::new()] };
@@ -121,11 +122,11 @@ impl<'e, S: Security> Triples<'e, S> {
         BitTriples { a, b, c }
     }
 
-    /// The OTs of the direction in which this party speaks, and those of the other, as machines of
-    /// their own: in semi-honest mode every tick of the first only sends and every tick of the
-    /// second only receives, so that a driver may run one ahead of the other. As both have the same
-    /// number of OTs, and ends that made as many before, what this party sends in a tick is as long
-    /// as what it receives in that of the other machine.
+    /// The OTs in which this party speaks, and those in which the peer speaks, as separate
+    /// machines. In semi-honest mode every tick of the first only sends and every tick of the
+    /// second only receives, so that a driver may run one ahead of the other. Both directions have
+    /// the same number of OTs, and their endpoints made the same number before. Therefore this
+    /// party's messages have the same lengths as those that it receives in the other machine.
     pub fn ways(&mut self) -> (&mut dyn Machine<Error = OtError>, &mut dyn Machine<Error = OtError>) {
         if self.send.speaks() {
             (&mut self.send, &mut self.receive)
@@ -134,7 +135,7 @@ impl<'e, S: Security> Triples<'e, S> {
         }
     }
 
-    /// Both directions, in the order that both parties see.
+    /// Both directions, in the order that both parties use.
     fn both(&mut self) -> [&mut dyn Machine<Error = OtError>; 2] {
         let (send, receive) = (&mut self.send, &mut self.receive);
         if self.first { [send, receive] } else { [receive, send] }

@@ -1,20 +1,21 @@
-//! Outputs that a check has not covered yet are of a type of their own.
+//! Types for outputs that a check has not covered yet. An [`Unverified`] value opens only with a
+//! [`Verified`] proof of the same endpoint that is recent enough.
 
 use core::{marker::PhantomData, sync::atomic::AtomicU64, sync::atomic::Ordering};
 
 use crate::{OtError, Security, SemiHonest};
 
-/// Proof that one end's checks have passed up to some point. Only that end mints it.
+/// Proof that one endpoint's checks have passed up to some point. Only that endpoint can make it.
 #[derive(Clone, Copy, Debug)]
 pub struct Verified {
     end: u64,
     epoch: u64,
 }
 
-/// The outputs of an extension, not to be used before a check covers them.
+/// Outputs of an extension, which must not be used before a check covers them.
 ///
-/// It holds the caller's buffers, which are written already: dropped unopened it gives them back
-/// unchecked, and then they must not be read.
+/// They hold the caller's buffers, which are already written. If they are dropped without a check,
+/// the buffers are returned and must not be read.
 ///
 /// ```compile_fail
 /// # use hushwire_ot::{Malicious, Unverified};
@@ -26,17 +27,17 @@ pub struct Verified {
 pub struct Unverified<T, S> {
     value: T,
     end: u64,
-    /// The epoch after which it counts as verified.
+    /// The epoch after which the value is verified.
     epoch: u64,
     level: PhantomData<S>,
 }
 
 impl<T, S: Security> Unverified<T, S> {
-    /// The value, which a check has covered.
+    /// The value, after a check has covered it.
     ///
     /// # Errors
-    /// [`OtError::Unverified`] when `proof` is older than the value or is of another end; the value
-    /// is lost then.
+    /// [`OtError::Unverified`] if `proof` is older than the value or belongs to another endpoint;
+    /// the value is then lost.
     pub fn open(self, proof: &Verified) -> Result<T, OtError> {
         if proof.end == self.end && proof.epoch >= self.epoch {
             Ok(self.value)
@@ -47,13 +48,13 @@ impl<T, S: Security> Unverified<T, S> {
 }
 
 impl<T> Unverified<T, SemiHonest> {
-    /// The value; semi-honest parties need no check.
+    /// The value; with semi-honest parties no check is needed.
     pub fn trust(self) -> T {
         self.value
     }
 }
 
-/// Counts the checks of one end.
+/// Counts the checks of one endpoint.
 pub(crate) struct Epochs {
     end: u64,
     passed: u64,
@@ -61,18 +62,18 @@ pub(crate) struct Epochs {
 
 impl Epochs {
     pub(crate) fn new() -> Self {
-        // LOCAL: tells the ends of one process apart.
+        // LOCAL: distinguishes the endpoints of one process.
         static NEXT: AtomicU64 = AtomicU64::new(0);
         Self { end: NEXT.fetch_add(1, Ordering::Relaxed), passed: 0 }
     }
 
-    /// All that was made so far is verified.
+    /// Records that everything made so far is verified.
     pub(crate) fn pass(&mut self) -> Verified {
         self.passed += 1;
         Verified { end: self.end, epoch: self.passed }
     }
 
-    /// Wraps what was made since the last check.
+    /// Wraps outputs that were made since the last check.
     pub(crate) fn wrap<T, S>(&self, value: T) -> Unverified<T, S> {
         Unverified { value, end: self.end, epoch: self.passed + 1, level: PhantomData }
     }

@@ -1,4 +1,5 @@
-//! The use of a chunk's random correlated OTs: the four functionalities, for either role.
+//! The uses of a chunk's random correlated OTs: correlated, random and chosen OTs, of blocks or
+//! bits, for either role.
 
 use hushwire_block::{Block, from_bytes, from_bytes_mut};
 use zeroize::Zeroizing;
@@ -9,15 +10,15 @@ use crate::{
     hasher::OtHasher,
 };
 
-/// The sender's call of an extension, with its outputs. All lengths are agreed: the receiver asks
-/// for the same.
+/// The sender's call of an extension, with its outputs. All lengths are agreed: the receiver
+/// requests the same.
 #[derive(Debug)]
 pub enum Sending<'a> {
     /// Random correlated OT: q, for choices that the extension draws.
     Rcot(&'a mut [Block]),
     /// Correlated OT: q, for choices that the receiver brings.
     Cot(&'a mut [Block]),
-    /// Random OT: both messages; `chosen` says whether the receiver brings its choices.
+    /// Random OT: both messages; `chosen` is whether the receiver brings its choices.
     Rot {
         /// The messages.
         pairs: &'a mut [[Block; 2]],
@@ -49,63 +50,63 @@ pub enum Receiving<'a> {
     },
     /// Random OT for choices that the extension draws.
     Rot {
-        /// The place of the choices.
+        /// The output choices.
         choices: &'a mut [u8],
-        /// The place of the messages.
+        /// The output messages.
         messages: &'a mut [Block],
     },
     /// Random OT for these choices.
     RotChosen {
         /// The choices.
         choices: &'a [u8],
-        /// The place of the messages.
+        /// The output messages.
         messages: &'a mut [Block],
     },
     /// Chosen OT.
     Ot {
         /// The choices.
         choices: &'a [u8],
-        /// The place of the messages.
+        /// The output messages.
         messages: &'a mut [Block],
     },
     /// Chosen OT of bits, packed.
     BitOt {
         /// The choices.
         choices: &'a [u8],
-        /// The place of the messages.
+        /// The output messages.
         messages: &'a mut [u8],
         /// The number of OTs.
         count: usize,
     },
 }
 
-/// The use of chunks: [`Sending`], [`Receiving`], or none. By default no payload and no place in a
-/// caller's buffer.
+/// The use of chunks: [`Sending`], [`Receiving`], or none. By default there is no payload, and
+/// blocks are not placed in a caller's buffer.
 pub trait Work {
-    /// OTs in this call.
+    /// The number of OTs in this call.
     fn count(&self) -> usize;
     /// Whether the receiver brings choices.
     fn is_chosen(&self) -> bool;
-    /// The receiver, when a chunk is made; the sender, when a chunk is made and, with chosen
-    /// choices, `derandomize` has come.
+    /// Uses a chunk. At the receiver this is after the chunk is made. At the sender it is after the
+    /// chunk is made and, with chosen choices, `derandomize` was received.
     fn take(&mut self, hasher: &mut OtHasher, chunk: &mut ChunkOts, derandomize: Option<&[u8]>);
-    /// Finds buffers that do not fit each other.
+    /// Asserts that the buffers fit each other.
     fn assert_sizes(&self) {}
-    /// The part of the caller's buffer that a chunk's blocks go to, where they can.
+    /// The part of the caller's buffer in which a chunk's blocks can be made, if there is one.
     fn place(&mut self, _start: usize, _len: usize) -> Option<&mut [Block]> {
         None
     }
-    /// Bytes of the payload of `len` OTs.
+    /// The number of bytes of the payload of `len` OTs.
     fn payload_bytes(&self, _len: usize) -> usize {
         0
     }
-    /// The sender's messages under the pads of a chunk.
+    /// Writes the sender's messages, encrypted with the pads of a chunk.
     fn write_payload(&self, _hasher: &mut OtHasher, _chunk: &ChunkOts, _out: &mut [u8]) {}
-    /// The receiver's messages out of the sender's payload.
+    /// Decrypts the receiver's messages from the sender's payload.
     fn read_payload(&mut self, _hasher: &OtHasher, _chunk: &mut ChunkOts, _payload: &[u8]) {}
 }
 
-/// Only to close and check.
+/// A call that only closes and checks.
 impl Work for () {
     fn count(&self) -> usize {
         0
@@ -161,7 +162,8 @@ impl Work for Sending<'_> {
 
     fn take(&mut self, hasher: &mut OtHasher, chunk: &mut ChunkOts, derandomize: Option<&[u8]>) {
         let range = chunk.range();
-        // Not Δ itself: bit 0 of q stays 0, and the receiver sets bit 0 of t to its choice.
+        // The sender does not add Δ itself: bit 0 of q stays 0, and the receiver sets bit 0 of t to
+        // its choice.
         let added = hasher.delta() ^ Block::from_u128(1);
         match (&mut *self, derandomize) {
             (Sending::Cot(q), Some(derandomize)) => {

@@ -1,5 +1,5 @@
-//! The messages that a transport of a user's own may hand on: of other lengths, and in calls that
-//! come out of turn.
+//! Messages that a user's own transport may pass on: with other lengths, and in calls that come out
+//! of turn.
 
 mod machines;
 
@@ -26,7 +26,8 @@ fn others(wanted: usize) -> BTreeSet<usize> {
 fn every_machine_refuses_other_lengths_and_everything_after() {
     let mut world = World::new();
     for (name, case) in CASES {
-        // The first tick of every name in which a side hears, and in which it does not.
+        // The first tick of every name in which an endpoint receives a message, and the first in
+        // which it does not.
         let mut ticks = Vec::new();
         case(&mut world, &mut |ends| {
             let mut seen = BTreeSet::new();
@@ -87,7 +88,7 @@ fn nothing_is_heard_after_the_last_step() {
     }
 }
 
-/// A driver whose channel failed and that tries again, or that hears before it spoke.
+/// A driver whose channel failed and that tries again, or that reads before it writes.
 #[test]
 fn steps_out_of_turn_end_a_machine() {
     let mut world = World::new();
@@ -116,8 +117,8 @@ fn steps_out_of_turn_end_a_machine() {
     }
 }
 
-/// Rows that are nonsense, and an answer to their check that is whole or cut where comparing would
-/// end: a check that compares as far as the message goes would pass.
+/// Random rows, and an answer to their check that is complete or truncated. A check that compares
+/// only as far as the message goes would pass.
 #[test]
 fn a_truncated_answer_does_not_pass_ferret_s_check_of_rows() {
     let attempt = |cut: bool| {
@@ -156,13 +157,13 @@ fn base_ots_that_failed_are_not_finished() {
     let _ = s.finish();
 }
 
-/// The fuzzer's entry, without the fuzzer: messages of any bytes end in an error or change results,
-/// and nothing panics.
+/// The fuzzer's entry, without the fuzzer: arbitrary messages give an error or change results, and
+/// nothing panics.
 #[test]
 fn arbitrary_messages_stop_nobody_but_the_run() {
     let (mut world, mut prg) =
         (World::new(), Prg::new(Backend::best(), &Seed::from_bytes([7; 16]), "messages"));
-    // Not Ferret's, which are long.
+    // Ferret's cases, which take long, are left out.
     for case in 0..CASES.len() as u8 - 2 {
         for from in 0..4 {
             for how in 0..8 {

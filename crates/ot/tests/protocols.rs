@@ -1,5 +1,5 @@
-//! Every protocol by name, at every level, set up and run over channels: relations on every OT, and
-//! the declared bytes.
+//! Every protocol by name, at every level, is set up and run over channels. The tests check the
+//! relations of every OT, and the declared bytes.
 
 mod wire;
 
@@ -20,7 +20,7 @@ fn context(sid: u8) -> Context {
     Context { sid: Sid([sid; 32]), backend: Backend::best() }
 }
 
-/// Runs both parties on threads and gives their results.
+/// Runs both parties on threads, and returns their results.
 fn parties<A: Send, B: Send>(
     send: impl FnOnce(&mut Channel) -> A + Send,
     receive: impl FnOnce(&mut Channel) -> B + Send,
@@ -175,7 +175,7 @@ fn levels_that_a_protocol_lacks_are_refused() {
     refused::<SemiHonest>(Protocol::Kos);
 }
 
-/// The cost of both parties for one call and the check after it.
+/// The costs of both parties for one call and the check after it.
 fn measured<S: Security>(protocol: Protocol, what: Functionality, count: usize) -> [Cost; 2] {
     let (choices, zero) = (bits(count), vec![0; count.div_ceil(8)]);
     let (sent, received) = parties(
@@ -254,8 +254,8 @@ fn the_meter_shows_what_is_declared() {
     }
 }
 
-/// The lengths of a call follow from the counts of those before it: what they left over is sent by
-/// nobody.
+/// The lengths of a call follow from the counts of earlier calls: OTs that those left over need no
+/// message.
 #[test]
 fn chunks_of_calls_that_follow_each_other() {
     let counts = [700, 1, 511, 8_192, 8_193, 0, 30_000, 5];
@@ -305,7 +305,7 @@ fn chunks_of_calls_that_follow_each_other() {
     }
 }
 
-/// A sender that brings its Δ has it, but for bit 0, and the OTs have it too.
+/// A sender that brings its Δ uses it, except for bit 0, and the OTs use it, too.
 #[test]
 fn a_sender_brings_its_delta() {
     let delta = Block::from_u128(0x0f1e_2d3c_4b5a_6978_8796_a5b4_c3d2_e1f0);

@@ -1,34 +1,34 @@
-//! The block that allows a proposal, as a text for the operator to narrow and sign.
+//! A draft of the block that allows a proposal, for the operator to narrow and sign.
 
 use hushwire_seal::{BlakeName, KeyId};
 use std::{collections::BTreeMap, fmt::Write};
 
-/// The facts about a proposal.
+/// The facts about a proposal that its draft needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PolicyDraft<'a> {
     /// The digest of its terms.
     pub digest: BlakeName,
-    /// The name that people call it by.
+    /// The name for people.
     pub name: &'a str,
     /// The tenant that proposes it.
     pub tenant: &'a str,
     /// The rule for each table: `id:`, `line:` or `owner:`, and digits.
     pub data: &'a BTreeMap<String, String>,
-    /// The keys that results may be sealed to.
+    /// The keys to which results may be sealed.
     pub recipients: &'a [KeyId],
     /// The pin of each client.
     pub clients: &'a BTreeMap<String, String>,
     /// The values of each parameter: a range, or texts.
     pub parameters: &'a BTreeMap<String, Result<String, Vec<String>>>,
-    /// Rows of a group, at least.
+    /// The least number of rows of a group.
     pub min_group: Option<u64>,
-    /// Runs in all.
+    /// The total number of runs.
     pub runs: u64,
-    /// When it ends, as a date or time.
+    /// The end, as a date or time.
     pub expires: Option<&'a str>,
 }
 
-/// A file of one block.
+/// Writes a file with one block.
 #[must_use]
 pub fn draft(of: &PolicyDraft<'_>) -> String {
     let quoted = |text: &str| {

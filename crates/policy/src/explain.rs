@@ -1,10 +1,10 @@
-//! A block in words.
+//! Explains a block in words.
 
 use crate::{AllowRule, DataRule, ParameterRule, moment::moment_text, rules::span};
 use hushwire_session::size;
 
-/// The words for what a block allows, a sentence a line, and how often its terms `ran` on their
-/// data sets.
+/// Says in words what a block allows, one sentence on each line. The text includes how often its
+/// terms `ran` on their data sets.
 #[must_use]
 pub fn explain(rule: &AllowRule, ran: usize) -> String {
     let mut lines = vec![format!("{:?} may be run by the tenant {:?}.", rule.name, rule.tenant)];

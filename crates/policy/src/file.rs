@@ -1,4 +1,8 @@
-//! A policy file: blocks of rules in TOML, read strictly.
+//! A policy file: blocks of rules in TOML, which is read strictly.
+//!
+//! A block names one digest of terms. It says which tenant, data sets, recipients, clients and
+//! parameters a run may have, and how often it may run. An unknown key is an error. The operator
+//! signs the text of the file.
 
 use crate::moment::{days, duration, read_moment};
 use hushwire_fault::{Fault, code};
@@ -17,54 +21,54 @@ pub struct PolicyFile {
     text: String,
 }
 
-/// A block: what must hold for a run of these terms.
+/// A block: the rules for a run of these terms.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AllowRule {
     /// The digest of the terms, as `hushwire job digest` prints it.
     pub digest: BlakeName,
-    /// The name that people call it by.
+    /// The name for people.
     pub name: String,
     /// The tenant whose analysts may run it.
     pub tenant: String,
-    /// The data sets that may be taken for each table or input.
+    /// The data sets that may be used for each table or input.
     pub data: BTreeMap<String, DataRule>,
-    /// The keys that results may be sealed to; none where the parties and the clients alone learn
-    /// something.
+    /// The keys to which results may be sealed; empty if only the parties and the clients learn
+    /// results.
     pub recipients: Vec<KeyId>,
     /// The pins of certificates that each client of the job may have.
     pub clients: BTreeMap<String, Vec<String>>,
-    /// Rows of each data set, at least.
+    /// The least number of rows of each data set.
     pub min_rows: Option<u64>,
-    /// Rows of a group of a result, at least: the job's terms demand as many.
+    /// The least number of rows of a group in a result, which the job's terms must demand.
     pub min_group: Option<u64>,
     /// The values that each parameter may have.
     pub parameters: BTreeMap<String, ParameterRule>,
-    /// Runs, at most: in all, or within `window`.
+    /// The most runs, in total or within `window`.
     pub runs: Option<u64>,
-    /// Seconds within which `runs` counts.
+    /// The number of seconds within which `runs` counts.
     pub window: Option<u64>,
-    /// When it begins, in seconds since 1970.
+    /// The time from which the block applies, in seconds since 1970.
     pub not_before: Option<u64>,
-    /// When it ends, in seconds since 1970.
+    /// The time at which the block expires, in seconds since 1970.
     pub expires: Option<u64>,
-    /// A differential budget, which is shown and not enforced.
+    /// A budget of differential privacy, which is shown and not enforced.
     pub epsilon: Option<String>,
-    /// Bytes of memory that a run may take.
+    /// The bytes of memory that a run may use.
     pub memory: Option<u64>,
-    /// Seconds that an attempt may take.
+    /// The seconds that an attempt may take.
     pub seconds: Option<u64>,
-    /// Runs of it at the same time, at most.
+    /// The most runs of these terms at the same time.
     pub parallel: Option<u64>,
 }
 
-/// The data sets that may be taken for a table.
+/// The data sets that may be used for a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DataRule {
-    /// This one.
+    /// Only this one.
     Id(BlakeName),
     /// Any version of this line.
     Line(BlakeName),
-    /// Any that this owner signed.
+    /// Any data set that this owner signed.
     Owner(VerifyKey),
 }
 
@@ -97,15 +101,15 @@ impl FromStr for DataRule {
 /// The values that a parameter may have.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ParameterRule {
-    /// Dates from one to another, both included.
+    /// Dates within a range that includes both ends.
     Dates(String, String),
-    /// Numbers from one to another, both included.
+    /// Numbers within a range that includes both ends.
     Numbers(String, String),
     /// One of these texts.
     Among(Vec<String>),
 }
 
-/// Digits behind the point that numbers of policies may have.
+/// The most digits after the decimal point in numbers of policies.
 const PLACES: usize = 18;
 
 /// A number of a policy in units of 10^-18.
@@ -126,7 +130,7 @@ pub(crate) fn number(text: &str) -> Option<i128> {
 }
 
 impl ParameterRule {
-    /// A rule of a range's text.
+    /// Parses the rule of a range.
     fn range(text: &str) -> Result<Self, String> {
         let (from, to) =
             text.split_once("..").ok_or("it is no range, as \"2020-01-01..2026-12-31\" or \"1..100\" is")?;
@@ -141,7 +145,7 @@ impl ParameterRule {
         if empty { Err("it begins after its end".to_owned()) } else { Ok(rule) }
     }
 
-    /// Whether a value is one of them.
+    /// Whether a value is allowed.
     #[must_use]
     pub fn allows(&self, value: &str) -> bool {
         let within = |read: &dyn Fn(&str) -> Option<i128>, from: &str, to: &str| {
@@ -166,10 +170,10 @@ impl fmt::Display for ParameterRule {
 }
 
 impl PolicyFile {
-    /// Reads a file's text. `path` is for errors.
+    /// Reads the text of a file. `path` is for errors.
     ///
     /// # Errors
-    /// A key is unknown or a value makes no sense; the line is named.
+    /// A key is unknown or a value is invalid; the error names the line.
     pub fn parse(path: &Path, text: &str) -> Result<Self, Fault> {
         Self::read(path, text).map_err(|e| e.coded(code::POLICY_FILE))
     }
@@ -183,13 +187,13 @@ impl PolicyFile {
         Ok(Self { allow, text: text.to_owned() })
     }
 
-    /// The text.
+    /// The text of the file.
     #[must_use]
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// The name of the text.
+    /// The name of the text, which is its hash.
     #[must_use]
     pub fn id(&self) -> BlakeName {
         BlakeName::of(self.text.as_bytes())
@@ -204,7 +208,7 @@ impl PolicyFile {
     /// Checks the signature of the text.
     ///
     /// # Errors
-    /// It is not one by this key.
+    /// The signature is not by this key.
     pub fn verify(&self, key: &VerifyKey, signature: &Signature) -> Result<(), SealError> {
         key.verify("the policy", domain::POLICY, self.text.as_bytes(), signature)
     }
@@ -212,7 +216,7 @@ impl PolicyFile {
 
 const PIN: &str = "write what `hushwire keys pin` prints for the client's key";
 
-/// `sha256:` and 64 digits, in lower case.
+/// Checks a pin, and returns it as `sha256:` and 64 digits in lower case.
 fn pin_text(text: &str) -> Result<String, String> {
     let digits = text.strip_prefix("sha256:").unwrap_or_default();
     let good = digits.len() == 64 && digits.bytes().all(|b| b.is_ascii_hexdigit());

@@ -1,14 +1,14 @@
 //! Policies: which runs an operator allows.
 //!
 //! ```text
-//! file      PolicyFile   blocks of rules in TOML, read strictly, signed
+//! file      PolicyFile   signed blocks of rules in TOML, read strictly
 //! rules     verdict      a run against blocks: allowed by one, or denied with every reason
 //! explain   explain      a block in words
 //! moment                 dates, times and durations as texts and seconds
 //! draft     draft        the block that allows a proposal, for the operator to narrow
 //! ```
 //!
-//! Nothing here reads a file or a clock. Terms are named by their digest, which the operator has
+//! This crate reads no files and no clock. Terms are named by their digest, which the operator gets
 //! from `hushwire job digest`.
 #![forbid(unsafe_code)]
 

@@ -23,14 +23,14 @@ pub(crate) fn days(text: &str) -> Option<i64> {
     if !(1..=length).contains(&day) {
         return None;
     }
-    // Years begin in March here, so that the leap day is their last.
+    // Years begin in March here, so that the leap day is the last day of a year.
     let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
     let days = 365 * year + year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400);
     Some(days + (153 * month + 2) / 5 + day - 1 - 719_468)
 }
 
-/// Reads `2026-12-01`, `2026-12-01T10:30:00Z` or the same with an offset, as seconds since 1970. A
-/// date is its first second, in UTC.
+/// Reads `2026-12-01`, `2026-12-01T10:30:00Z`, or the latter with an offset, as seconds since 1970.
+/// A date means its first second in UTC.
 #[must_use]
 pub fn read_moment(text: &str) -> Option<u64> {
     let day = days(text.get(..10)?)?.checked_mul(DAY)?;
@@ -79,7 +79,7 @@ pub fn moment_text(seconds: u64) -> String {
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
 }
 
-/// Seconds of `30d`, `12h`, `5m` or `60s`.
+/// The seconds of `30d`, `12h`, `5m` or `60s`.
 pub(crate) fn duration(text: &str) -> Option<u64> {
     let units = [("d", DAY as u64), ("h", 3600), ("m", 60), ("s", 1)];
     let (digits, unit) =
@@ -95,7 +95,7 @@ mod tests {
 
     #[test]
     fn moments_are_those_of_other_calendars() {
-        // From `date -u -d … +%s`.
+        // The numbers come from `date -u -d … +%s`.
         for (text, seconds) in [
             ("1970-01-01", 0),
             ("1972-02-29T23:59:59Z", 68_255_999),

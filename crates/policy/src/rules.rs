@@ -1,4 +1,8 @@
-//! The verdict about a run.
+//! The verdict on a run.
+//!
+//! [`verdict`] compares a request with every block for its terms. It returns the limits of the
+//! first block that allows the run, or else the denials of the block with the fewest. It reads no
+//! clock and no store.
 
 use crate::{AllowRule, DataRule, moment::moment_text};
 use hushwire_fault::{Fault, code};
@@ -6,55 +10,55 @@ use hushwire_seal::{BlakeName, KeyId, VerifyKey};
 use hushwire_session::size;
 use std::{collections::BTreeMap, fmt};
 
-/// A run that somebody asks for.
+/// A run that is requested.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunRequest<'a> {
-    /// The digest of its terms.
+    /// The digest of the run's terms.
     pub digest: BlakeName,
-    /// The tenant that asks.
+    /// The tenant that requests it.
     pub tenant: &'a str,
     /// The data set of each table or input.
     pub data: &'a BTreeMap<String, RunData>,
-    /// The keys that its results are sealed to.
+    /// The keys to which its results are sealed.
     pub recipients: &'a [KeyId],
     /// The pin of each client that takes part.
     pub clients: &'a BTreeMap<String, String>,
     /// The value of each parameter.
     pub parameters: &'a BTreeMap<String, String>,
-    /// The rows of a group of a result that its terms demand, at least.
+    /// The least number of rows of a group that its terms demand in a result.
     pub min_group: Option<u64>,
-    /// Bytes of memory that it may take, where its terms say so.
+    /// The bytes of memory that its terms allow, if they set a limit.
     pub memory: Option<u64>,
-    /// Runs of these terms that are under way.
+    /// The number of runs of these terms in progress.
     pub running: u64,
 }
 
-/// A data set that a run takes.
+/// A data set of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunData {
-    /// Its id.
+    /// The id of the data set.
     pub id: BlakeName,
-    /// Its line.
+    /// The line of its versions.
     pub line: BlakeName,
-    /// Who signed it.
+    /// The key of its owner, who signed it.
     pub owner: VerifyKey,
-    /// Its rows.
+    /// The number of its rows.
     pub rows: u64,
-    /// When it expires, in seconds since 1970.
+    /// The time at which it expires, in seconds since 1970.
     pub expires: Option<u64>,
 }
 
-/// An earlier run of the same terms on the same lines of data sets, whatever became of it.
+/// An earlier run of the same terms on the same lines of data sets, however it ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PastRun {
-    /// When it was counted, in seconds since 1970.
+    /// The time at which it was counted, in seconds since 1970.
     pub at: u64,
 }
 
-/// The earlier runs of the same terms on the same lines of data sets. A store counts them where
-/// they are: there may be very many.
+/// The earlier runs of the same terms on the same lines of data sets. A store counts them itself,
+/// since there may be very many.
 pub trait RunHistory {
-    /// The number of those that were counted at `moment` or later, in seconds since 1970.
+    /// The number of runs that were counted at `moment` or later, in seconds since 1970.
     fn since(&self, moment: u64) -> u64;
 }
 
@@ -67,11 +71,11 @@ impl RunHistory for [PastRun] {
 /// The limits of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PolicyLimits {
-    /// Bytes of memory.
+    /// The bytes of memory.
     pub memory: Option<u64>,
-    /// Seconds of an attempt.
+    /// The seconds of an attempt.
     pub seconds: Option<u64>,
-    /// Runs of the terms at the same time.
+    /// The number of runs of the terms at the same time.
     pub parallel: Option<u64>,
 }
 
@@ -80,34 +84,34 @@ pub struct PolicyLimits {
 pub struct Denial {
     /// The key of the rule in a policy file.
     pub rule: &'static str,
-    /// Why it denies this run.
+    /// The reason why it denies this run.
     pub why: String,
     /// Whether the same run may be allowed later, without a change of the policy.
     pub passes: bool,
 }
 
-/// Whether a run is allowed.
+/// The verdict: whether a run is allowed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// By the block of this number, within these limits.
+    /// A block allows the run, within these limits.
     Allowed {
-        /// The place of the block among those that were asked.
+        /// The index of the block among those that were checked.
         by: usize,
         /// The limits of each run.
         limits: PolicyLimits,
     },
-    /// By none: the reasons of the block that comes nearest.
+    /// No block allows the run. The reasons are those of the block that comes nearest.
     Denied(Vec<Denial>),
 }
 
 impl Verdict {
-    /// Whether a run is allowed.
+    /// Whether the run is allowed.
     #[must_use]
     pub fn is_allowed(&self) -> bool {
         matches!(self, Self::Allowed { .. })
     }
 
-    /// The error of a denied run.
+    /// The error for a denied run.
     #[must_use]
     pub fn fault(&self) -> Option<Fault> {
         let Self::Denied(denials) = self else { return None };
@@ -122,8 +126,8 @@ impl Verdict {
     }
 }
 
-/// Whether one of the blocks allows a run, at `now` in seconds since 1970. `history` has the
-/// earlier runs of these terms on these lines that were counted.
+/// Decides whether one of the blocks allows a run, at `now` in seconds since 1970. `history` has
+/// the counted earlier runs of these terms on these lines.
 #[must_use]
 pub fn verdict(
     policies: &[AllowRule],
@@ -170,7 +174,7 @@ fn denials(
     let stranger = request.recipients.iter().find(|key| !rule.recipients.contains(key));
     match stranger {
         Some(key) => deny("recipients", false, format_args!("results may not be sealed to {key}")),
-        // A rule without keys is for terms by which parties and clients alone learn something.
+        // A rule without keys is for terms by which only parties and clients learn results.
         None if request.recipients.is_empty() && !rule.recipients.is_empty() => {
             deny("recipients", false, format_args!("the run names nobody who gets results"));
         }
@@ -270,7 +274,7 @@ fn parameters(rule: &AllowRule, request: &RunRequest<'_>, deny: &mut Deny<'_>) {
     }
 }
 
-/// Seconds in the largest unit that has no remainder.
+/// Formats seconds in the largest unit without a remainder.
 pub(crate) fn span(seconds: u64) -> String {
     let units = [(86_400, "d"), (3600, "h"), (60, "m")];
     match units.iter().find(|(unit, _)| seconds.is_multiple_of(*unit)) {

@@ -12,7 +12,7 @@ fn owner() -> VerifyKey {
     SignKey::from_seed(&[3; 32]).public()
 }
 
-/// A file with every rule.
+/// The text of a file with every rule.
 fn whole() -> String {
     format!(
         r#"
@@ -50,7 +50,7 @@ fn rules(text: &str) -> Vec<AllowRule> {
     parse(text).unwrap_or_else(|e| panic!("{e}")).allow
 }
 
-/// A run with parts of its own, which a test changes.
+/// The parts of a request, which a test changes.
 struct Asked {
     digest: BlakeName,
     tenant: String,
@@ -108,7 +108,7 @@ fn ask(policies: &[AllowRule], asked: &Asked) -> Verdict {
     verdict(policies, &request, &asked.history[..], asked.now)
 }
 
-/// The rules that deny.
+/// The rules that deny a request.
 fn denying(policies: &[AllowRule], asked: &Asked) -> Vec<&'static str> {
     match ask(policies, asked) {
         Verdict::Allowed { .. } => vec![],
@@ -301,8 +301,8 @@ fn words_name_every_rule() {
     }
 }
 
-/// A computation from which parties and clients alone learn something has no key in its rule, and
-/// such a rule serves no run that seals results.
+/// A computation whose results go only to parties and clients has no key in its rule. Such a rule
+/// allows no run that seals results.
 #[test]
 fn a_rule_without_keys_is_for_runs_that_seal_nothing() {
     let rules = rules(&whole().replace(&format!("[\"{}\"]", key()), "[]"));

@@ -1,12 +1,12 @@
-//! A pseudo-random stream.
+//! A pseudorandom stream: AES in counter mode under a key that is derived from a seed and a label.
 
 use crate::Seed;
 use hushwire_aes::{Aes128, Backend};
 use hushwire_block::{Block, registry};
 use zeroize::Zeroize;
 
-/// AES-CTR under a derived key: byte `n` of the stream is byte `n % 16` of AES_k(LE128(n / 16)), in
-/// whatever pieces it is read.
+/// AES-CTR under a derived key: byte `n` of the stream is byte `n % 16` of AES_k(LE128(n / 16)),
+/// regardless of the pieces in which it is read.
 ///
 /// A stream ends after 2^64 blocks, more than any program reads.
 pub struct Prg {

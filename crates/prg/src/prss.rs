@@ -1,5 +1,5 @@
-//! Pseudo-random secret sharing among three parties, without communication (Araki et al., CCS 2016,
-//! section 2.2).
+//! Pseudorandom secret sharing (PRSS) among three parties, without communication (Araki et al., CCS
+//! 2016, section 2.2).
 //!
 //! ```text
 //!            P1: k1, k3          P_i holds k_i (own) and k_{i−1} (prev):
@@ -16,8 +16,8 @@
 //! random share    (F_{k_i}(ctr), F_{k_{i−1}}(ctr))         replicated: x_{i+1} is own, x_i is prev
 //! ```
 //!
-//! Keys are derived for a session and a label, so counters may start at 0 in every session. A word
-//! serves once: its zero share and its random share come from the same two values.
+//! Keys are derived for a session and a label, so that counters may start at 0 in every session.
+//! Each word is used once: its zero share and its random share come from the same two values.
 
 use crate::Seed;
 use hushwire_aes::{Aes128, Backend};
@@ -56,7 +56,7 @@ pub struct Prss {
 }
 
 impl Prss {
-    /// Derives the keys of a session and a label. The session's number is fresh and equal at the
+    /// Derives the keys of a session and a label. The session's number is fresh and the same at the
     /// three parties. The backend is a local choice.
     #[must_use]
     pub fn new(backend: Backend, keys: &PrssKeys, session: &[u8; 16], label: &str) -> Self {
@@ -96,7 +96,7 @@ impl Prss {
     /// The bytes of [`Prss::keys`], for the party's own hardware, which then makes the party's
     /// words itself.
     ///
-    /// They may leave the process only for a device that is part of the party: whoever has both
+    /// The keys may leave the process only for a device that is part of the party. Anyone with both
     /// keys can compute all zero shares of this party, which then hide nothing.
     #[must_use]
     pub fn device_keys(&self) -> Zeroizing<[[u8; 16]; 2]> {
@@ -111,7 +111,7 @@ impl Prss {
     }
 }
 
-/// The first word's counter; panics if the words run into the next lane.
+/// The counter of the first word. Panics if the words run into the next lane.
 fn first(addr: Address, first_word: u64, bytes: usize) -> u128 {
     let last = u128::from(first_word) + bytes.div_ceil(16) as u128;
     assert!(last <= 1 << 64, "words {first_word} to {last} run past the lane's last");

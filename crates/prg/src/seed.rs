@@ -1,10 +1,10 @@
-//! 128-bit seeds.
+//! 128-bit seeds, drawn from the operating system or derived from other seeds by label and context.
 
 use hushwire_aes::{Aes128, Backend};
 use hushwire_block::registry;
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
-/// Separates this crate's derivations from all other uses of BLAKE3.
+/// The domain that separates this crate's derivations from all other uses of BLAKE3.
 const DOMAIN: &str = "hushwire 2025 prg seed derive v1";
 
 /// 128 secret bits, zeroized on drop. A seed can be neither printed nor compared.
@@ -15,7 +15,7 @@ impl Seed {
     /// Draws a seed from the operating system's generator.
     ///
     /// # Panics
-    /// If the operating system gives no randomness: nothing secret is possible then.
+    /// If the operating system gives no randomness: no secrets are possible without it.
     #[must_use]
     pub fn random() -> Self {
         let mut bytes = [0; 16];
@@ -25,7 +25,7 @@ impl Seed {
         seed
     }
 
-    /// Takes bytes that were agreed on or received.
+    /// Takes bytes that the parties agreed on or that were received.
     #[must_use]
     pub fn from_bytes(bytes: [u8; 16]) -> Self {
         Seed(bytes)
@@ -37,12 +37,12 @@ impl Seed {
         &self.0
     }
 
-    /// Derives a seed of its own for every label and context.
+    /// Derives a separate seed for every label and context.
     ///
-    /// BLAKE3 in its key-derivation mode under this crate's context string. The key material is, in
-    /// this order and therefore without ambiguity, the seed (16 bytes), the label's length (LE64),
-    /// the label, the context. The first 16 bytes of output are the result. Labels that begin with
-    /// "hushwire " are reserved for this crate.
+    /// It uses BLAKE3 in its key-derivation mode under this crate's context string. The key
+    /// material is, in this order and therefore without ambiguity, the seed (16 bytes), the label's
+    /// length (LE64), the label, and the context. The first 16 bytes of output are the result.
+    /// Labels that begin with "hushwire " are reserved for this crate.
     #[must_use]
     pub fn derive(&self, label: &str, context: &[u8]) -> Seed {
         let mut hasher = Zeroizing::new(blake3::Hasher::new_derive_key(DOMAIN));

@@ -1,4 +1,4 @@
-//! PRG and PRSS: any split and any tier give the same bytes, which are pinned.
+//! PRG and PRSS give the same bytes for any split and any tier; the bytes are pinned.
 
 use hushwire_aes::{Aes128, Backend, Tier};
 use hushwire_block::Block;
@@ -9,7 +9,7 @@ fn seed(i: u8) -> Seed {
     Seed::from_bytes(std::array::from_fn(|j| 16 * i + j as u8))
 }
 
-/// The parties' seeds: k_1, k_2, k_3 are seeds 1, 2, 3; P_i holds k_i and k_{i−1}.
+/// The parties' PRSS: k_1, k_2, k_3 are seeds 1, 2, 3; P_i holds k_i and k_{i−1}.
 fn parties(backend: Backend, session: u8, label: &str) -> [Prss; 3] {
     [(1, 3), (2, 1), (3, 2)].map(|(own, prev)| {
         Prss::new(backend, &PrssKeys { own: seed(own), prev: seed(prev) }, &[session; 16], label)

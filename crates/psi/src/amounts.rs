@@ -1,14 +1,14 @@
-//! Reads the numbers of a table's rows that are to be summed.
+//! Reads the numbers of a table's rows that a sum adds up.
 
 use hushwire_files::{FileError, Rows, outline};
 use zeroize::Zeroizing;
 
-/// The integers of `column`, row by row; an empty field counts as 0. Their absolute values sum to
-/// at most 63 bits, so that no partial sum overflows.
+/// The integers of `column`, row by row; an empty field counts as 0. The sum of their absolute
+/// values has at most 63 bits, so that no partial sum overflows.
 ///
 /// # Errors
-/// The file is not a table, lacks the column, or has a field there that is not a 64-bit integer; or
-/// the sum is too large.
+/// If the file is not a table, lacks the column, or has a field there that is not a 64-bit integer;
+/// or if the sum is too large.
 pub fn amounts(rows: &mut Rows<'_>, column: &str) -> Result<Zeroizing<Vec<i64>>, FileError> {
     let place = rows.select([column])?[0];
     let (mut amounts, mut all) = (Zeroizing::new(vec![]), 0u64);
@@ -17,7 +17,7 @@ pub fn amounts(rows: &mut Rows<'_>, column: &str) -> Result<Zeroizing<Vec<i64>>,
         let field = std::str::from_utf8(row.get(place).unwrap_or_default()).unwrap_or("?").trim();
         let amount: Option<i64> = match rows.dialect().number(field) {
             _ if field.is_empty() || rows.dialect().is_null_word(field) => Some(0),
-            // A column with empty fields comes as 3.0 from data frames.
+            // Data frames write a column with empty fields as numbers such as 3.0.
             Some(number) => match number.split_once('.') {
                 Some((whole, zeros)) if zeros.bytes().all(|b| b == b'0') => whole.parse().ok(),
                 _ => number.parse().ok(),

@@ -2,8 +2,8 @@
 //! payloads and back.
 //!
 //! ```text
-//! payload  for each column its length 1 (2 where a row may have more than 255 bytes) and its text;
-//!          zeros up to the length agreed on
+//! payload  for each column its length, 1 byte (2 if a row may have more than 255 bytes),
+//!          and its text; zeros up to the agreed length
 //! ```
 
 use crate::{
@@ -31,11 +31,11 @@ pub struct Carried {
 }
 
 impl Carried {
-    /// Columns with these names, where a row has at most `bytes` bytes of text.
+    /// Columns with these names; a row has at most `bytes` bytes of text.
     ///
     /// # Errors
-    /// There is no column, there are too many, or one is repeated; there are no bytes, or too many.
-    /// The message says which.
+    /// If there is no column, there are too many, or one is repeated; or if there are no bytes, or
+    /// too many. The message names the reason.
     pub fn new(names: &[String], bytes: usize) -> Result<Self, String> {
         let names: Vec<String> = names.iter().map(|name| name.trim().to_owned()).collect();
         if let Some((_, twice)) = names.iter().enumerate().find(|(i, name)| names[..*i].contains(name)) {
@@ -77,12 +77,12 @@ impl Carried {
     }
 
     /// The payloads of a table's different keys, in the order of their first occurrence. `keys` are
-    /// the table's keys; `open` opens it again.
+    /// the table's keys; `open` opens the table again.
     ///
     /// # Errors
-    /// The table cannot be read, lacks a column or has other rows than `keys`; in a row with a key,
-    /// a field is not UTF-8, or there are more bytes than agreed; rows with one key have different
-    /// fields.
+    /// If the table cannot be read, lacks a column or has other rows than `keys`. If, in a row with
+    /// a key, a field is not UTF-8, or there are more bytes than agreed. If rows with one key have
+    /// different fields.
     pub fn read<'r>(
         &self,
         path: &Path,
@@ -186,7 +186,7 @@ impl Carried {
     /// twice.
     ///
     /// # Errors
-    /// The table has such a column.
+    /// If the table has such a column.
     pub fn check_result(&self, path: &Path, rows: &Rows<'_>) -> Result<(), FileError> {
         let own: Vec<_> = rows.header().iter().map(|name| String::from_utf8_lossy(name)).collect();
         match self.names.iter().find(|name| own.iter().any(|own| own.trim() == name.as_str())) {
@@ -200,7 +200,7 @@ impl Carried {
     }
 }
 
-/// Columns of the other party beside the rows of a table.
+/// Columns of the other party, to be written next to the rows of a table.
 #[derive(Clone, Copy, Debug)]
 pub struct Beside<'a> {
     /// The columns.
@@ -216,8 +216,8 @@ impl MoreColumns for Beside<'_> {
         self.carried.names()
     }
 
-    /// The fields of the other party; empty ones where the row has no common key, or its payload is
-    /// none.
+    /// The fields of the other party. They are empty if the row has no common key, or its payload
+    /// is missing.
     fn fields(&self, row: usize) -> Vec<&str> {
         let common = self.of_row.get(row).copied().flatten().map(|common| common as usize);
         let payload = common.filter(|common| *common < self.payloads.count()).map(|c| self.payloads.get(c));
@@ -226,7 +226,7 @@ impl MoreColumns for Beside<'_> {
     }
 }
 
-/// The different keys, as digests that stay on this machine.
+/// The different keys, as digests that do not leave this machine.
 fn different(keys: &TableKeys) -> Result<Set<[u8; 32]>, PsiError> {
     let mut secret = Sid([0; 32]);
     random::fill(&mut secret.0)?;

@@ -1,4 +1,4 @@
-//! The protocols that can compute a circuit.
+//! The protocols that can compute a circuit of an intersection.
 
 use crate::{PsiError, PsiSide, PsiTerms, plan::CircuitProtocol, random};
 use hushwire_circuit::{Planes, Program, TwoParty};
@@ -7,7 +7,7 @@ use hushwire_machine::Channel;
 use hushwire_ot::Context;
 use zeroize::Zeroizing;
 
-/// One party of a protocol.
+/// One party of either protocol.
 pub(crate) enum CircuitEngine {
     Yao(Box<yao::YaoParty>),
     Gmw(Box<hushwire_gmw::GmwParty>),

@@ -1,4 +1,4 @@
-//! Errors of an intersection: files, agreement, sizes, and the protocols below.
+//! Errors of an intersection: files, agreement, sizes, and the underlying protocols.
 
 use hushwire_fault::{Fault, IntoText, Text, code};
 use hushwire_files::FileError;
@@ -9,47 +9,47 @@ use hushwire_ot::OtError;
 use std::fmt;
 use thiserror::Error;
 
-/// The reason why there is no intersection. Reads as its [`fault`](Self::fault) does.
+/// The reason why there is no intersection. It displays as its [`fault`](Self::fault).
 #[derive(Debug, Error)]
 pub enum PsiError {
     /// A file that cannot be read or written.
     File(#[from] FileError),
     /// The parties do not ask for the same thing.
     Terms {
-        /// The party at fault, where a channel knows it.
+        /// The party at fault, if a channel knows it.
         peer: Option<PartyId>,
     },
     /// A set that this machine could not hold.
     TooLarge {
-        /// "this party has", "party 1 has", "both parties have".
+        /// The owner, as text: "this party has", "party 1 has", "both parties have".
         whose: String,
         /// The number of keys.
         count: u64,
-        /// The circuit, table or result with that bound.
+        /// The circuit, table or result that has the bound.
         what: &'static str,
-        /// The largest number it takes.
+        /// The largest number that it takes.
         most: u64,
         /// The remedy, as a clause.
         remedy: &'static str,
     },
     /// A set has more keys than [`Most`](crate::Most) allows.
     TooMany {
-        /// Whether it is this party's.
+        /// Whether the set is this party's.
         own: bool,
-        /// Its different keys.
+        /// The number of its different keys.
         count: u64,
-        /// The different keys of the other set.
+        /// The number of different keys of the other set.
         other: u64,
-        /// The most that it may have.
+        /// The largest number that it may have.
         most: u64,
-        /// Whether that was agreed on, and does not follow from the other set.
+        /// Whether that limit was agreed on; otherwise it follows from the other set.
         agreed: bool,
     },
     /// No salt was found under which both sets fit their tables.
     NoSalt(u8),
-    /// A message that no party following the protocol sends.
+    /// A message that no honest party sends.
     Malformed {
-        /// The party at fault, where a channel knows it.
+        /// The party at fault, if a channel knows it.
         peer: Option<PartyId>,
         /// The name of the message.
         message: &'static str,
@@ -58,11 +58,11 @@ pub enum PsiError {
     },
     /// The system gave no random bytes.
     Random(String),
-    /// A check failed. It never says which bit.
+    /// A check failed. The error never tells which bit was wrong.
     Abort {
-        /// The party at fault, where a channel knows it.
+        /// The party at fault, if a channel knows it.
         peer: Option<PartyId>,
-        /// The check.
+        /// The name of the check.
         check: &'static str,
     },
     /// The items of a set have no store, by chance.

@@ -1,11 +1,12 @@
-//! BLAKE3, keyed, for many short messages: sixteen at a time, with one word of each message in a
+//! Keyed BLAKE3 for many short messages: sixteen at a time, with one word of each message in a
 //! vector.
 //!
 //! A message of up to 64 bytes is one block, and so one call of the compression function (BLAKE3's
-//! paper, sections 2.2 and 2.4). A single call mostly waits for its own results. Longer messages go
-//! to [`blake3`].
+//! paper, sections 2.2 and 2.4). A single call spends most of its time waiting for its own results.
+//! Longer messages go to [`blake3`].
 //!
-//! **Constant time.** The function is; whether a message is longer than a block shows.
+//! **Constant time.** The function takes constant time. The time reveals whether a message is
+//! longer than a block.
 
 use hushwire_aes::Backend;
 use hushwire_simd::{Kernel, Lanes};
@@ -74,7 +75,7 @@ impl Hashes {
 
 struct TooLong;
 
-/// Messages, and their hashes.
+/// Messages and their hashes.
 struct Batch {
     message: [LaneWords; 16],
     lens: LaneWords,

@@ -6,20 +6,20 @@
 //! columns  Carried     columns that one party brings for the other, as payloads of its keys
 //! salt     Salt        keys as values of 40 + log a + log b bits, values as bins
 //! tables   cuckoo, …   values in A's cuckoo table, in B's simple table
-//! plan     Terms, TablePlan what both agree on, what follows from the sets' sizes
-//! session  intersect   one party's side of a run
+//! plan     PsiTerms, …  the terms that both agree on, and the plan from the sets' sizes
+//! session  intersect   one party's endpoint of a run
 //!
 //! plain    Receiver, …  intersection of digests by an oblivious PRF: the method that scales
 //! circuit  receive, …   its size, or sums over it, by a programmable oblivious PRF and GMW
-//! okvs     Encoder, …   the stores below both
-//! oprf     publish, ask a few items against a large list, published once
+//! okvs     Encoder, …   the stores of both
+//! oprf     publish, ask a few items against a large list that is published once
 //! ```
 //!
-//! **Results.** [`Reveal`] names what is learned. Public are the number of different keys of both
-//! sets, the terms, and how many salts were tried. The time in which a party fills its tables and
-//! sorts depends on its values.
+//! **Results.** [`Reveal`] names the result. The number of different keys of both sets, the terms,
+//! and the number of tried salts are public. The time in which a party fills its tables and sorts
+//! depends on its values.
 //!
-//! **Security**: semi-honest parties, as in [`hushwire_garble::yao`]. Neither party can check that
+//! **Security.** Semi-honest parties, as in [`hushwire_garble::yao`]. Neither party can check that
 //! the other one brings its true set.
 #![forbid(unsafe_code)]
 

@@ -9,17 +9,17 @@ const FREE: u64 = 1 << 20;
 const TIMES: u64 = 4;
 
 /// The largest number of different keys that each of two parties may bring. `None` means 2^20 or
-/// four times the other's, whichever is more. AGREEMENT.
+/// four times the other party's number, whichever is larger. AGREEMENT.
 ///
-/// Each party reports its size and could report any. Whoever brings a set learns for every key in
-/// it whether the other party has it: this limit bounds the dictionary that it can try in a run. It
-/// also bounds the memory that the other party reserves, since it is checked first.
+/// Each party reports its size and could report any number. A party learns for every key of its set
+/// whether the other party has it, so this limit bounds the dictionary that it can try in a run.
+/// The limit also bounds the memory that the other party reserves, since it is checked first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Most(pub [Option<u64>; 2]);
 
 impl Most {
-    /// The largest number of keys of the party `place` as long as the other one does not have
-    /// enough keys for more.
+    /// The largest number of keys of the party `place`, unless the other party has enough keys to
+    /// allow more.
     #[must_use]
     pub fn alone(self, place: usize) -> u64 {
         self.0[place].unwrap_or(FREE)
@@ -28,7 +28,7 @@ impl Most {
     /// Checks both parties' reported sizes; `me` is this party's place.
     ///
     /// # Errors
-    /// A set has more keys than allowed.
+    /// If a set has more keys than allowed.
     pub fn check(self, sizes: [usize; 2], me: usize) -> Result<(), PsiError> {
         let sizes = sizes.map(|size| size as u64);
         for (i, agreed) in self.0.into_iter().enumerate() {
@@ -42,7 +42,7 @@ impl Most {
     }
 }
 
-/// The text that both agree on: `1000 and 1048576 or 4 times the other's`.
+/// The text that both parties agree on: `1000 and 1048576 or 4 times the other's`.
 impl fmt::Display for Most {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let one = |most: Option<u64>| {

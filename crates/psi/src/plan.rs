@@ -12,13 +12,13 @@ use std::{collections::HashMap, ops::Range};
 /// The side of a party. B garbles: its tables are larger, and a garbler's inputs need no OTs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PsiSide {
-    /// Learns flags.
+    /// The side that learns flags, if they are revealed.
     A,
-    /// The other side.
+    /// The other side, which garbles.
     B,
 }
 
-/// Numbers of the parties in a protocol.
+/// The parties' numbers in a protocol.
 const A: usize = 1;
 const B: usize = 0;
 
@@ -32,14 +32,14 @@ impl PsiSide {
     }
 }
 
-/// The result, and who learns it.
+/// The result, and the parties that learn it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Reveal {
-    /// Both parties: how many keys are in both sets.
+    /// Both parties learn the number of keys in both sets.
     Size,
-    /// Both parties: which keys are in both sets.
+    /// Both parties learn which keys are in both sets.
     Items,
-    /// A: which of its keys are in both sets. B: nothing.
+    /// A learns which of its keys are in both sets; B learns nothing.
     Flags,
 }
 
@@ -55,9 +55,9 @@ pub enum Method {
 /// The protocol that computes the circuits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CircuitProtocol {
-    /// Garbled circuits.
+    /// Garbled circuits, by Yao's protocol.
     Yao,
-    /// Shares of bits.
+    /// Shares of bits, by GMW.
     Gmw,
 }
 
@@ -79,7 +79,7 @@ pub struct PsiTerms {
 }
 
 impl PsiTerms {
-    /// Terms with default values for everything else.
+    /// Terms with this result, and default values otherwise.
     #[must_use]
     pub fn new(reveal: Reveal) -> PsiTerms {
         let (scheme, ot) = (Scheme::default(), Extension::SoftSpoken4);
@@ -132,7 +132,7 @@ names!(CircuitProtocol, Yao "yao", Gmw "gmw");
 pub(crate) const MOST_KEYS: usize = 1 << 22;
 /// AGREEMENT: the largest number of bit registers of a run: 512 MiB of labels.
 const MOST_REGISTERS: usize = 1 << 25;
-/// AGREEMENT: the number of bit registers of a piece of tables, where there is a choice: 8 MiB of
+/// AGREEMENT: the number of bit registers of a piece of tables, if its size can be chosen: 8 MiB of
 /// labels.
 const PIECE: usize = 1 << 19;
 /// AGREEMENT: the number of bits of the size of an intersection.
@@ -143,10 +143,10 @@ const ALL_IN_STASH: usize = 16;
 /// The number of places of the stash in addition to ⌈1.2 n⌉ bins. A set that does not fit needs
 /// another salt.
 ///
-/// Measured in 10^5 to 10^6 trials (without a stash): 2^−5 of all sets of 16 to 32 values do not
-/// fit, 2^−6.5 of 64, 2^−9.6 of 128, 2^−15 of 256, none of 512 or more; every place of the stash
-/// makes it rarer by a factor of 3 to 8. For at least 1024 values, the most frequent failure
-/// without a stash is two values with the same bin under all functions, 0.2 n^−3.
+/// This was measured in 10^5 to 10^6 trials (without a stash): 2^−5 of all sets of 16 to 32 values
+/// do not fit, 2^−6.5 of 64, 2^−9.6 of 128, 2^−15 of 256, and none of 512 or more. Every place of
+/// the stash makes this rarer by a factor of 3 to 8. For at least 1024 values, the most frequent
+/// failure without a stash is two values with the same bin under all functions, 0.2 n^−3.
 pub(crate) fn stash_of(ours: usize) -> usize {
     match ours {
         0..=ALL_IN_STASH => ours,
@@ -175,7 +175,7 @@ pub(crate) struct TablePlan {
     pub(crate) ands: u64,
 }
 
-/// A part of a comparison of tables, which runs at once.
+/// A part of a comparison of tables that runs as one circuit.
 pub(crate) enum TablePiece {
     /// These bins.
     Bins(Range<usize>),
@@ -190,7 +190,7 @@ impl TablePlan {
         let tables = tables_of(sizes, width);
         let registers = (a + b) * width + psi::kept(a, b) * width + shuffle::switches(psi::kept(a, b));
         let fits = registers <= MOST_REGISTERS;
-        // Programs are made when they run; a program that does not fit is not made at all.
+        // Programs are made when they run; a program that is too large is not made at all.
         let sorted = if fits { scs(terms, sizes, width).0.ands() } else { u64::MAX };
         let method =
             terms.circuit.unwrap_or(if sorted < tables.ands() { Method::Scs } else { Method::Phasing });
@@ -203,7 +203,7 @@ impl TablePlan {
                 remedy: "take the circuit phasing, which runs in pieces",
             });
         }
-        // A bin is not split: the few bins of a small set may hold very many values of a large one.
+        // A bin is not split. The few bins of a small set may hold very many values of a large one.
         if method == Method::Phasing && tables.bins > 0 && tables.item * (tables.bin + 1) > MOST_REGISTERS {
             return Err(PsiError::TooLarge {
                 whose: "party B has".into(),
@@ -235,7 +235,7 @@ impl TablePlan {
         self.pieces().iter().map(&mut ands).sum()
     }
 
-    /// The sorted sets' program.
+    /// The program of the method of sorted sets.
     pub(crate) fn scs(&self, terms: &PsiTerms) -> (Program, TwoParty) {
         scs(terms, self.sizes, self.width)
     }
@@ -268,9 +268,10 @@ impl TablePlan {
     }
 }
 
-/// A learns values that are shuffled under B's control bits; nobody learns where they were.
+/// The program of sorted sets. A learns values that are shuffled under B's control bits, so no
+/// party learns where they were.
 fn scs(terms: &PsiTerms, [a, b]: [usize; 2], width: usize) -> (Program, TwoParty) {
-    // Yao's cost is ANDs, GMW's is layers.
+    // The cost of Yao's protocol is in ANDs, that of GMW in layers.
     let compare = if terms.protocol == CircuitProtocol::Yao { Compare::Small } else { Compare::Fast };
     let shape = SortShape { width, key: width, compare };
     let (program, owners, learns) = match terms.reveal {
@@ -301,8 +302,8 @@ mod tests {
         }
     }
 
-    /// Side B learns nothing from any circuit but a size from `scs`; from tables A learns a masked
-    /// number.
+    /// Side B learns nothing from any circuit except a size from `scs`. From tables, A learns a
+    /// masked number.
     #[test]
     fn circuits_reveal_to_whom_it_was_agreed() {
         for reveal in [Reveal::Size, Reveal::Items, Reveal::Flags] {

@@ -1,10 +1,10 @@
-//! Fresh bytes from the operating system. A test can have its thread draw them from a seed, so that
+//! Fresh bytes from the operating system. A test can make its thread draw them from a seed, so that
 //! a run can be repeated.
 
 use crate::PsiError;
 use hushwire_prg::Seed;
 
-/// Fills `bytes`.
+/// Fills `bytes` with fresh bytes.
 pub(crate) fn fill(bytes: &mut [u8]) -> Result<(), PsiError> {
     #[cfg(test)]
     if seeded::fill(bytes) {
@@ -30,7 +30,7 @@ pub(crate) mod seeded {
         static STREAM: RefCell<Option<Prg>> = const { RefCell::new(None) };
     }
 
-    /// From now on this thread draws from the seed.
+    /// Makes this thread draw from the seed from now on.
     pub(crate) fn begin(seed: &Seed) {
         STREAM.set(Some(Prg::new(Backend::best(), seed, "psi tests")));
     }

@@ -9,8 +9,8 @@ const SALT: &str = "hushwire psi salt v1";
 /// equal values with probability at most 2^−40.
 const STATISTICAL: usize = 40;
 
-/// The width of a value for sets of these sizes: 40 + ⌈log a⌉ + ⌈log b⌉ bits, so that among the a ·
-/// b pairs of different keys two meet with probability at most 2^−40.
+/// The width of a value for sets of these sizes: 40 + ⌈log a⌉ + ⌈log b⌉ bits. So among the a · b
+/// pairs of different keys, two collide with probability at most 2^−40.
 #[must_use]
 pub fn value_width([a, b]: [usize; 2]) -> usize {
     let log = |n: usize| n.max(1).next_power_of_two().trailing_zeros() as usize;
@@ -34,7 +34,7 @@ impl Salt {
         hash.update(&[kind]).update(bytes).finalize_xof().fill(out);
     }
 
-    /// A key's value of `width` bits, at most 128; never 0, which means no value.
+    /// A key's value of `width` bits, at most 128. It is never 0, since 0 means no value.
     pub(crate) fn value(&self, key: &[u8], width: usize) -> u128 {
         let mut out = [0; 16];
         self.hash(0, key, &mut out);

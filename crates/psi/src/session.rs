@@ -1,12 +1,12 @@
-//! One party's side of a run.
+//! One party's endpoint of a run.
 //!
 //! ```text
 //! hello     commitment 32, keys 8, terms 32, side 1   ◄──►
-//! name      the fresh bytes committed to 32           ◄──►
+//! name      the fresh bytes that were committed to 32   ◄──►
 //! salt t    whether one's values fit their tables 1   ◄──►   t = 0, 1, … until both do
 //! circuit   the protocol's messages                   ◄──►
-//! size      tables alone: a share of the number 4     ◄──►
-//! items     A: the values found, as many places       ───►
+//! size      with tables only: a share of the number 4 ◄──►
+//! items     A: the values found, in as many places    ───►
 //!           as the smaller set has keys, 16 bytes each
 //! ```
 
@@ -32,7 +32,8 @@ const ATTEMPTS: u8 = 32;
 /// AGREEMENT: the bytes of a value in a list of items.
 const ITEM: usize = 16;
 
-/// Hears how many ANDs of how many are done; called first when sizes are known and no AND is done.
+/// Receives the number of ANDs that are done, and of all ANDs. The first call comes when sizes are
+/// known and no AND is done.
 pub type Observer<'a> = dyn FnMut(u64, u64) + 'a;
 
 /// The result of one party.
@@ -42,7 +43,7 @@ pub enum Found {
     Size(u64),
     /// For each of this party's keys, whether it is in both sets.
     Keys(Vec<bool>),
-    /// Nothing, as agreed.
+    /// This party learns nothing, as agreed.
     Nothing,
 }
 
@@ -66,8 +67,8 @@ pub struct Outcome {
 /// Intersects `keys`, which are all different, with the peer's.
 ///
 /// # Errors
-/// The peer has other terms, a party brings more keys than agreed, or the protocol or the channel
-/// failed.
+/// If the peer has other terms, a party brings more keys than agreed, or the protocol or the
+/// channel failed.
 ///
 /// # Panics
 /// If there are more keys than 32 bits can count (the caller's bug).
@@ -90,7 +91,7 @@ pub fn intersect(
         salts: 0,
     };
     if sizes.contains(&0) {
-        // Both know the sizes, and so the result.
+        // Both parties know the sizes, and so the result.
         outcome.found = match (terms.reveal, side) {
             (Reveal::Size, _) => Found::Size(0),
             (Reveal::Flags, PsiSide::B) => Found::Nothing,
@@ -163,15 +164,16 @@ fn hello(
     Ok((*hash.finalize().as_bytes(), sizes))
 }
 
-/// This party's values, placed in its tables if the method has tables; wiped when dropped.
+/// This party's values, and their places in its tables if the method has tables; wiped when
+/// dropped.
 struct Own {
-    /// Key by key.
+    /// The values, key by key.
     values: WideValues,
     cuckoo: Option<Cuckoo>,
     simple: WideValues,
 }
 
-/// Tries salts until both parties' values fit.
+/// Tries salts until both parties' values fit their tables.
 fn fit(
     channel: &mut Channel,
     side: PsiSide,
@@ -224,7 +226,7 @@ struct CircuitRun<'a, 'o> {
     own: Own,
     engine: CircuitEngine,
     observer: &'a mut Observer<'o>,
-    /// ANDs.
+    /// The number of ANDs that are done.
     done: u64,
 }
 
@@ -250,8 +252,8 @@ impl CircuitRun<'_, '_> {
 
     fn phasing(&mut self) -> Result<Found, PsiError> {
         let (plan, terms) = (self.plan, self.terms);
-        // A match in the stash reveals approximately which of B's values it is, so these are in
-        // random order.
+        // A match in the stash reveals approximately which of B's values it is, so B's values are
+        // in random order.
         let values = shuffled(&self.own.values)?;
         let a = self.own.cuckoo.as_ref();
         let table = a.map(|own| cuckoo_items(own, &self.own.values, &self.salt, &plan.tables));
@@ -309,7 +311,7 @@ impl CircuitRun<'_, '_> {
         self.tell(found)
     }
 
-    /// A's result, which is also sent to B if both learn it.
+    /// Completes A's result, which is also sent to B if both learn it.
     fn tell(&mut self, found: Vec<bool>) -> Result<Found, PsiError> {
         if self.terms.reveal == Reveal::Flags {
             return Ok(if self.side == PsiSide::A { Found::Keys(found) } else { Found::Nothing });
@@ -319,7 +321,7 @@ impl CircuitRun<'_, '_> {
         if self.side == PsiSide::A {
             let mut own = room(found.len());
             own.extend(self.own.values.iter().zip(&found).filter(|(_, found)| **found).map(|(v, _)| *v));
-            // B does not learn their order in the file.
+            // The sorting hides the values' order in A's file from B.
             oblivious::sort(&mut own);
             if own.len() > places {
                 return Err(malformed(
@@ -341,7 +343,7 @@ impl CircuitRun<'_, '_> {
         Ok(Found::Keys(self.own_keys(&values, "items")?))
     }
 
-    /// Flags of this party's keys, set for those that have these values.
+    /// Flags of this party's keys, set for the keys that have these values.
     fn own_keys(&self, values: &[u128], message: &'static str) -> Result<Vec<bool>, PsiError> {
         let mut own = Zeroizing::new(Vec::with_capacity(self.own.values.len()));
         own.extend(self.own.values.iter().enumerate().map(|(key, value)| (*value, key as u128)));
@@ -371,12 +373,12 @@ impl CircuitRun<'_, '_> {
 /// Values, wiped when dropped.
 type WideValues = Zeroizing<Vec<u128>>;
 
-/// Space for values: it does not grow, so that no copies are left behind.
+/// Space for values. It does not grow, so no copies are left behind.
 fn room(count: usize) -> WideValues {
     Zeroizing::new(Vec::with_capacity(count))
 }
 
-/// The values in ascending order, with steps that depend on their number alone.
+/// The values in ascending order. The steps depend on their number alone.
 fn sorted(values: &[u128]) -> WideValues {
     let mut sorted = room(values.len());
     sorted.extend_from_slice(values);
@@ -404,9 +406,9 @@ fn number(bits: &[u8]) -> u128 {
     bits.iter().rev().fold(0, |n, bit| n << 1 | u128::from(*bit))
 }
 
-/// The values in a secret uniform order: 128 random bits are put beside each, and sorted with steps
-/// that depend on the number of values alone. Two of n are equal, so that the order is not uniform,
-/// with probability n² 2^−129.
+/// The values in a secret uniform order: each is paired with 128 random bits, and the pairs are
+/// sorted with steps that depend on the number of values alone. Two of n random numbers are equal,
+/// so that the order is not uniform, with probability n² 2^−129.
 fn shuffled(values: &[u128]) -> Result<WideValues, PsiError> {
     let mut prg = Prg::new(Backend::best(), &random::seed()?, "psi order");
     let mut pairs = Zeroizing::new(Vec::with_capacity(values.len()));
@@ -432,8 +434,8 @@ mod tests {
     use super::*;
     use hushwire_machine::{NetError, PartyId};
 
-    /// Each of the 24 orders of four values comes about as often as the others: χ² with 23 degrees
-    /// of freedom is below 70 but with probability 10^−6.
+    /// Each of the 24 orders of four values is about equally frequent: χ² with 23 degrees of
+    /// freedom is below 70 except with probability 10^−6.
     #[test]
     fn orders_are_uniform() {
         let mut counts = std::collections::HashMap::new();
@@ -447,8 +449,8 @@ mod tests {
         assert!(chi < 70.0, "{chi}: {counts:?}");
     }
 
-    /// Runs `hello` beside a peer that is written out here. Returns both parties' messages, and how
-    /// `hello` ends.
+    /// Runs `hello` against a peer that is written out here. Returns both parties' messages, and
+    /// the result of `hello`.
     #[expect(clippy::type_complexity, reason = "two hellos and an ending")]
     fn beside(
         side: PsiSide,
@@ -478,7 +480,7 @@ mod tests {
         (if side == PsiSide::A { [heard, said] } else { [said, heard] }, ended)
     }
 
-    /// The run's name is of both parties' fresh bytes and sizes, and so are salts.
+    /// The run's name depends on both parties' fresh bytes and sizes, and so do salts.
     #[test]
     fn runs_are_named_by_what_both_say_freshly() {
         let mut names = std::collections::HashSet::new();
@@ -491,8 +493,8 @@ mod tests {
         }
     }
 
-    /// A peer that received this party's bytes before it sent its own could choose the name, and so
-    /// bins and salts.
+    /// A peer that received this party's bytes before it sent its own could choose the name, and
+    /// thereby bins and salts.
     #[test]
     fn a_peer_that_chooses_its_bytes_last_is_named() {
         let other = |_: &Toss, heard: [u8; 32]| heard.map(|byte| byte ^ 1);

@@ -19,9 +19,10 @@ pub(crate) struct Cuckoo {
 /// The number that means no value.
 const FREE: u32 = u32::MAX;
 
-/// Places values so that the stash has as few as possible; `None` if those are too many.
+/// Places values so that the stash holds as few as possible; `None` if it would have to hold too
+/// many.
 ///
-/// Each value in turn takes the shortest way of moves to a free bin: cuckoo hashing as matching in
+/// Each value in turn takes the shortest path of moves to a free bin: cuckoo hashing as matching in
 /// a bipartite graph. The time depends on the values.
 pub(crate) fn cuckoo(values: &[u128], salt: &Salt, tables: &PhasingTables) -> Option<Cuckoo> {
     let mut stash = Zeroizing::new(Vec::with_capacity(tables.stash + 1));
@@ -35,11 +36,11 @@ pub(crate) fn cuckoo(values: &[u128], salt: &Salt, tables: &PhasingTables) -> Op
     let mut places = Zeroizing::new(Vec::with_capacity(values.len()));
     places.extend(values.iter().map(|v| salt.places(*v, tables).0));
     let mut owner = Zeroizing::new(vec![FREE; tables.bins]);
-    // For search `x`: the value from which a bin was reached. Searches are distinguished by their
-    // number.
+    // For search `x`: the value from which a bin was reached. The number of a search distinguishes
+    // it from others.
     let mut seen = Zeroizing::new(vec![FREE; tables.bins]);
     let mut from = Zeroizing::new(vec![FREE; tables.bins]);
-    // A search sees every bin once.
+    // A search visits every bin once.
     let mut queue = Zeroizing::new(Vec::with_capacity(tables.bins + 1));
     for x in 0..values.len() as u32 {
         queue.clear();
@@ -65,7 +66,7 @@ pub(crate) fn cuckoo(values: &[u128], salt: &Salt, tables: &PhasingTables) -> Op
             }
             continue;
         };
-        // Each value on the way moves to the bin that it reached.
+        // Each value on the path moves to the bin that it reached.
         loop {
             let value = from[bin];
             let left = places[value as usize].into_iter().find(|b| owner[*b] == value && *b != bin);
@@ -91,14 +92,14 @@ pub(crate) fn cuckoo_items(
     let item = |(bin, value): (usize, &Option<u32>)| {
         let Some(value) = value else { return EMPTY << tables.high() };
         let (places, high) = salt.places(values[*value as usize], tables);
-        // Two functions may lead to one bin; B has an item for each.
+        // Two functions may lead to the same bin; B has an item for each.
         let index = places.iter().position(|place| *place == bin).unwrap_or_default();
         high | (index as u128) << tables.high()
     };
     Zeroizing::new(cuckoo.bins.iter().enumerate().map(item).collect())
 }
 
-/// A's stash, one item a place; 0 means an empty place.
+/// A's stash, one item per place; 0 means an empty place.
 pub(crate) fn stash_items(cuckoo: &Cuckoo, values: &[u128], tables: &PhasingTables) -> Zeroizing<Vec<u128>> {
     let mut items = Zeroizing::new(Vec::with_capacity(tables.stash));
     items.extend(cuckoo.stash.iter().map(|v| values[*v as usize]));
@@ -164,7 +165,7 @@ mod tests {
         }
     }
 
-    /// Bin, high bits and index give a value back, which is why equal items mean equal values.
+    /// Bin, high bits and index together determine a value, so equal items mean equal values.
     #[test]
     fn items_are_values() {
         let tables = tables_of([300, 300], 60);
@@ -208,15 +209,15 @@ mod tests {
         assert!(simple_items(&values, &salt, &tables).is_some());
         tables.bin = fullest - 1;
         assert!(simple_items(&values, &salt, &tables).is_none());
-        // 40 values in 12 bins: 28 are left over whatever is done.
+        // With 40 values in 12 bins, 28 always remain.
         (tables.bins, tables.stash) = (12, 27);
         assert!(cuckoo(&values, &salt, &tables).is_none());
         tables.stash = 28;
         assert_eq!(cuckoo(&values, &salt, &tables).map(|c| c.stash.len()), Some(28));
     }
 
-    /// The share of sets of 64 that do not fit without a stash: measured in a million trials,
-    /// 2^−6.5.
+    /// The share of sets of 64 values that do not fit without a stash. It was measured in a million
+    /// trials as 2^−6.5.
     #[test]
     fn stashes_are_needed_as_often_as_measured() {
         let mut tables = tables_of([64, 64], 60);

@@ -1,4 +1,4 @@
-//! Pins the bytes of every protocol on the wire in the file of digests.
+//! Compares the bytes of every protocol on the wire with the file of digests.
 
 use crate::{
     CircuitProtocol, Method, PsiSide, PsiTerms, Reveal, Store, circuit, intersect,
@@ -141,7 +141,7 @@ fn by_circuits(all: &mut Digests) {
     }
 }
 
-/// Answers everything.
+/// A budget that answers everything.
 struct Endless;
 
 impl Budget for Endless {

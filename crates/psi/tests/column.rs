@@ -1,4 +1,4 @@
-//! Files that are fine, and the errors for those that are not.
+//! Valid files, and the errors for invalid ones.
 
 use hushwire_files::{FilePlace, Rows, csv_line, write_columns};
 use hushwire_psi::{Beside, Carried, KeyColumn, KeySpec, PsiError, Set, TableKeys};
@@ -18,7 +18,7 @@ fn set(keys: TableKeys) -> Set<[u8; 32]> {
     Set::new(keys, |key| *blake3::hash(key).as_bytes())
 }
 
-/// Different keys.
+/// The number of different keys.
 fn count(csv: &[u8]) -> Result<usize, String> {
     read(csv, "id").map(|keys| set(keys).items().len())
 }
@@ -95,7 +95,7 @@ fn keys_of_several_columns_are_no_others_keys() {
     assert_eq!((names.rows(), names.keyed(), names.left_out().empty), (5, 3, 2));
     let digests = set(names);
     assert_eq!(digests.by_row().collect::<Vec<_>>(), [Some(0), Some(1), None, None, Some(0)]);
-    // The order of columns is the key's, and not the file's.
+    // The columns are in the key's order, not the file's.
     assert_eq!(each(&keys(&[("last", "trim"), ("first", "trim")]))[0], field("c", "ab"));
     let mails = keys(&[("mail", "email")]);
     assert_eq!(set(keys(&[("mail", "email")])).items().len(), 3, "one address in two spellings");
@@ -114,7 +114,7 @@ fn carried(names: &[&str], bytes: usize) -> Result<Carried, String> {
     Carried::new(&names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>(), bytes)
 }
 
-/// The fields that go with each different key of column `k`.
+/// The fields of each different key of column `k`.
 fn payloads(csv: &str, carried: &Carried) -> Result<Vec<Vec<String>>, String> {
     let path = Path::new("b.csv");
     let keys = TableKeys::from_csv(path, csv.as_bytes(), &KeySpec::column("k")).expect("keys");
@@ -131,7 +131,7 @@ fn payloads(csv: &str, carried: &Carried) -> Result<Vec<Vec<String>>, String> {
 }
 
 proptest! {
-    /// A file that can be read has a key or none for each of its rows.
+    /// A file that can be read has a key or no key for each of its rows.
     #[test]
     fn keys_have_a_row_for_each_record(
         csv in proptest::collection::vec(prop_oneof![Just(b'"'), Just(b','), Just(b'\n'), Just(b'a')], 0..40),
@@ -148,8 +148,8 @@ proptest! {
         prop_assert_eq!(read(&csv, "id").map(|keys| keys.rows()), count);
     }
 
-    /// Fields of any text, also of lengths of two bytes, come back as they were; nothing else is as
-    /// long and is fields.
+    /// Fields of any text come back unchanged, also those with lengths of two bytes. Other payloads
+    /// of that length are refused.
     #[test]
     fn fields_come_back_from_payloads(
         rows in prop::collection::vec(prop::collection::vec("[ -~äß€😀\n\"]{0,9}", 3), 0..12),
@@ -183,8 +183,7 @@ fn columns_that_cannot_be_carried_are_named_with_their_row() {
     let fields = |rows: &[[&str; 2]]| {
         Ok(rows.iter().map(|row| row.map(str::to_owned).to_vec()).collect::<Vec<Vec<String>>>())
     };
-    // Empty fields are fields; rows without a key count for nothing; rows of one key may come
-    // again.
+    // Empty fields are fields; rows without a key are ignored; rows of one key may be repeated.
     let csv = "k,plan,größe\nx,,\n,much too wide,1\ny,gold,€\nx,,\n";
     assert_eq!(read(csv), fields(&[["", ""], ["gold", "€"]]));
     for (csv, words) in [

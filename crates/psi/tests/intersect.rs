@@ -1,4 +1,4 @@
-//! Whole runs against the standard library.
+//! Whole runs, compared with the standard library's sets.
 
 use hushwire_aes::Backend;
 use hushwire_block::registry;
@@ -21,7 +21,7 @@ fn channels() -> [Channel; 2] {
     [channel(0), channel(1)]
 }
 
-/// Both parties, on threads of their own.
+/// Runs both parties, on a thread each.
 fn both(terms: [PsiTerms; 2], sets: [&[String]; 2]) -> [Result<Outcome, PsiError>; 2] {
     over(channels(), terms, sets)
 }
@@ -36,7 +36,7 @@ fn over(
         let i = usize::from(side == PsiSide::B);
         let mut last = None;
         let outcome = intersect(channel, side, sets[i], &terms[i], Backend::best(), &mut |done, of| {
-            // The first report has none done of `of`, every later one more.
+            // The first report has no AND done, and every later one has more than the one before.
             assert!(last.map_or(done == 0, |(before, all)| done > before && all == of) && done <= of);
             last = Some((done, of));
         });
@@ -111,7 +111,7 @@ fn every_circuit_reveals_what_was_agreed() {
     }
 }
 
-/// Tables of more than one piece, stash and bins.
+/// Tables of several pieces, for the stash and the bins.
 #[test]
 fn large_tables_run_in_pieces() {
     for reveal in ALL {
@@ -134,7 +134,7 @@ impl Tap for Sent {
     fn incoming(&mut self, _: PartyId, _: u16, _: &mut [u8]) {}
 }
 
-/// All messages of A and of B, after the one byte of each salt.
+/// All messages of A and of B after the single byte of each salt.
 fn messages(terms: PsiTerms, sets: [&[String]; 2]) -> [Vec<Vec<u8>>; 2] {
     let (mut channels, sent) = (channels(), [Sent::default(), Sent::default()]);
     channels.iter_mut().zip(&sent).for_each(|(channel, sent)| channel.tap(Box::new(sent.clone())));
@@ -154,7 +154,7 @@ fn lengths_of_messages_tell_sizes_and_nothing_else() {
     }
 }
 
-/// Their places in A's file would tell B more than was agreed.
+/// The places in A's file would tell B more than was agreed.
 #[test]
 fn items_are_told_in_order_and_filled_up() {
     for circuit in METHODS {
@@ -168,7 +168,7 @@ fn items_are_told_in_order_and_filled_up() {
     }
 }
 
-/// A number of each piece of the tables would tell A more than the sum.
+/// A count for each piece of the tables would tell A more than their sum.
 #[test]
 fn what_a_learns_of_a_size_before_the_last_message_is_masked() {
     let terms = PsiTerms { circuit: Some(Method::Phasing), ..PsiTerms::new(Reveal::Size) };
@@ -176,7 +176,7 @@ fn what_a_learns_of_a_size_before_the_last_message_is_masked() {
     let runs = [last(), last()];
     for side in 0..2 {
         assert!(runs.iter().all(|run| run[side].len() == 4), "{runs:?}");
-        // Twice the same, or a small number in the clear, by accident once in 2^20.
+        // Two equal values, or a small number in the clear, occur by chance once in 2^20 runs.
         assert_ne!(runs[0][side], runs[1][side], "{runs:?}");
         assert!(runs.iter().all(|run| run[side][2..] != [0, 0] || run[side][1] != 0), "{runs:?}");
     }
@@ -244,7 +244,7 @@ fn a_bin_that_memory_could_not_hold_is_refused() {
     peer.join().unwrap();
 }
 
-/// A peer that is not one: it says what it likes, and nothing is allocated for it.
+/// A malicious peer sends impossible numbers: no memory is allocated for them.
 #[test]
 fn a_peer_with_impossible_numbers_is_named() {
     let hello = |count: u64, ours: &[u8; 73]| {

@@ -1,4 +1,4 @@
-//! Parquet files of keys and results, beside the same tables as CSV.
+//! Parquet files of keys and results, compared with the same tables as CSV.
 #![cfg(feature = "parquet")]
 
 use hushwire_files::{
@@ -9,7 +9,7 @@ use hushwire_files::{
 use hushwire_psi::{Beside, Carried, KeyColumn, KeySpec, TableKeys, amounts};
 use std::{fs::File, path::Path};
 
-/// name, a number that may be NULL, a day.
+/// The rows of a table: name, a number that may be NULL, a day.
 const ROWS: [(Option<&str>, Option<i128>, i128); 5] = [
     (Some(" Ann@X.org"), Some(7), 0),
     (Some("bob"), None, 1),
@@ -17,7 +17,7 @@ const ROWS: [(Option<&str>, Option<i128>, i128); 5] = [
     (Some("Zoe\u{308}@x, y"), Some(7), 20_780),
     (Some("ann@x.org "), Some(30), 4),
 ];
-/// The same.
+/// The same rows as CSV.
 const CSV: &str = "name,n,day\n Ann@X.org,7,1970-01-01\nbob,,1970-01-02\n,-2,1970-01-03\n\"Zoe\u{308}@x, y\",7,2026-11-23\nann@x.org ,30,1970-01-05\n";
 
 fn table(path: &Path) {
@@ -101,7 +101,7 @@ fn results_go_from_either_format_to_either() {
                 if all { found.replace(",true\n", ",1\n").replace(",false\n", ",0\n") } else { found };
             assert_eq!(found, wanted, "{} to Parquet", from.display());
         }
-        // A file that changed.
+        // A file that has changed since its keys were read.
         for (from, flags) in
             [&parquet, &csv].into_iter().flat_map(|from| [(from, &flags[..4]), (from, &[true; 6])])
         {
@@ -155,7 +155,7 @@ fn files_that_do_not_serve_are_errors_with_their_place() {
     assert!(e.contains("check the spelling"), "{e}");
     let e = amounts(&mut Rows::open(&good).expect("open"), "day").expect_err("days").to_string();
     assert!(e.contains("row 1: column day has a field of the form 9999-99-99"), "{e}");
-    // What is no text cannot be in a file that says it is.
+    // A field that is not UTF-8 cannot be in a Parquet file of text.
     std::fs::write(&csv, b"id,x\n1,\xff\n").expect("written");
     let mut rows = Rows::open(&csv).expect("open");
     let e = write_parquet(&csv, &mut rows, &[true], false, std::io::sink()).expect_err("bytes").to_string();
@@ -166,7 +166,8 @@ fn files_that_do_not_serve_are_errors_with_their_place() {
     assert!(e.contains("it has a column in_both already"), "{e}");
 }
 
-/// Columns of the other party, from either format into either: text beside the types of the table.
+/// Columns of the other party, from either format into either, next to the table's own types: they
+/// are text.
 #[test]
 fn columns_of_the_other_party_go_from_either_format_to_either() {
     let dir = tempfile::tempdir().expect("a directory");
@@ -175,7 +176,7 @@ fn columns_of_the_other_party_go_from_either_format_to_either() {
     std::fs::write(&csv, CSV).expect("written");
     let names = ["day".to_owned(), "n".to_owned()];
     let theirs = Carried::new(&names, 20).expect("columns");
-    // Rows of one key have other days, and those of no key count for nothing.
+    // Rows of one key must agree on the day, and rows without a key are ignored.
     let spec = KeySpec::column("name");
     let payloads = [&parquet, &csv].map(|path| {
         let keys = TableKeys::read(path, &spec).expect("keys");

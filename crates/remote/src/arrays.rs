@@ -1,4 +1,4 @@
-//! Arrays as data sets: a model, the input of a network, inputs of a computation.
+//! Arrays as data sets: a model, the input of a network, or inputs of a computation.
 
 use crate::{DataFile, Service};
 use hushwire_fault::{Fault, code};
@@ -11,25 +11,26 @@ use std::{
     time::{SystemTime, UNIX_EPOCH},
 };
 
-/// A data set of arrays, before it is read.
+/// A data set of arrays, before its files are read.
 pub struct ArrayData<'a> {
-    /// The job in which it is `data:NAME`. Its computation, or network, says what the arrays are.
+    /// The job in which the data set is `data:NAME`. Its computation or network determines the
+    /// arrays.
     pub job: &'a Job,
-    /// Its name there.
+    /// The data set's name in the job.
     pub data: &'a str,
-    /// The name that people give it.
+    /// The name for people.
     pub name: &'a str,
     /// The places of the owner's inputs, as under `[inputs]` of a member's file.
     pub inputs: &'a BTreeMap<String, InputPlace>,
-    /// The line of which it is a version; `None` for a new one.
+    /// The line of versions that it belongs to; `None` for a new line.
     pub line: Option<BlakeName>,
-    /// Its version in the line, from 1.
+    /// The version in the line, from 1.
     pub version: u64,
-    /// When it may not be used any more, in seconds since 1970.
+    /// The time from which it may not be used any more, in seconds since 1970.
     pub expires: Option<u64>,
 }
 
-/// A column as people see it: `w1`, of type `fx32.16[8, 5]`.
+/// A column in the form for people: `w1`, of type `fx32.16[8, 5]`.
 fn shown(name: &str, lengths: &[u64]) -> SchemaColumn {
     let (name, scalar) = name.split_once(": ").unwrap_or((name, ""));
     let ty = if lengths.is_empty() { scalar.to_owned() } else { format!("{scalar}{lengths:?}") };
@@ -37,10 +38,10 @@ fn shown(name: &str, lengths: &[u64]) -> SchemaColumn {
 }
 
 impl ArrayData<'_> {
-    /// Reads and seals it into the directory `dir`, which is made.
+    /// Reads the arrays and seals them into a new directory `dir`.
     ///
     /// # Errors
-    /// A file cannot be read, or is of another model or computation; `dir` is there.
+    /// A file cannot be read, or belongs to another model or computation; or `dir` exists.
     pub fn seal(&self, service: &Service, dir: &Path, key: &SignKey) -> Result<DataFile, Fault> {
         let columns = self.job.stored(self.data, self.inputs)?;
         let longest = columns.iter().map(|(column, _)| column.elements()).max().unwrap_or(0);
@@ -67,7 +68,7 @@ impl ArrayData<'_> {
         DataFile::seal(dir, description, service.keys()?, key, |take| {
             for part in 0..longest.div_ceil(PART_ROWS) {
                 let here = (longest - part * PART_ROWS).min(PART_ROWS);
-                // An array that ended before has nothing in this part.
+                // An array that has already ended has nothing in this part.
                 take(here, columns.iter_mut().map(|parts| parts.next().unwrap_or_default()).collect())?;
             }
             Ok(longest)

@@ -1,8 +1,8 @@
-//! A client of a job takes part in it while it runs: it brings inputs as a stream, or learns
-//! outputs, and nothing of it rests at a party.
+//! A client takes part in a job while it runs. It brings inputs as a stream, or learns outputs, and
+//! no data of it is stored at a party.
 //!
 //! ```text
-//! client ──► each party: where are the workers? (that says, too, that the client is there)
+//! client ──► each party: where are the workers? (this also reports that the client is there)
 //!        ◄── attempt, label, greeting, pins of all workers, party ports of the others
 //! client ──► each party port, with the greeting, as `hushwire client` does
 //! ```
@@ -27,11 +27,11 @@ use std::{
 };
 
 const STEP: &str = "taking part in a job";
-/// LOCAL: how often the parties are asked.
+/// LOCAL: the interval at which the parties are asked.
 const LOOK: Duration = Duration::from_millis(300);
-/// LOCAL: how often they are asked at last.
+/// LOCAL: the longest interval at which the parties are asked.
 const SELDOM: Duration = Duration::from_secs(5);
-/// LOCAL: how long the parties may differ about the attempt that runs.
+/// LOCAL: the time for which the parties may name different attempts.
 const DIFFER: Duration = Duration::from_secs(20);
 
 /// A party's answer.
@@ -50,21 +50,21 @@ struct MeetingParty {
     pin: String,
 }
 
-/// The end of a client's part.
+/// The result of a client's part.
 pub struct Attended {
-    /// The results that the client learns, and that went to no file.
+    /// The results that the client learns and that were not written to a file.
     pub printed: Vec<u8>,
-    /// Its measurements.
+    /// The client's measurements.
     pub stats: Stats,
-    /// The attempt.
+    /// The number of the attempt.
     pub attempt: u32,
 }
 
-/// Takes part in a job as the client of a file, whose peers are not read. `note` hears what a
-/// person may want to know.
+/// Takes part in a job as the client of a file, whose peers are ignored. `note` gets information
+/// for people.
 ///
 /// # Errors
-/// The job ended without this client; its parties name different workers; the run failed.
+/// The job ended without this client, its parties name different workers, or the run failed.
 pub fn attend(
     service: &Service,
     id: &str,
@@ -104,8 +104,8 @@ pub fn attend(
     Ok(Attended { printed, stats, attempt: met.attempt })
 }
 
-/// Asks the parties what became of an attempt whose end the session did not tell: outputs are in
-/// place exactly where it was committed.
+/// Asks the parties how an attempt ended, if the session did not report it. Outputs are in place
+/// exactly if it was committed.
 struct Asks<N> {
     parties: Vec<PartyClient>,
     path: String,
@@ -114,7 +114,7 @@ struct Asks<N> {
     note: Arc<N>,
 }
 
-/// The end of an attempt, once a party knows it.
+/// The end of an attempt, if this party knows it.
 fn end_of(view: &Value, attempt: u32) -> Option<Decision> {
     let of = |row: &&Value| row["k"].as_u64() == Some(attempt.into());
     match text(view.get("attempts")?.as_array()?.iter().find(of)?, "state") {
@@ -129,7 +129,8 @@ impl<N: Fn(&str) + Send + Sync> Decider for Asks<N> {
         (self.note)("the parties are asked how the attempt ended");
         let mut pause = LOOK;
         loop {
-            // Party 0 decides, and each party follows: whoever knows the end says the same.
+            // Party 0 decides, and each party follows. All parties that know the end therefore
+            // agree.
             let views = self.parties.iter().filter_map(|party| party.get::<Value>(&self.path).ok());
             if let Some(end) = { views }.find_map(|view| end_of(&view, self.attempt)) {
                 return Ok(end);
@@ -168,7 +169,7 @@ struct Met {
     peers: Vec<Peer>,
 }
 
-/// Waits until the workers of an attempt meet, at all parties.
+/// Waits until the workers of one attempt meet, at all parties.
 fn meet(
     service: &Service,
     id: &str,
@@ -192,7 +193,7 @@ fn meet(
         if let (Some(attempt), true) = (attempts[0], attempts.iter().all(|attempt| *attempt == attempts[0])) {
             return Ok((met(service.parties(), attempt, meetings)?, view));
         }
-        // Parties hear of a start one after the other.
+        // The parties learn of a start one after the other.
         let since = *differ.get_or_insert_with(Instant::now);
         if attempts.iter().all(Option::is_none) {
             differ = None;
@@ -218,8 +219,8 @@ fn meet(
     }
 }
 
-/// The workers as all parties know them: each knows the pins of all, and the party ports of the
-/// others.
+/// The workers according to all parties. Each party knows the pins of all workers, and the party
+/// ports of the others.
 fn met(parties: &[PartyClient], attempt: u32, meetings: Vec<MeetingAnswer>) -> Result<Met, Fault> {
     let by = |at: usize| PartyId(at as u8);
     let mut peers = vec![];
@@ -259,7 +260,7 @@ fn met(parties: &[PartyClient], attempt: u32, meetings: Vec<MeetingAnswer>) -> R
 mod tests {
     use super::*;
 
-    /// A client would otherwise bring its inputs to workers that do not meet each other.
+    /// Otherwise a client would bring its inputs to workers that do not meet each other.
     #[test]
     fn a_client_goes_to_no_attempt_about_which_parties_differ() {
         let answer = |label: &str, pin_of_2: u8| {

@@ -1,4 +1,8 @@
 //! Requests to one party.
+//!
+//! A [`PartyClient`] sends HTTPS requests to a party that it knows by its pin, and blocks. It
+//! repeats a request that did not reach the party, unless the request issues tokens. An error of
+//! the service becomes a [`Fault`] with the service's code, and names the party.
 
 use crate::{
     file::PartyPlace,
@@ -20,16 +24,16 @@ use ureq::{
 };
 use zeroize::Zeroizing;
 
-/// LOCAL: how long a connection, and the beginning of an answer, may take.
+/// LOCAL: the longest time for a connection, and for the beginning of an answer.
 const CONNECT: Duration = Duration::from_secs(10);
 const ANSWER: Duration = Duration::from_secs(120);
-/// LOCAL: waits before a request is repeated that did not reach a party.
+/// LOCAL: the waits before a request that did not reach a party is repeated.
 const AGAIN: [Duration; 3] = [Duration::from_millis(200), Duration::from_millis(800), Duration::from_secs(3)];
-/// LOCAL: bytes of an answer, at most: of JSON, and of a share of a result.
+/// LOCAL: the most bytes of an answer: of JSON, and of a share of a result.
 const JSON: u64 = 64 << 20;
 const SHARE: u64 = 4 << 30;
 
-/// A party of the group, and this person's token there.
+/// A party of the group, and this person's token for it.
 pub struct PartyClient {
     agent: Agent,
     url: String,
@@ -47,7 +51,7 @@ pub struct Answer {
     pub digest: Option<String>,
 }
 
-/// An error as the service writes it.
+/// An error in the form in which the service writes it.
 #[derive(Deserialize)]
 struct Problem {
     code: String,
@@ -58,10 +62,10 @@ struct Problem {
     request: Option<String>,
 }
 
-/// The path under which tokens are given.
+/// The path at which tokens are issued.
 const TOKENS: &str = "/v1/tokens";
 
-/// Whether the other end has another certificate than the pinned one.
+/// Whether the other end has a certificate other than the pinned one.
 fn is_stranger(e: &Error) -> bool {
     let Error::Io(e) = e else { return false };
     let tls = e.get_ref().and_then(|e| e.downcast_ref::<rustls::Error>());
@@ -72,12 +76,12 @@ fn is_stranger(e: &Error) -> bool {
 enum Sent<'a> {
     Nothing,
     Json(Vec<u8>),
-    /// A file of this many bytes, read as it is sent.
+    /// A file with this many bytes, which is read while it is sent.
     File(&'a File, u64),
 }
 
 impl PartyClient {
-    /// Party `party` of a group, where a file says that it is.
+    /// Makes the client of party `party` of a group, with the place from a file.
     ///
     /// # Errors
     /// TLS cannot be set up.
@@ -100,13 +104,13 @@ impl PartyClient {
         Ok(Self { agent, url: place.url.clone(), token: place.token.clone(), party })
     }
 
-    /// Its number.
+    /// The number of the party.
     #[must_use]
     pub fn party(&self) -> u8 {
         self.party
     }
 
-    /// Whether this person has a token there.
+    /// Whether this person has a token for the party.
     #[must_use]
     pub fn has_token(&self) -> bool {
         !self.token.is_empty()
@@ -155,7 +159,7 @@ impl PartyClient {
             }
             Sent::File(file, bytes) => {
                 let mut file = *file;
-                // It may be sent again.
+                // The file may be sent again.
                 file.rewind()?;
                 let request = request
                     .header(header::CONTENT_TYPE, "application/octet-stream")
@@ -173,7 +177,7 @@ impl PartyClient {
         headers: &[(&str, &str)],
         most: u64,
     ) -> Result<Answer, Fault> {
-        // The service knows other requests again; a token would be given twice.
+        // The service recognizes repetitions of other requests, but a token would be issued twice.
         let again = if path == TOKENS { &AGAIN[..0] } else { &AGAIN };
         let mut waits = again.iter();
         loop {
@@ -199,7 +203,7 @@ impl PartyClient {
         }
     }
 
-    /// The answer, unless it is an error.
+    /// The answer, or its error if it is one.
     fn judged(&self, answer: Answer) -> Result<Answer, Fault> {
         if (200..300).contains(&answer.status) {
             return Ok(answer);
@@ -212,11 +216,11 @@ impl PartyClient {
             Some(request) => format!("{} (request {request})", problem.step),
             None => problem.step,
         };
-        // The words are the party's own; the code says how to act on them.
+        // The texts are the party's own; the code determines how to act on them.
         Err(self.blamed(Fault::new(code::REQUEST, step, problem.cause, problem.remedy).coded(code)))
     }
 
-    /// The error of an answer that no service of this release gives.
+    /// The error for an answer that no service of this release gives.
     pub(crate) fn odd(&self, cause: impl std::fmt::Display) -> Fault {
         let party = format!("party {}", self.party);
         self.blamed(Fault::filled(code::SERVICE_ANSWER, &[("party", &party), ("cause", &cause)]))
@@ -227,7 +231,7 @@ impl PartyClient {
         serde_json::from_slice(&answer.body).map_err(|e| self.odd(e))
     }
 
-    /// The JSON at a path.
+    /// Gets the JSON at a path.
     ///
     /// # Errors
     /// The party refuses, or does not answer.
@@ -235,9 +239,8 @@ impl PartyClient {
         self.read(&self.ask(&Method::GET, path, &Sent::Nothing, &[], JSON)?)
     }
 
-    /// Follows the events at a path: hands on the data of each, as text, until `take` says that it
-    /// is enough or nothing more comes. It hears an empty text where the party says that it is
-    /// there.
+    /// Follows the events at a path. Passes the data of each as text to `take`, until that returns
+    /// false or no more come. A sign of life from the party is passed as an empty text.
     ///
     /// # Errors
     /// The party refuses, or the connection ended.
@@ -263,7 +266,7 @@ impl PartyClient {
         Ok(())
     }
 
-    /// The same party for another thread.
+    /// The same client, for another thread.
     #[must_use]
     pub fn twin(&self) -> Self {
         Self {
@@ -274,10 +277,10 @@ impl PartyClient {
         }
     }
 
-    /// Bytes at a path, whose digest is the one that came with them.
+    /// Gets the bytes at a path, and compares them with the digest that comes with them.
     ///
     /// # Errors
-    /// As [`get`](Self::get), or the bytes have another digest.
+    /// The errors of [`get`](Self::get); or the bytes have another digest.
     pub fn bytes(&self, path: &str, headers: &[(&str, &str)]) -> Result<Vec<u8>, Fault> {
         let answer = self.ask(&Method::GET, path, &Sent::Nothing, headers, SHARE)?;
         if answer.digest != Some(BlakeName::of(&answer.body).digits()) {
@@ -286,10 +289,10 @@ impl PartyClient {
         Ok(answer.body)
     }
 
-    /// Posts JSON; `key` makes a repetition the same request.
+    /// Posts JSON. Requests with the same `key` count as one.
     ///
     /// # Errors
-    /// As [`get`](Self::get).
+    /// The errors of [`get`](Self::get).
     pub fn post(&self, path: &str, body: &impl Serialize, key: Option<&str>) -> Result<Answer, Fault> {
         let body = serde_json::to_vec(body).map_err(|e| Fault::internal("writing a request", e))?;
         let key = key.map(|key| ("Idempotency-Key", key));
@@ -299,25 +302,25 @@ impl PartyClient {
     /// Puts JSON.
     ///
     /// # Errors
-    /// As [`get`](Self::get).
+    /// The errors of [`get`](Self::get).
     pub fn put(&self, path: &str, body: &impl Serialize) -> Result<Answer, Fault> {
         let body = serde_json::to_vec(body).map_err(|e| Fault::internal("writing a request", e))?;
         self.ask(&Method::PUT, path, &Sent::Json(body), &[], JSON)
     }
 
-    /// Puts the `bytes` bytes of a file, of which no more is in memory than is sent at once.
+    /// Puts the `bytes` bytes of a file. Only the bytes that are being sent are in memory.
     ///
     /// # Errors
-    /// As [`get`](Self::get). A file that cannot be read, or has become shorter, is an error of the
-    /// connection.
+    /// The errors of [`get`](Self::get). A file that cannot be read, or has become shorter, is an
+    /// error of the connection.
     pub fn put_file(&self, path: &str, file: &File, bytes: u64) -> Result<Answer, Fault> {
         self.ask(&Method::PUT, path, &Sent::File(file, bytes), &[], JSON)
     }
 
-    /// Deletes what is at a path.
+    /// Deletes the object at a path.
     ///
     /// # Errors
-    /// As [`get`](Self::get).
+    /// The errors of [`get`](Self::get).
     pub fn delete(&self, path: &str) -> Result<Answer, Fault> {
         self.ask(&Method::DELETE, path, &Sent::Nothing, &[], JSON)
     }

@@ -1,4 +1,4 @@
-//! Against parties that a test plays.
+//! Tests against parties that the test plays.
 
 use crate::{DataFile, PartyPlace, Service, ServiceFile, Submission, put, submit, wait};
 use hushwire_fault::{Fault, code};
@@ -23,17 +23,17 @@ use std::{
     time::Duration,
 };
 
-/// A request as a party hears it.
+/// A request, as a party receives it.
 struct Heard {
     line: String,
     headers: String,
     body: Vec<u8>,
 }
 
-/// A party's answer: a status and a body, or nothing at all.
+/// A party's answer: a status and a body, or no answer.
 type Says = dyn Fn(&Heard) -> Option<(u16, Vec<u8>)> + Send + Sync;
 
-/// A party that answers over TLS, a request a connection, until the test ends.
+/// A party that answers over TLS until the test ends, one request for each connection.
 fn party(says: Arc<Says>) -> PartyPlace {
     let identity = Identity::generate("party").unwrap_or_else(|e| panic!("{e}"));
     let pem = identity.to_pem();
@@ -51,7 +51,7 @@ fn party(says: Arc<Says>) -> PartyPlace {
     thread::spawn(move || {
         for stream in listener.incoming().flatten() {
             let session = ServerConnection::new(config.clone()).expect("a session");
-            // Strangers hang up.
+            // Strangers close the connection.
             let _ = answer(StreamOwned::new(session, stream), &*says);
         }
     });
@@ -95,7 +95,7 @@ fn service(parties: Vec<PartyPlace>) -> Service {
     Service::new(&ServiceFile { group: "demo".to_owned(), parties }).unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// Three parties that say the same.
+/// Three parties that give the same answers.
 fn alike(says: impl Fn(u8, &Heard) -> Option<(u16, Vec<u8>)> + Send + Sync + 'static) -> Service {
     let says = Arc::new(says);
     let one = |i: u8| {
@@ -105,7 +105,7 @@ fn alike(says: impl Fn(u8, &Heard) -> Option<(u16, Vec<u8>)> + Send + Sync + 'st
     service((0..3).map(one).collect())
 }
 
-/// Statements of the parties about themselves, by keys of their own.
+/// The parties' statements about themselves, under their own keys.
 fn statements(keys: &[SealTo; 3], signers: &[SignKey; 3]) -> Vec<Value> {
     let said = |(party, (key, signer)): (u8, (&SealTo, &SignKey))| {
         let said = Statement {
@@ -144,7 +144,7 @@ fn a_party_is_asked_with_its_token_and_known_by_its_pin() {
     let error = refused(stranger.get("/v1/x"));
     assert_eq!(error.code(), code::SERVICE);
     assert!(error.to_string().starts_with("party 1") && error.remedy().contains("new pin"), "{error}");
-    // While its key is rotated, either certificate does.
+    // While the party's key is rotated, either certificate is accepted.
     let mut pin = place.pin;
     pin.0[0] ^= 1;
     let place = PartyPlace { next_pin: Some(pin), ..place };
@@ -196,10 +196,11 @@ fn a_request_is_repeated_and_a_token_is_not_asked_for_twice() {
     assert_eq!(times.lock().expect("a lock").get("POST /v1/tokens HTTP/1.1\r\n"), Some(&1));
 }
 
-/// The bytes that parties keep, by party and path.
+/// The bytes that parties store, by party and path.
 type Kept = Arc<Mutex<BTreeMap<String, Vec<u8>>>>;
 
-/// A group whose parties keep what they are given, and whose party 1 hangs up once.
+/// A group whose parties store what they get, and whose party 1 closes one connection without an
+/// answer.
 fn keeping(keys: &[SealTo; 3]) -> (Service, Kept) {
     let kept = Arc::new(Mutex::new(BTreeMap::new()));
     let (said, store) = (statements(keys, &[0; 3].map(|_: u8| SignKey::generate())), kept.clone());
@@ -221,7 +222,8 @@ fn keeping(keys: &[SealTo; 3]) -> (Service, Kept) {
                 says(&json!({ "id": id, "state": "uploading", "missing": missing }))
             }
             ("PUT", _) => {
-                // The third part of party 1 is lost four times: more often than a put tries.
+                // The third part of party 1 is lost four times, which is more often than a put
+                // tries.
                 let lost = store.entry("lost".to_owned()).or_default();
                 if i == 1 && path.ends_with("/parts/2") && lost.len() < 4 {
                     lost.push(0);
@@ -274,12 +276,12 @@ fn a_put_that_was_cut_goes_on_with_what_is_missing() {
     assert_eq!(seal(&path).err().map(|e| e.code()), Some(code::WRITE), "an earlier put is not replaced");
     let error = put(&service, &data, |_, _| {}).err().unwrap_or_else(|| panic!("party 1 hung up"));
     assert!(error.to_string().starts_with("party 1"), "{error}");
-    // Another process goes on, and sends that part alone.
+    // Another process resumes, and sends only that part.
     let data = DataFile::open(&path).unwrap_or_else(|e| panic!("{e}"));
     let done = put(&service, &data, |_, _| {}).unwrap_or_else(|e| panic!("{e}"));
     assert_eq!((done.id.clone(), done.rows), (id.digits(), rows));
     assert_eq!(done.sent, data.signed().manifest().part_bytes(1, 2));
-    // Each party opens what it was given.
+    // Each party opens what it got.
     for party in 0..3 {
         let kept = kept.lock().expect("a lock");
         let manifest = data.signed().manifest();
@@ -351,13 +353,13 @@ fn a_job_is_one_at_all_parties_and_awaited_at_all() {
             return says(&json!({ "id": "7f3a" }));
         }
         if heard.line.contains("/events") {
-            // One event, a sign of life, and then the connection ends.
+            // The party sends one event and a sign of life. Then the connection ends.
             let event = json!({ "id": "7f3a", "state": "ready" });
             return Some((200, format!("event: state\ndata: {event}\n\n: still here\n\n").into_bytes()));
         }
         let mut times = times.lock().ok()?;
         *times += 1;
-        // Party 2 is the last to hear of the decision.
+        // Party 2 is the last to learn of the decision.
         let state = match i {
             2 if *times < 12 => "running",
             _ if *times < 6 => "ready",

@@ -1,11 +1,11 @@
-//! Data sets on their way to three parties.
+//! The upload of data sets to three parties.
 //!
 //! ```text
 //! a table's file ──► sealed parts in a directory, manifest, envelopes ──► party 0, 1, 2
 //!                                                   what a party lacks, until it lacks nothing
 //! ```
-//! The directory has ciphertext and no key, so a put that was cut goes on from it, with the same
-//! bytes: nothing is sealed twice under one key.
+//! The directory has ciphertexts and no key. A put that was interrupted can therefore resume from
+//! it with the same bytes, and nothing is sealed twice under one key.
 
 use crate::{PartyClient, Service};
 use hushwire_block::Wiped;
@@ -29,7 +29,7 @@ use std::{
 
 const MANIFEST: &str = "manifest.json";
 const SIGNATURE: &str = "signature";
-/// LOCAL: parts that are on their way to a party at the same time: while it syncs one, others come.
+/// LOCAL: the number of parts in flight to a party. While it syncs one, others are sent.
 const CONNECTIONS: usize = 3;
 
 /// A sealed data set in a directory.
@@ -38,7 +38,7 @@ pub struct DataFile {
     signed: SignedManifest,
 }
 
-/// A party's answer about a data set that is on its way.
+/// A party's answer about a data set that is being uploaded.
 #[derive(Deserialize)]
 struct Arriving {
     id: String,
@@ -57,29 +57,31 @@ struct NewData<'a> {
 /// A data set that all parties have.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Put {
-    /// Its name.
+    /// The id of the data set.
     pub id: String,
     /// The line that its versions share.
     pub line: String,
-    /// Its version in that line.
+    /// The version in that line.
     pub version: u64,
-    /// Its rows.
+    /// The number of rows.
     pub rows: u64,
-    /// Bytes of sealed parts, at all parties together.
+    /// The bytes of sealed parts, at all parties together.
     pub bytes: u64,
-    /// The bytes that were sent now.
+    /// The bytes that this call sent.
     pub sent: u64,
 }
 
-/// Deals planes: takes the rows of the next part and the planes of every input.
+/// A function that deals planes: it takes the number of rows of the next part and the planes of
+/// every input.
 type TakePlanes<'a> = &'a mut dyn FnMut(u64, Vec<Wiped<Vec<u8>>>) -> Result<(), Fault>;
 
 impl DataFile {
-    /// Seals a data set into a directory, which is made. `read` hands out its parts in order and
-    /// gives its rows.
+    /// Seals a data set into a new directory. `read` passes its parts in order and returns the
+    /// number of rows.
     ///
     /// # Errors
-    /// The directory is there, a part does not fit, or `read` failed. What was written is removed.
+    /// The directory exists, a part is invalid, or `read` failed. The files that were written are
+    /// removed.
     pub fn seal(
         dir: &Path,
         description: DataDescription,
@@ -97,7 +99,7 @@ impl DataFile {
         })?;
         let sealed = Self::sealed(dir, description, to, key, read);
         if sealed.is_err() {
-            // The first error says more than one of cleaning up.
+            // The first error is more informative than one of cleaning up.
             let _ = fs::remove_dir_all(dir);
         }
         sealed
@@ -125,15 +127,15 @@ impl DataFile {
         }
         let signed = dealt.signed;
         NewFile::create(&dir.join(SIGNATURE), 0o600)?.write(signed.signature().to_string().as_bytes())?;
-        // It comes last: a directory with a manifest is whole.
+        // The manifest is written last, so that a directory with a manifest is complete.
         NewFile::create(&dir.join(MANIFEST), 0o600)?.write(signed.text().as_bytes())?;
         Ok(Self { dir: dir.to_path_buf(), signed })
     }
 
-    /// A directory that [`seal`](Self::seal) made.
+    /// Opens a directory that [`seal`](Self::seal) made.
     ///
     /// # Errors
-    /// It cannot be read, or is not whole.
+    /// The directory cannot be read, or is not complete.
     pub fn open(dir: &Path) -> Result<Self, Fault> {
         let path = dir.join(MANIFEST);
         let text = fs::read(&path).map_err(|e| match e.kind() {
@@ -149,16 +151,16 @@ impl DataFile {
         Ok(Self { dir: dir.to_path_buf(), signed: SignedManifest::read(&text, signature)? })
     }
 
-    /// Its description.
+    /// The signed manifest.
     #[must_use]
     pub fn signed(&self) -> &SignedManifest {
         &self.signed
     }
 
-    /// Removes the directory, once the parties have everything.
+    /// Removes the directory. Call it once the parties have everything.
     ///
     /// # Errors
-    /// It cannot be removed.
+    /// The directory cannot be removed.
     pub fn remove(self) -> Result<(), Fault> {
         fs::remove_dir_all(&self.dir).map_err(|e| Fault::io("write", &self.dir, &e))
     }
@@ -172,10 +174,12 @@ fn envelope_path(dir: &Path, party: usize) -> PathBuf {
     dir.join(format!("party{party}-envelope"))
 }
 
-/// Gives every party what it lacks of a data set. `progress` hears bytes sent and to send.
+/// Sends every party the parts of a data set that it lacks. `progress` gets the bytes that were
+/// sent, and the bytes to send in total.
 ///
 /// # Errors
-/// The first error of a party, which is named; the others go on to their end.
+/// The first error of a party, which the error names. The uploads to the other parties continue to
+/// their ends.
 pub fn put(service: &Service, data: &DataFile, progress: impl Fn(u64, u64) + Sync) -> Result<Put, Fault> {
     let manifest = data.signed.manifest();
     if manifest.group != service.group() {
@@ -247,7 +251,7 @@ fn put_at(party: &PartyClient, data: &DataFile, sent: impl Fn(u64) + Sync) -> Re
     Ok(())
 }
 
-/// Gives a party one part. Gives its length.
+/// Sends a party one part. Returns the length of the part.
 fn put_part(party: &PartyClient, data: &DataFile, own: &str, part: u64) -> Result<u64, Fault> {
     let at = usize::from(party.party());
     let named = usize::try_from(part).ok().and_then(|part| data.signed.manifest().parts[at].get(part));
@@ -256,7 +260,7 @@ fn put_part(party: &PartyClient, data: &DataFile, own: &str, part: u64) -> Resul
     let unread = |e: io::Error| Fault::io("read", &path, &e);
     let file = File::open(&path).map_err(unread)?;
     let bytes = file.metadata().map_err(unread)?.len();
-    // The party compares it with its name; who is wrong is looked at where that fails.
+    // The party compares the part with its name. If that fails, it is checked which side is wrong.
     party.put_file(&format!("{own}/parts/{part}"), &file, bytes).map_err(|e| {
         match fs::read(&path) {
             Err(read) => return Fault::io("read", &path, &read),

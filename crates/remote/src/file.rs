@@ -1,4 +1,6 @@
-//! The file by which a person reaches a group: its parties in order, with pins and tokens.
+//! The file with which a person reaches a group: its parties in order, with pins and tokens.
+//!
+//! The file is TOML. It is refused if other users may read it, since it holds tokens.
 
 use hushwire_fault::{Fault, code};
 use hushwire_files::NewFile;
@@ -7,11 +9,11 @@ use hushwire_wire::Pin;
 use std::{fmt::Write as _, fs, os::unix::fs::PermissionsExt, path::Path};
 use zeroize::Zeroizing;
 
-/// A group as one person reaches it. It has no `Debug`, since tokens are in it.
+/// A group as one person reaches it. No `Debug`: it holds tokens.
 pub struct ServiceFile {
     /// The group's name.
     pub group: String,
-    /// Its parties, party 0 first.
+    /// The parties, party 0 first.
     pub parties: Vec<PartyPlace>,
 }
 
@@ -23,15 +25,15 @@ pub struct PartyPlace {
     pub pin: Pin,
     /// The pin of its next certificate, while its key is rotated.
     pub next_pin: Option<Pin>,
-    /// The token that it gave this person; empty where it gave none.
+    /// The token that the party issued to this person; empty if there is none.
     pub token: Zeroizing<String>,
 }
 
 impl ServiceFile {
-    /// Reads a file that nobody else may read.
+    /// Reads a file that no other user may read.
     ///
     /// # Errors
-    /// It cannot be read, others may read it, or a line makes no sense.
+    /// The file cannot be read, other users may read it, or a line is invalid.
     pub fn read(path: &Path) -> Result<Self, Fault> {
         let io = |e: std::io::Error| Fault::io("read", path, &e);
         let mode = fs::metadata(path).map_err(io)?.permissions().mode() & 0o777;
@@ -46,10 +48,10 @@ impl ServiceFile {
         Self::parse(path, &text)
     }
 
-    /// Reads a file's text.
+    /// Reads the text of a file.
     ///
     /// # Errors
-    /// A key is unknown or missing, or a value makes no sense; the line is named.
+    /// A key is unknown or missing, or a value is invalid; the error names the line.
     pub fn parse(path: &Path, text: &str) -> Result<Self, Fault> {
         let source = Source::new(path, text);
         let mut top = source.sections()?;
@@ -80,14 +82,14 @@ impl ServiceFile {
         Ok(Self { group, parties })
     }
 
-    /// Writes a file for its owner alone.
+    /// Writes a file that only its owner may read.
     ///
     /// # Errors
-    /// It cannot be written.
+    /// The file cannot be written.
     pub fn write(&self, path: &Path) -> Result<(), Fault> {
         let mut text = Zeroizing::new(format!("group = {:?}\n", self.group));
         for PartyPlace { url, pin, next_pin, token } in &self.parties {
-            // A string takes everything.
+            // Writing to a string cannot fail.
             let _ =
                 write!(text, "\n[[parties]]\nurl = {url:?}\npin = \"{pin}\"\ntoken = {:?}\n", token.as_str());
             if let Some(next) = next_pin {

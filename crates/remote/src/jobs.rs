@@ -1,5 +1,5 @@
-//! Jobs: submitted to all parties under one key, awaited at all, and their results opened from
-//! three shares.
+//! Jobs: they are submitted to all parties under one key and awaited at all parties, and their
+//! results are opened from three shares.
 
 use crate::{PartyClient, Service};
 use hushwire_fault::{Code, Fault, code};
@@ -19,18 +19,18 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// LOCAL: how often a job is asked about, at first and later.
+/// LOCAL: the interval at which the state of a job is asked for, at first and later.
 const LOOK: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(2));
-/// States that a job does not leave, but for `committed`, whose results may be fetched.
+/// States that are final, except for `committed`, in which results may be fetched.
 pub(crate) const ENDS: [&str; 4] = ["committed", "delivered", "failed", "cancelled"];
 
-/// A job as it is submitted.
+/// A job in the form in which it is submitted.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Submission {
     /// The proposal, which the parties have approved.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub proposal: Option<String>,
-    /// Or the digest of its terms.
+    /// Or the digest of its terms, in place of a proposal.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub digest: Option<String>,
     /// The ids of data sets, by their names in the job.
@@ -39,27 +39,27 @@ pub struct Submission {
     /// Values of parameters, by name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub parameters: BTreeMap<String, String>,
-    /// The keys that results are sealed to, by the recipients' names in the job.
+    /// The keys to which results are sealed, by the recipients' names in the job.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub recipients: BTreeMap<String, String>,
-    /// The pins of the job's clients, who take part while it runs.
+    /// The pins of the job's clients, which take part while it runs.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub clients: BTreeMap<String, String>,
-    /// Jobs of a higher number start earlier.
+    /// The priority. Jobs with a higher number start earlier.
     pub priority: i64,
 }
 
 impl Submission {
-    /// Seals what a recipient of the job learns to a key.
+    /// Seals the results of a recipient of the job to a key.
     pub fn seal_to(&mut self, recipient: &str, key: &SealTo) {
         self.recipients.insert(recipient.to_owned(), key.to_string());
     }
 }
 
-/// A fresh key for [`submit`].
+/// Draws a key for [`submit`].
 ///
 /// # Errors
-/// The operating system has no randomness.
+/// The operating system gives no randomness.
 pub(crate) fn fresh_key() -> Result<String, Fault> {
     let mut key = [0; 16];
     getrandom::fill(&mut key).map_err(|e| Fault::internal("drawing a key", e))?;
@@ -67,10 +67,10 @@ pub(crate) fn fresh_key() -> Result<String, Fault> {
 }
 
 /// Submits a job to all parties. The same `key` is the same job, however often it is submitted.
-/// Gives its id and what party 0 says of it.
+/// Returns the job's id and party 0's view of it.
 ///
 /// # Errors
-/// A party refuses or does not answer: submit it again with the same key.
+/// A party refuses or does not answer. Submit the job again with the same key.
 pub fn submit(service: &Service, submission: &Submission, key: &str) -> Result<(String, Value), Fault> {
     let views =
         service.each(|party| party.read::<Value>(&party.post("/v1/jobs", submission, Some(key))?))?;
@@ -83,11 +83,11 @@ pub(crate) fn text<'v>(view: &'v Value, field: &str) -> &'v str {
     view.get(field).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// Waits until a job has ended at all parties, or `limit` has passed; `progress` hears what party 0
-/// says of it, each time that it changes. Gives what each party says in the end.
+/// Waits until a job has ended at all parties, or `limit` has passed. `progress` gets party 0's
+/// view of the job after each change. Returns the final view of each party.
 ///
 /// # Errors
-/// The job failed or was cancelled, with the party's own cause; it did not end in time; a party
+/// The job failed or was cancelled, with the party's own cause; it did not end in time; or a party
 /// does not answer.
 pub fn wait(
     service: &Service,
@@ -98,8 +98,8 @@ pub fn wait(
     const STEP: &str = "waiting for a job";
     let path = format!("/v1/jobs/{id}");
     let (begun, mut pause, mut last) = (Instant::now(), LOOK.0, Value::Null);
-    // Party 0 tells each change at once. Where it does not, or when it has told the end, all are
-    // asked, again and again.
+    // Party 0 reports each change at once. If it does not, or once it has reported the end, all
+    // parties are polled.
     let end = limit.map(|limit| begun + limit);
     follow(&service.parties()[0], &format!("{path}/events"), end, |view| {
         progress(&view);
@@ -126,14 +126,15 @@ pub fn wait(
     }
 }
 
-/// LOCAL: a party tells every 15 s that it is there; one that is silent for longer is not.
+/// LOCAL: a party sends a sign of life every 15 s. One that is silent for longer than this is gone.
 const SILENT: Duration = Duration::from_secs(40);
 
-/// Follows a job's events until its end, or `until`, or as long as they come.
+/// Follows a job's events until its end, until `until`, or as long as they come.
 fn follow(party: &PartyClient, path: &str, until: Option<Instant>, mut take: impl FnMut(Value)) {
     let (send, events) = mpsc::channel::<String>();
     let (twin, path) = (party.twin(), path.to_owned());
-    // It ends with the connection, or with the process: reading cannot be interrupted.
+    // The thread ends with the connection, or with the process, since reading cannot be
+    // interrupted.
     thread::spawn(move || drop(twin.events(&path, |data| send.send(data.to_owned()).is_ok())));
     loop {
         let left = until.map_or(SILENT, |until| until.saturating_duration_since(Instant::now()).min(SILENT));
@@ -148,7 +149,7 @@ fn follow(party: &PartyClient, path: &str, until: Option<Instant>, mut take: imp
     }
 }
 
-/// The error that a job ended with, as its party tells it.
+/// The error with which a job ended, as its party reports it.
 pub(crate) fn failed(view: &Value) -> Fault {
     let state = text(view, "state");
     let cause = view.get("cause").unwrap_or(&Value::Null);
@@ -167,9 +168,9 @@ pub(crate) fn failed(view: &Value) -> Fault {
 
 /// A result that was opened.
 pub struct Fetched {
-    /// The recipient, who is the output's name.
+    /// The recipient, which is the output's name.
     pub output: String,
-    /// The key that it was sealed to.
+    /// The key to which it was sealed.
     pub key: KeyId,
     /// The result.
     pub opened: OpenedResult,
@@ -181,7 +182,7 @@ struct Challenge {
     challenge: String,
 }
 
-/// A job as a party has it.
+/// The job of a proposal, as a party stores it.
 pub(crate) fn job_of(proposal: &Value) -> Result<Job, Fault> {
     let mut job = Job::parse(text(proposal, "job"), Path::new("job.toml"))?;
     let files = proposal.get("files").unwrap_or(&Value::Null);
@@ -211,11 +212,11 @@ pub(crate) fn job_of(proposal: &Value) -> Result<Job, Fault> {
 }
 
 /// Fetches a job's result from all parties, opens it, and tells them that it arrived. `output` may
-/// be left out where this person's key gets one result alone.
+/// be `None` if this person's keys open only one result.
 ///
 /// # Errors
-/// The job has no results yet; a share does not open, or is not the one of the run, whose party is
-/// named; the job that a party has is not the one of these terms.
+/// The job has no results yet; a share does not open, or is not the one of the run; or the job at a
+/// party does not have these terms. The error names the party of a wrong share.
 pub fn fetch(service: &Service, id: &str, output: Option<&str>, person: &Person) -> Result<Fetched, Fault> {
     const STEP: &str = "fetching a result";
     let views: Vec<Value> = service.get(&format!("/v1/jobs/{id}"))?;
@@ -234,7 +235,7 @@ pub fn fetch(service: &Service, id: &str, output: Option<&str>, person: &Person)
         Some(output) => output.to_owned(),
         None => only_output(&views[0], person)?,
     };
-    // The meaning of the shares follows from the job, and the job from the digest.
+    // The meaning of the shares follows from the job, and the job is bound by the digest.
     let proposal: Value =
         service.parties()[0].get(&format!("/v1/proposals/{}", proposal.as_str().unwrap_or_default()))?;
     let job = job_of(&proposal)?;

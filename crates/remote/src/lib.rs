@@ -2,12 +2,12 @@
 //!
 //! ```text
 //! file      ServiceFile   where the parties are, their pins, and this person's tokens
-//! pinned                  TLS for HTTP, whose server is known by its pin
+//! pinned                  TLS for HTTP, which identifies the server by its pin
 //! client    PartyClient   requests to one party, and its errors
-//! service   Service       the group: what is asked of all parties, and compared
-//! data                    a data set's sealed parts to three parties
+//! service   Service       the group: requests to all parties, whose answers are compared
+//! data                    the upload of a data set's sealed parts to three parties
 //! arrays                  a model or a network's input as a data set
-//! jobs                    submit, wait, and fetch: three shares make a result
+//! jobs                    submit, wait, and fetch: three shares give a result
 //! attend                  a client takes part in a job while it runs
 //! command                 the commands that people call
 //! ```

@@ -1,4 +1,4 @@
-//! TLS under HTTP, where the server is known by its pin and by nothing else.
+//! TLS for HTTP that identifies the server by its pin alone.
 
 use rustls::{ClientConfig, ClientConnection, StreamOwned, pki_types::ServerName};
 use std::{
@@ -13,7 +13,7 @@ use ureq::{
     },
 };
 
-/// Puts TLS on a connection of TCP.
+/// Runs TLS over a TCP connection.
 pub(crate) struct Pinned(pub(crate) Arc<ClientConfig>);
 
 impl fmt::Debug for Pinned {
@@ -30,7 +30,7 @@ pub(crate) struct PinnedLink {
     records: Vec<u8>,
 }
 
-/// LOCAL: bytes that are sealed before they are sent: 15 records, which fit the buffer of TCP.
+/// LOCAL: the bytes that are sealed before they are sent: 15 records, which fit in the TCP buffer.
 pub(crate) const TOGETHER: usize = 15 << 14;
 
 impl fmt::Debug for PinnedLink {
@@ -44,7 +44,7 @@ impl<In: Transport> Connector<In> for Pinned {
 
     fn connect(&self, details: &ConnectionDetails, under: Option<In>) -> Result<Option<PinnedLink>, Error> {
         let Some(under) = under else { return Err(Error::ConnectionFailed) };
-        // No check reads the name.
+        // The name is not checked.
         let name = ServerName::try_from("hushwire.invalid").map_err(io::Error::other)?;
         let mut session = ClientConnection::new(self.0.clone(), name).map_err(io::Error::other)?;
         let mut socket = TransportAdapter::new(under.boxed(), details.current_time.clone());
@@ -54,7 +54,7 @@ impl<In: Transport> Connector<In> for Pinned {
         }
         let config = details.config;
         let buffers = LazyBuffers::new(config.input_buffer_size(), config.output_buffer_size());
-        // `transmit_output` takes out what it has put in.
+        // `transmit_output` takes out the bytes that it has put in.
         session.set_buffer_limit(None);
         Ok(Some(PinnedLink { buffers, stream: StreamOwned::new(session, socket), records: vec![] }))
     }
@@ -70,7 +70,7 @@ impl Transport for PinnedLink {
         sock.set_timeout(timeout);
         for piece in buffers.output()[..amount].chunks(TOGETHER) {
             conn.writer().write_all(piece)?;
-            // One call of the system for each record would cost as much as sealing it.
+            // A system call for each record would cost as much as sealing it.
             records.clear();
             while conn.wants_write() {
                 conn.write_tls(records)?;
@@ -83,7 +83,8 @@ impl Transport for PinnedLink {
     fn await_input(&mut self, timeout: NextTimeout) -> Result<bool, Error> {
         self.stream.get_mut().set_timeout(timeout);
         let read = match self.stream.read(self.buffers.input_append_buf()) {
-            // The other end left without a goodbye. Its length shows whether an answer is whole.
+            // The other end left without close_notify. The length shows whether the answer is
+            // complete.
             Err(e) if e.kind() == io::ErrorKind::UnexpectedEof => 0,
             read => read?,
         };

@@ -1,4 +1,7 @@
-//! The group: what is asked of every party, and must be alike.
+//! The group: requests to every party, whose answers must agree.
+//!
+//! A client compares the parties' answers, so that one party alone cannot mislead it about a job or
+//! about another party's key.
 
 use crate::{PartyClient, ServiceFile};
 use hushwire_fault::{Fault, PartyId, code};
@@ -23,7 +26,7 @@ struct GroupView {
 
 const STEP: &str = "asking for the parties' keys";
 
-/// The statement of each party about itself, once nobody contradicts it.
+/// The statement of each party about itself, after checking that no other party contradicts it.
 fn compared(group: &str, views: &[GroupView]) -> Result<Vec<Statement>, Fault> {
     let by = |at: usize| PartyId(at as u8);
     let mut own: Vec<Statement> = vec![];
@@ -35,7 +38,7 @@ fn compared(group: &str, views: &[GroupView]) -> Result<Vec<Statement>, Fault> {
             );
             return Err(Fault::usage(STEP, cause, "correct the file of the service").by(by(at)));
         }
-        // A party is the one to say what its own key is.
+        // Each party is the authority on its own key.
         let mut said = view.statements.iter().map(SignedStatement::statement);
         let said = said.find(|said| usize::from(said.party) == at).ok_or_else(|| {
             let remedy = "see `hushwire service status` at each party";
@@ -50,7 +53,7 @@ fn compared(group: &str, views: &[GroupView]) -> Result<Vec<Statement>, Fault> {
     for (at, view) in views.iter().enumerate() {
         for said in view.statements.iter().map(SignedStatement::statement) {
             let Some(theirs) = own.get(usize::from(said.party)) else { continue };
-            // An earlier statement of the same signer is one that was not replaced yet.
+            // An earlier statement by the same signer was merely not replaced yet.
             if said.sign != theirs.sign || (said.since == theirs.since && said.seal_to != theirs.seal_to) {
                 let cause = format!("it hands on a statement of party {} by another key", said.party);
                 let remedy = "use nothing of it, and ask both operators";
@@ -66,10 +69,10 @@ fn compared(group: &str, views: &[GroupView]) -> Result<Vec<Statement>, Fault> {
 }
 
 impl Service {
-    /// The group of a file.
+    /// Makes the group of a file.
     ///
     /// # Errors
-    /// The file has other than two to eight parties, or TLS cannot be set up.
+    /// The number of parties is not two to eight, or TLS cannot be set up.
     pub fn new(file: &ServiceFile) -> Result<Self, Fault> {
         let count = file.parties.len();
         if !(2..=8).contains(&count) {
@@ -80,10 +83,10 @@ impl Service {
         Ok(Self { group: file.group.clone(), parties: parties.collect::<Result<_, _>>()? })
     }
 
-    /// The group of the file at a path.
+    /// Reads the group from the file at a path.
     ///
     /// # Errors
-    /// As [`ServiceFile::read`] and [`new`](Self::new).
+    /// The errors of [`ServiceFile::read`] and [`new`](Self::new).
     pub fn read(path: &Path) -> Result<Self, Fault> {
         Self::new(&ServiceFile::read(path)?)
     }
@@ -94,16 +97,16 @@ impl Service {
         &self.group
     }
 
-    /// Its parties.
+    /// The parties of the group.
     #[must_use]
     pub fn parties(&self) -> &[PartyClient] {
         &self.parties
     }
 
-    /// A party.
+    /// The party with this number.
     ///
     /// # Errors
-    /// There is none of this number.
+    /// There is no such party.
     pub fn party(&self, party: u8) -> Result<&PartyClient, Fault> {
         self.parties.get(usize::from(party)).ok_or_else(|| {
             let cause = format!("the group has no party {party}");
@@ -111,10 +114,10 @@ impl Service {
         })
     }
 
-    /// The parties that gave this person a token: those that an operator or auditor asks.
+    /// The parties for which this person has a token. Operators and auditors ask these.
     ///
     /// # Errors
-    /// None did.
+    /// There is no such party.
     pub fn with_token(&self) -> Result<Vec<&PartyClient>, Fault> {
         let with: Vec<_> = self.parties.iter().filter(|party| party.has_token()).collect();
         if with.is_empty() {
@@ -124,7 +127,7 @@ impl Service {
         Ok(with)
     }
 
-    /// The answer of each party, in order.
+    /// Calls `ask` for each party, in order, and returns the answers.
     ///
     /// # Errors
     /// The first error.
@@ -132,7 +135,7 @@ impl Service {
         self.parties.iter().map(ask).collect()
     }
 
-    /// The JSON that each party has at a path.
+    /// Gets the JSON at a path from each party.
     ///
     /// # Errors
     /// The first error.
@@ -140,10 +143,10 @@ impl Service {
         self.each(|party| party.get(path))
     }
 
-    /// Whether all parties say the same of a field; what they say.
+    /// Checks that all parties agree on a field. Returns its value.
     ///
     /// # Errors
-    /// Two differ, who are named.
+    /// Two parties differ; the error names them.
     pub(crate) fn alike(&self, views: &[Value], field: &str) -> Result<Value, Fault> {
         let first = views.first().and_then(|view| view.get(field)).unwrap_or(&Value::Null);
         let other = views.iter().position(|view| view.get(field).unwrap_or(&Value::Null) != first);
@@ -157,20 +160,20 @@ impl Service {
     }
 
     /// The parties' statements about themselves, in order. Each party gives its own, and the others
-    /// hand on what they heard of it: a party cannot give another key as its peer's.
+    /// pass on what they got from it. A party can therefore not give another key as its peer's.
     ///
     /// # Errors
-    /// A statement is not signed, or is of another party or group; two parties hand on statements
-    /// of one party by two keys; the parties have not heard each other yet.
+    /// A statement is not signed, or belongs to another party or group. Two parties pass on
+    /// statements of one party under two keys. Or the parties have not exchanged statements yet.
     pub fn statements(&self) -> Result<Vec<Statement>, Fault> {
         let views: Vec<GroupView> = self.get("/v1/group")?;
         compared(&self.group, &views)
     }
 
-    /// The keys that data sets are sealed to.
+    /// The keys to which data sets are sealed.
     ///
     /// # Errors
-    /// As [`statements`](Self::statements), or the group has other than three parties.
+    /// The errors of [`statements`](Self::statements); or the group does not have three parties.
     pub fn keys(&self) -> Result<[SealTo; 3], Fault> {
         let keys: Vec<SealTo> = self.statements()?.into_iter().map(|said| said.seal_to).collect();
         let count = keys.len();
@@ -180,7 +183,7 @@ impl Service {
         })
     }
 
-    /// The name of a draft of data, in the paths of requests.
+    /// The path of a data set in requests.
     pub(crate) fn data_path(id: &BlakeName) -> String {
         format!("/v1/datasets/{}", id.digits())
     }
@@ -225,19 +228,19 @@ mod tests {
         let own = compared("heart", &honest).unwrap_or_else(|e| panic!("{e}"));
         assert_eq!(own[1].seal_to, b.statement().seal_to);
 
-        // Party 2 has not heard of a rotation at party 1 yet.
+        // Party 2 has not learned of a rotation at party 1 yet.
         let newer = said(1, &keys[1], 11);
         let behind = views([[&a, &newer, &c], [&a, &newer, &c], [&a, &b, &c]]);
         let own = compared("heart", &behind).unwrap_or_else(|e| panic!("{e}"));
         assert_eq!(own[1].seal_to, newer.statement().seal_to, "what party 1 says of itself counts");
 
-        // Party 2 hands on a statement of party 1 that it has signed itself.
+        // Party 2 passes on a statement of party 1 that it has signed itself.
         let forged = said(1, &keys[2], 12);
         let error = compared("heart", &views([[&a, &b, &c], [&a, &b, &c], [&a, &forged, &c]]));
         let error = error.err().unwrap_or_else(|| panic!("it is forged"));
         assert!(error.code() == code::UNSAFE && error.to_string().starts_with("party 2"), "{error}");
 
-        // Party 1 says one thing to the client and another to its peers, at one time.
+        // Party 1 tells the client and its peers different things at the same time.
         let double = said(1, &keys[1], 10);
         let error = compared("heart", &views([[&a, &b, &c], [&a, &double, &c], [&a, &b, &c]])).err();
         assert_eq!(error.map(|e| e.code()), Some(code::UNSAFE));

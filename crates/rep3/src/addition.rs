@@ -1,16 +1,16 @@
-//! The way in which shares of a value in bytes add up.
+//! The group in which shares of a byte string are added.
 
 use crate::{ring::Word, xor_into};
 
-/// The group that a value's shares are in. Both parties of a share, and owners outside, take the
-/// same.
+/// The group in which a value is shared. All holders of its shares, and an owner outside the
+/// parties, use the same one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Addition {
     /// Bit by bit: v = x_0 ⊕ x_1 ⊕ x_2.
     #[default]
     Xor,
-    /// Words of 1, 2, 4 or 8 bytes, least significant first: v = x_0 + x_1 + x_2 modulo 2^8 to
-    /// 2^64, a word at a time.
+    /// Words of 1, 2, 4 or 8 bytes, least significant byte first: v = x_0 + x_1 + x_2 modulo 2^8 to
+    /// 2^64, one word at a time.
     Words(u8),
 }
 
@@ -18,7 +18,7 @@ impl Addition {
     /// Adds `other` to `to`.
     ///
     /// # Panics
-    /// If they are not as long as each other, or no whole words (the caller's bug).
+    /// If their lengths differ, or are not a multiple of the word's size (the caller's bug).
     pub fn add(self, to: &mut [u8], other: &[u8]) {
         match self {
             Addition::Xor => xor_into(to, other),
@@ -26,7 +26,7 @@ impl Addition {
         }
     }
 
-    /// Takes `other` away from `from`.
+    /// Subtracts `other` from `from`.
     ///
     /// # Panics
     /// As [`Addition::add`].

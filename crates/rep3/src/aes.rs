@@ -5,9 +5,10 @@
 //! Boyar–Peralta 2010 and 2011 (`bp32`, `depth4`); the other S-boxes are described in
 //! `docs/internals/protocols.md`. **Security.** Semi-honest, one corrupted party, F = AES as PRF
 //! (κ = 128).
-//! **Rounds and bytes.** 10, 12 or 14 × the S-box's rounds and what it prepares; as many × 16
-//! S-boxes a block, [`Sbox::bits`] each, with the number of blocks padded to an even one.
-//! **Constant time.** Blocks, keys and shares are secret; their number is not.
+//! **Rounds and bytes.** The rounds of the S-box, 10, 12 or 14 times, and those of its preparation.
+//! Each time 16 S-boxes a block, [`Sbox::bits`] each, with the number of blocks padded to an even
+//! one.
+//! **Constant time.** Blocks, keys and shares are secret; their number is public.
 
 use crate::kernels::{ByteShares, Linear, SboxSource};
 use crate::keys::expansion_sboxes;
@@ -17,7 +18,8 @@ use hushwire_block::Buffer;
 use hushwire_machine::{Cost, drive::Exchanged};
 use std::sync::Arc;
 
-/// Blocks that a batch of `blocks` is computed with: halves of a batch must not share a block.
+/// The number of blocks that a batch of `blocks` is padded to: the two halves of a batch must not
+/// share a block.
 #[must_use]
 pub const fn padded(blocks: usize) -> usize {
     blocks.next_multiple_of(2)
@@ -34,7 +36,8 @@ pub fn cost(size: KeySize, sbox: Sbox, blocks: usize) -> Cost {
     }
 }
 
-/// The cost for each party of expanding `keys` keys inside the computation, beside the blocks.
+/// The cost for each party of expanding `keys` keys inside the computation, in addition to the
+/// blocks.
 #[must_use]
 pub fn expansion_cost(size: KeySize, sbox: Sbox, keys: usize) -> Cost {
     let steps = size.expansion_steps();
@@ -44,36 +47,37 @@ pub fn expansion_cost(size: KeySize, sbox: Sbox, keys: usize) -> Cost {
     }
 }
 
-/// 128-bit words that each party draws from its two streams for a batch: two PRF calls each.
+/// The number of 128-bit words that each party draws from its two streams for a batch, with two PRF
+/// calls each.
 #[must_use]
 pub fn zero_words(size: KeySize, sbox: Sbox, blocks: usize) -> u64 {
     let (n, rounds) = (16 * padded(blocks), size.rounds());
     let of_messages = |bytes: usize| bytes.div_ceil(16) as u64;
     if sbox == Sbox::Lut256 {
-        // The random bytes take words; the openings need no masks.
+        // Only the random bytes and the preparation take words; openings need no masks.
         let prepared = (0..sbox.prepared_rounds()).map(|k| of_messages(sbox.prepared_bytes(k, n, rounds)));
         return of_messages(n * rounds) + prepared.sum::<u64>();
     }
     rounds as u64 * (0..sbox.rounds()).map(|k| of_messages(sbox.message_bytes(k, n))).sum::<u64>()
 }
 
-/// One party's side of encrypting a batch of shared blocks.
+/// One party's endpoint of the encryption of a batch of shared blocks.
 pub type AesBlocks = SboxRounds<AesState>;
 
 /// The blocks and the keys of an encryption.
 pub struct AesState {
     blocks: usize,
     keys: Arc<ExpandedKeys>,
-    /// The blocks going in; afterwards, the blocks coming out.
+    /// The input blocks; after the run, the output blocks.
     state: [Buffer; 2],
 }
 
 impl AesBlocks {
-    /// Encrypts the blocks of `input` (16 bytes each).
+    /// Encrypts the blocks of `input`, of 16 bytes each.
     ///
     /// # Panics
-    /// If there are no blocks or a broken one, or `keys` holds neither one key nor one per padded
-    /// block (the caller's bug).
+    /// If there are no blocks, the last block is not whole, or `keys` holds neither one key nor one
+    /// per padded block (the caller's bug).
     #[must_use]
     pub fn new(sbox: Sbox, cx: Context, keys: Arc<ExpandedKeys>, input: &Shares, ws: Workspace) -> Self {
         let mut batch = Self::empty(sbox, cx, keys, input.len() / 16, ws);
@@ -83,8 +87,8 @@ impl AesBlocks {
         batch
     }
 
-    /// Encrypts the public counter blocks `first`, `first + 1`, … (big-endian, wrapping, as SP
-    /// 800-38A): a keystream.
+    /// Encrypts the public counter blocks `first`, `first + 1`, … (big-endian, wrapping, as in NIST
+    /// SP 800-38A), which gives a keystream.
     ///
     /// # Panics
     /// As [`AesBlocks::new`].
@@ -120,14 +124,14 @@ impl AesBlocks {
         SboxRounds { sboxes, between: AesState { blocks, keys, state } }
     }
 
-    /// This party's own share of every output byte, after the run; with the other parties', they
+    /// This party's own share of every output byte, after the run. The three parties' own shares
     /// add up to the blocks.
     #[must_use]
     pub fn own(&self) -> &[u8] {
         &self.between.state[0][..16 * self.between.blocks]
     }
 
-    /// Both shares of the output, after the run.
+    /// Both of this party's shares of the output, after the run.
     #[must_use]
     pub fn output(&self) -> Shares {
         let AesState { blocks, state, .. } = &self.between;
@@ -144,8 +148,8 @@ impl AesBlocks {
 }
 
 impl AesState {
-    /// The linear step before the S-boxes of round `r`, or before the output, on what came of those
-    /// before; and the round key.
+    /// The linear step before the S-boxes of round `r`, or before the output, applied to the result
+    /// of the previous S-boxes; and the round key.
     fn source<'a>(&'a self, affine: bool, r: usize, bytes: ByteShares<'a>) -> SboxSource<'a> {
         let linear = match r {
             0 => Linear::Nothing,

@@ -1,10 +1,10 @@
-//! The AES S-box as circuits: Boyar–Peralta's, and the characteristic vector of a byte with the
-//! table looked up in it.
+//! The AES S-box as circuits: those of Boyar and Peralta, and a table lookup by the characteristic
+//! vector of a byte.
 //!
 //! A batch of `n` bytes (a multiple of 8) is eight segments of `p = n/8` bytes. Bit `j` of byte `i`
 //! of plane `b` is bit `b` of byte `j·p + i` of the batch, so that nothing depends on a vector's
-//! width. The message of a layer is its ANDs' output planes one after the other, in the circuit's
-//! order.
+//! width. The message of a layer is the output planes of its ANDs, one after the other, in the
+//! circuit's order.
 
 use crate::Sbox;
 use crate::slots::{Slots, load_part, store_part};
@@ -56,8 +56,8 @@ pub(crate) fn circuit(sbox: Sbox) -> Option<&'static Layered> {
     }
 }
 
-/// Eight bits to their characteristic vector: output `j` is 1 where the byte is `j`. 247 ANDs,
-/// AND-depth 3.
+/// Maps eight bits to their characteristic vector: output `j` is 1 if the byte is `j`. 247 ANDs,
+/// AND depth 3.
 pub(crate) static ONE_HOT: LazyLock<Layered> = LazyLock::new(|| {
     let mut g = Builder::new();
     let input = byte(&mut g);
@@ -75,8 +75,8 @@ fn of_pair(g: &mut Builder, b0: Bit, b1: Bit) -> Vec<Bit> {
     vec![g.not(any), one, two, both]
 }
 
-/// The vector of `(u, v)`, `u` the lower digits: entry `v·|u| + u`. One sum of each vector is 1,
-/// which saves a row and a column of products.
+/// The characteristic vector of `(u, v)`, where `u` has the lower digits: entry `v·|u| + u`. The
+/// entries of each vector sum to 1, which saves a row and a column of products.
 fn outer(g: &mut Builder, u: &[Bit], v: &[Bit]) -> Vec<Bit> {
     let (m, k) = (u.len() - 1, v.len() - 1);
     let mut out = vec![Bit::ZERO; u.len() * v.len()];
@@ -84,7 +84,7 @@ fn outer(g: &mut Builder, u: &[Bit], v: &[Bit]) -> Vec<Bit> {
         for i in 0..m {
             out[j * u.len() + i] = g.and(u[i], v[j]);
         }
-        // The last of the row is what is missing from v_j.
+        // The last entry of the row is v_j minus all others.
         let row = (0..m).fold(v[j], |sum, i| g.xor(sum, out[j * u.len() + i]));
         out[j * u.len() + m] = row;
     }
@@ -95,7 +95,7 @@ fn outer(g: &mut Builder, u: &[Bit], v: &[Bit]) -> Vec<Bit> {
     out
 }
 
-/// For each output bit, the bytes for which the S-box (less 0x63) has it set.
+/// For each output bit, the bytes for which the S-box (without 0x63) sets it.
 static ONES: LazyLock<[Vec<u8>; 8]> = LazyLock::new(|| {
     struct Plain;
     impl Gates for Plain {
@@ -114,12 +114,12 @@ static ONES: LazyLock<[Vec<u8>; 8]> = LazyLock::new(|| {
     std::array::from_fn(|b| (0..=255).filter(|x| of(*x)[b]).collect())
 });
 
-/// S-box outputs from shared characteristic vectors of random bytes `r` and the public bytes
-/// `d = x ⊕ r`: `S(x) = Σ_k S(k)·e_{k ⊕ d}`, local.
+/// Computes S-box outputs from shared characteristic vectors of random bytes `r` and the public
+/// bytes `d = x ⊕ r`: `S(x) = Σ_k S(k)·e_{k ⊕ d}`. This is local.
 pub(crate) struct Lookup<'a> {
-    /// After a run of [`ONE_HOT`].
+    /// The vectors, after a run of [`ONE_HOT`].
     pub vectors: &'a Slots,
-    /// `d`, public.
+    /// The public bytes `d`.
     pub opened: &'a [u8],
     pub output: [&'a mut [u8]; 2],
 }
@@ -156,7 +156,8 @@ impl Kernel for Lookup<'_> {
     }
 }
 
-/// `e_k` becomes `e_{k ⊕ d}`: for each bit of the public `d`, swap or not.
+/// Turns `e_k` into `e_{k ⊕ d}`: each bit of the public `d` decides whether pairs of entries are
+/// swapped.
 #[inline(always)]
 fn shift<L: Lanes>(l: L, e: &mut [L::V; 256], d: &[L::V; 8]) {
     for (b, d) in d.iter().enumerate() {

@@ -1,10 +1,10 @@
-//! Any circuit on shares: many instances at once, layer by layer.
+//! Runs any circuit on shares, for many instances at once, layer by layer.
 //!
 //! **Functionality.** `instances` runs of a [`Program`] on shared bit planes → shared bit planes.
 //! **Paper.** Araki et al. 2016 (multiplication). **Security.** Semi-honest, one corrupted party,
-//! F = AES as PRF (κ = 128). **Rounds and bytes.** One message a layer of ANDs, one bit an AND: see
-//! [`circuit_cost`]. **Constant time.** Values are secret; the program and the number of instances
-//! are public.
+//! F = AES as PRF (κ = 128). **Rounds and bytes.** One message per layer of ANDs, one bit per AND:
+//! see [`circuit_cost`]. **Constant time.** Values are secret; the program and the number of
+//! instances are public.
 //!
 //! ```text
 //! planes in and out: bit i of the inputs (outputs) in plane i, ⌈instances/8⌉ bytes;
@@ -29,12 +29,13 @@ use hushwire_machine::drive::{Exchanged, Latch, Round};
 use hushwire_machine::{Cost, NetError, gated};
 use std::{ops::Range, sync::Arc};
 
-/// Bytes of the message of a layer of `ands` ANDs of a block that runs on `width` instances.
+/// Bytes of a layer's message: `ands` ANDs of a block that runs on `width` instances.
 fn message_bytes(ands: usize, width: usize) -> usize {
     if width < 8 { (ands * width).div_ceil(8) } else { ands * width.div_ceil(8) }
 }
 
-/// Bits of a block's plane from one copy to the next: whole bytes, or few bits without gaps.
+/// The distance in bits from one copy to the next in a block's plane: whole bytes, or fewer than 8
+/// bits without gaps.
 fn pitch(instances: usize) -> usize {
     if instances < 8 { instances } else { 8 * plane_bytes(instances) }
 }
@@ -59,13 +60,14 @@ pub fn circuit_cost(program: &Program, instances: usize) -> Cost {
     Cost { rounds: lengths.len() as u64, bytes_sent: lengths.iter().map(|n| *n as u64).sum() }
 }
 
-/// 128-bit words of zero-shares that each party draws for a batch: two PRF calls each.
+/// The number of 128-bit words of zero-shares that each party draws for a batch, with two PRF calls
+/// each.
 #[must_use]
 pub fn circuit_zero_words(program: &Program, instances: usize) -> u64 {
     messages(program, instances).iter().map(|n| n.div_ceil(16) as u64).sum()
 }
 
-/// One party's side of running a program on shares.
+/// One party's endpoint of running a program on shares.
 pub struct CircuitBatch {
     program: Arc<Program>,
     instances: usize,
@@ -75,7 +77,8 @@ pub struct CircuitBatch {
     latch: Latch,
 }
 
-/// The block of a program of one stage, run once, on the inputs and to the outputs in their order.
+/// The block of a program that has one stage, runs once, and takes inputs and outputs in their
+/// order.
 fn alone(program: &Program) -> Option<Arc<Layered>> {
     let stages = program.stages();
     if stages.len() != 1 || stages.shape(0).1 != 1 {
@@ -86,8 +89,8 @@ fn alone(program: &Program) -> Option<Arc<Layered>> {
     (ordered && stage.writes == program.output_registers()).then_some(stage.block)
 }
 
-/// Planes of a program that is one block, which are read and written where they lie, past registers
-/// and most slots.
+/// The planes of a program that is one block. They are read and written in place, without registers
+/// and without most slots.
 struct Planes {
     inputs: Inputs,
     outputs: Shares,
@@ -96,11 +99,11 @@ struct Planes {
 /// The local steps of a batch.
 struct Steps {
     cx: Context,
-    /// Instances of the block under way.
+    /// The number of instances of the block that runs now.
     width: usize,
     /// The next unused word of the batch's zero-shares.
     word: u64,
-    /// Rounds whose messages are made.
+    /// The number of rounds whose messages have been made.
     layer: usize,
     planes: Option<Planes>,
     ws: CircuitWorkspace,
@@ -108,7 +111,7 @@ struct Steps {
 }
 
 impl CircuitBatch {
-    /// `inputs` are shares of the input planes, one after the other.
+    /// Starts a batch; `inputs` are shares of the input planes, one after the other.
     ///
     /// # Errors
     /// [`ShareError::Length`] unless both shares have `input bits · ⌈instances/8⌉` bytes.
@@ -125,14 +128,14 @@ impl CircuitBatch {
         Self::over(program, cx, vec![Arc::new(inputs.clone())], instances, ws)
     }
 
-    /// The same on inputs that lie in several places, and stay there: their planes one after the
-    /// other.
+    /// As [`CircuitBatch::new`], on inputs in several buffers that are read in place. Their planes
+    /// count through all buffers in order.
     ///
     /// # Errors
-    /// As [`CircuitBatch::new`], of all together.
+    /// As [`CircuitBatch::new`], for the total length.
     ///
     /// # Panics
-    /// As there.
+    /// As [`CircuitBatch::new`].
     pub fn over(
         program: Arc<Program>,
         cx: Context,
@@ -150,7 +153,7 @@ impl CircuitBatch {
                 return Err(ShareError::Length { what: "a share of the inputs", expected, found });
             }
         }
-        // Planes of fewer bits than a byte are cut first.
+        // Planes of less than a byte go through the registers.
         let alone = alone(&program).filter(|_| instances >= 8);
         let planes = if let Some(block) = alone {
             ws.slots.begin(cx.role, block.lean().slots(), height);
@@ -175,13 +178,13 @@ impl CircuitBatch {
         let steps = Steps { cx, width, word: 0, layer: 0, planes, ws, rec: None };
         let mut batch = CircuitBatch { program, instances, lengths, walk, steps, latch };
         if batch.lengths.is_empty() {
-            // Nothing is exchanged, so that no driver calls.
+            // No message is exchanged, so no driver calls `advance`.
             batch.advance(Exchanged::NOTHING, &mut []);
         }
         Ok(batch)
     }
 
-    /// Hears what a verifier needs.
+    /// Sets the recorder, which gets all that a verifier needs.
     pub fn record(&mut self, rec: Box<dyn Record>) {
         self.steps.rec = Some(rec);
     }
@@ -197,7 +200,7 @@ impl CircuitBatch {
         Rep3 { own: pick(own), next: pick(next) }
     }
 
-    /// The same, for good.
+    /// As [`CircuitBatch::output`], without a copy.
     #[must_use]
     pub fn into_output(mut self) -> Shares {
         match self.steps.planes.take() {
@@ -209,13 +212,13 @@ impl CircuitBatch {
         }
     }
 
-    /// The buffers, for the next batch.
+    /// Returns the buffers, for the next batch.
     #[must_use]
     pub fn into_workspace(self) -> CircuitWorkspace {
         self.steps.ws
     }
 
-    /// Runs on until a message is made or the program ends.
+    /// Runs until a message has been made or the program ends.
     fn advance(&mut self, mut arrived: Exchanged<'_>, message: &mut [u8]) {
         while let Some((block, layer)) = self.walk.next(&self.program, &mut self.steps) {
             let last = layer == block.depth();
@@ -254,7 +257,8 @@ impl Wires for Steps {
 }
 
 impl Steps {
-    /// One layer of the block. Few instances are computed a byte an AND, and packed on the wire.
+    /// Runs one layer of the block. With few instances, an AND takes a byte here and is packed on
+    /// the wire.
     fn run(&mut self, block: &Layered, number: usize, arrived: Exchanged<'_>, message: &mut [u8]) {
         let width = self.width;
         let (layer, outside): (&CircuitLayer, Outside<'_>) = match &mut self.planes {
@@ -301,7 +305,7 @@ impl Steps {
     }
 }
 
-/// `width` bits to every byte, from `packed`, which has them without gaps.
+/// Puts `width` bits of `packed`, which has no gaps, into each byte of `out`.
 fn unpack(packed: &[u8], width: usize, out: &mut [u8]) {
     out.fill(0);
     for (i, byte) in out.iter_mut().enumerate() {

@@ -1,29 +1,29 @@
-//! Whether shares that an outsider gave are shares of one value: both holders of a component were
-//! given the same.
+//! Checks that shares from an owner outside the parties are shares of one value: both holders of a
+//! component must have received the same.
 //!
-//! **Why.** Products are right only for replicated shares. An owner outside the parties who gives
-//! party 0 another `x_1` than party 1 makes every product with its input wrong exactly where the
-//! other factor is 1, and outputs then tell of the other owners' inputs, although all parties
-//! follow the protocol. So nothing that depends on such shares is opened before [`Comparison::end`]
+//! **Why.** Products are right only for replicated shares. An owner outside the parties can give
+//! party 0 another `x_1` than party 1. Every product with its input is then wrong exactly where the
+//! other factor is 1. Outputs would then leak the other owners' inputs, although all parties follow
+//! the protocol. So nothing that depends on such shares is opened before [`Comparison::end`] has
 //! found all of them consistent.
 //!
 //! ```text
 //! tag of x_c at its holders, parties c-1 and c:  BLAKE3 keyed from k_{c-1}, of session, c, owner,
 //!                                                batch, each part's length and bytes
 //! hop 1, to the right neighbour:                 the own tags, of x_i and x_{i+1}, for every owner
-//! hop 2, to the right neighbour:                 what came in hop 1
+//! hop 2, to the right neighbour:                 the tags that arrived in hop 1
 //! ```
 //!
-//! After the second hop every party has both tags of all three components, so that all come to the
-//! same verdict: the party that does not hold `x_c` opens nothing either, which matters where
-//! another party's view is the owner's too.
+//! After the second hop every party has both tags of all three components, so all parties reach the
+//! same verdict. The party that does not hold `x_c` opens nothing either. This matters if the owner
+//! also controls another party and sees its view.
 //!
-//! **Security.** The holders of `x_c` are exactly those who have `k_{c-1}`. To the third party a
-//! tag is the output of a pseudorandom function under a key that it lacks, at a place that is used
-//! once: it learns whether two tags are equal and nothing else. Tags have 256 bits: an owner who
-//! knows a key, from a party on its side, would have to find a collision of BLAKE3. **Rounds and
-//! bytes.** Two messages to the right, 64 bytes an owner each. **Constant time.** Shares and tags
-//! are secret, lengths and the verdict are public.
+//! **Security.** The holders of `x_c` are exactly the parties that have `k_{c-1}`. To the third
+//! party a tag is the output of a pseudorandom function under a key that it lacks, at a place that
+//! is used once. It learns whether two tags are equal and nothing else. Tags have 256 bits. An
+//! owner that knows a key, from a party that it controls, would have to find a collision of BLAKE3.
+//! **Rounds and bytes.** Two messages to the right, of 64 bytes per owner each. **Constant time.**
+//! Shares and tags are secret; lengths and the verdict are public.
 
 use crate::{Role, session::Session};
 use hushwire_machine::{Channel, NetError, SessionId};
@@ -31,18 +31,18 @@ use hushwire_prg::Seed;
 use std::sync::Arc;
 use zeroize::Zeroizing;
 
-/// AGREEMENT: separates these keys from any other use of BLAKE3.
+/// AGREEMENT: domain separation of these keys from any other use of BLAKE3.
 const DOMAIN: &str = "hushwire 2026 rep3 consistency of shares v1";
 /// Bytes of a tag.
 const TAG: usize = 32;
 const STEP: &str = "comparing shares of inputs";
 
-/// The keys of a party's tags: of its own component, and of the next.
+/// The keys of a party's tags: for its own component, and for the next.
 #[derive(Clone)]
 pub(crate) struct TagKeys(Arc<Zeroizing<[[u8; 32]; 2]>>);
 
 impl TagKeys {
-    /// `own` is k_i, `prev` is k_{i-1}.
+    /// Derives the tag keys; `own` is k_i, `prev` is k_{i-1}.
     pub(crate) fn new(id: SessionId, own: &Seed, prev: &Seed) -> Self {
         let key = |seed: &Seed| {
             let mut hash = Zeroizing::new(blake3::Hasher::new_derive_key(DOMAIN));
@@ -53,14 +53,15 @@ impl TagKeys {
     }
 }
 
-/// One party's tags of what an owner gave it in one batch.
+/// One party's tags of the shares that an owner gave it in one batch.
 pub struct Tags([blake3::Hash; 2]);
 
 /// Makes [`Tags`] of shares that come in parts.
 pub struct Tagging([Zeroizing<blake3::Hasher>; 2]);
 
 impl Session {
-    /// Starts the tags of shares number `owner` of batch `batch`: a pair that serves once.
+    /// Starts the tags of share set `owner` of batch `batch`. This pair of numbers must be used
+    /// once.
     pub(crate) fn tagging(&self, owner: u32, batch: u32) -> Tagging {
         let components = [self.role(), self.role().right()].map(|role| role.index() as u32);
         let TagKeys(keys) = self.tag_keys();
@@ -75,21 +76,21 @@ impl Session {
 }
 
 impl Tagging {
-    /// The next part: this party's own share of it, and its share of the next component.
+    /// Adds the next part: this party's own share of it, and its share of the next component.
     pub fn part(&mut self, own: &[u8], next: &[u8]) {
         for (hash, share) in self.0.iter_mut().zip([own, next]) {
             hash.update(&(share.len() as u64).to_le_bytes()).update(share);
         }
     }
 
-    /// The tags of all that was added.
+    /// The tags of all parts that were added.
     #[must_use]
     pub fn finish(self) -> Tags {
         Tags(self.0.map(|hash| hash.finalize()))
     }
 }
 
-/// Shares of one owner that do not fit together.
+/// An owner's shares that are not consistent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Inconsistent {
     /// The owner's place in the list of tags.
@@ -98,21 +99,21 @@ pub struct Inconsistent {
     pub holders: [Role; 2],
 }
 
-/// A comparison under way among the three parties.
+/// A comparison in progress among the three parties.
 ///
-/// Both calls take a channel to the right neighbour and from the left one; between them it may
-/// serve no other message.
+/// Both calls take a channel to the right neighbour and from the left one. Between them the channel
+/// may carry no other message.
 #[must_use = "shares that were not compared must not be used for anything that is opened"]
 pub struct Comparison {
     role: Role,
     own: Vec<Tags>,
-    /// The left neighbour's, as they came.
+    /// The left neighbour's tags, as they arrived.
     left: Vec<u8>,
 }
 
 impl Comparison {
-    /// Exchanges the tags of all owners, in an order that all parties share, and passes on what
-    /// came. Waits for the left neighbour's tags only.
+    /// Exchanges the tags of all owners, in an order that all parties share, and passes on the tags
+    /// that arrive. Waits only for the left neighbour's tags.
     ///
     /// # Errors
     /// As [`Channel::exchange`].
@@ -123,7 +124,7 @@ impl Comparison {
         Ok(Self { role, own, left })
     }
 
-    /// The verdict, the same at every party: the first owner whose shares differ somewhere.
+    /// The verdict, the same at every party: the first owner whose shares differ at two holders.
     ///
     /// # Errors
     /// As [`Channel::finish`].
@@ -138,7 +139,7 @@ impl Comparison {
         Ok(found.map(|(owner, c)| Inconsistent { owner, holders: [c.left(), c] }))
     }
 
-    /// For each component whether its holders' tags differ.
+    /// For each component, whether its holders' tags differ.
     fn differs(&self, Tags(own): &Tags, Tags(left): &Tags, Tags(right): &Tags) -> [bool; 3] {
         let mut differs = [false; 3];
         differs[self.role.index()] = left[1] != own[0];
@@ -182,7 +183,7 @@ mod tests {
         tagging.finish()
     }
 
-    /// The verdicts of the three parties on owners who gave these shares.
+    /// The verdicts of the three parties on owners that gave these shares.
     fn verdicts(given: &[[Shares; 3]]) -> Vec<Option<Inconsistent>> {
         let nets = inproc::mesh(&Role::ALL.map(Role::id), 1, Duration::from_secs(20));
         thread::scope(|scope| {
@@ -239,11 +240,11 @@ mod tests {
         assert_eq!(tag, tags(&zero, 0, 0, &[&a[0]]).0[1], "the other holder's");
         let others = [(1, 0), (0, 1)].map(|(owner, batch)| own(&tags(&one, owner, batch, &[&a[1]])));
         assert!(others.iter().all(|other| *other != tag));
-        // The same bytes, cut otherwise.
+        // The same bytes, cut at another place.
         assert_ne!(tag, own(&tags(&one, 0, 0, &[&a[1], &empty])));
         assert_ne!(tag, own(&tags(&one, 0, 0, &[&empty, &a[1]])));
-        // No component's tag is that of another one with the same bytes, and none is known without
-        // the key.
+        // Two components with the same bytes have different tags, and a tag cannot be computed
+        // without the key.
         let same = Shares { own: vec![5; 9], next: vec![5; 9] };
         let Tags([x, y]) = tags(&zero, 0, 0, &[&same]);
         assert_ne!(x, y);

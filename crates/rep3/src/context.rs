@@ -6,28 +6,29 @@ use hushwire_prg::{Address, Prss};
 
 /// The resources of a batch's local steps: kernels, zero-shares, and the batch's place in them.
 ///
-/// It serves one computation, which takes it: there is no second one of the same masks.
+/// One computation consumes it, so no second computation has the same masks.
 pub struct Context {
-    /// The party whose steps they are.
+    /// The party that runs the steps.
     pub(crate) role: Role,
-    /// The tier that kernels run with (LOCAL).
+    /// The tier for which kernels are built (LOCAL).
     pub(crate) backend: Backend,
-    /// Zero-shares of this session.
+    /// The session's source of zero-shares.
     pub(crate) prss: std::sync::Arc<Prss>,
-    /// Memory and circuits that served before (LOCAL).
+    /// Memory and circuits kept from earlier batches (LOCAL).
     pub(crate) kept: std::sync::Arc<crate::kept::Kept>,
-    /// The batch's place in them (AGREEMENT): no two batches of a session share one.
+    /// The batch's address among the zero-shares (AGREEMENT): no two batches of a session share
+    /// one.
     pub(crate) address: Address,
 }
 
 impl Context {
-    /// The party whose steps they are.
+    /// The party that runs the steps.
     #[must_use]
     pub fn role(&self) -> Role {
         self.role
     }
 
-    /// The counter of its first zero-share, for a device.
+    /// The counter of the first zero-share, for a device that makes the same ones.
     #[must_use]
     pub fn counter(&self) -> u128 {
         self.address.counter(0)

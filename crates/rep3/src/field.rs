@@ -110,7 +110,7 @@ pub(crate) const DOUBLE: u64 = linear!(x => mul(2, x));
 pub(crate) const SBOX_LINEAR: u64 =
     linear!(x => x ^ x.rotate_left(1) ^ x.rotate_left(2) ^ x.rotate_left(3) ^ x.rotate_left(4));
 
-/// Half of a byte that carries two nibbles.
+/// One half of a byte that carries two nibbles.
 #[derive(Clone, Copy)]
 pub(crate) struct Nibble {
     /// Byte in GF(2^8) → nibble of π(x), in this half.

@@ -1,11 +1,11 @@
-//! Circuits and their memory that a session keeps from one protocol to the next; vectors are kept
-//! by the [`pool`](crate::pool).
+//! Circuits and buffers that a session keeps from one protocol to the next. The
+//! [`pool`](crate::pool) keeps vectors.
 //!
-//! Fresh pages are the largest cost of a run of a few milliseconds: the system clears each before
-//! its first use, and a virtual machine pays for its mapping as well. Circuits are small and made
-//! in microseconds to milliseconds, which a piece of a few thousand rows is done in as well.
+//! Fresh pages are the largest cost of a run of a few milliseconds: the system clears each page
+//! before its first use, and a virtual machine must also map it. Making a small circuit takes
+//! microseconds to milliseconds, as long as a protocol on a few thousand rows.
 //!
-//! All of it is LOCAL: what is kept changes no message. Bounds hold for each session.
+//! All of this is LOCAL and changes no message. The bounds apply to each session.
 
 use crate::{CircuitWorkspace, pool::Open};
 use hushwire_circuit::{Adder, Circuit, Program};
@@ -14,46 +14,48 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, Once, PoisonError},
 };
 
-/// LOCAL: workspaces, one for each circuit under way at a time; bytes of each; and circuits.
+/// LOCAL: the largest number of workspaces, which is one for each circuit that runs at a time.
 const WORKSPACES: usize = 16;
+/// LOCAL: the largest size of a kept workspace in bytes.
 const BYTES: usize = 4 << 20;
+/// LOCAL: the largest number of circuits.
 const PROGRAMS: usize = 256;
 
-/// The function of a circuit that the protocols of a session make for themselves.
+/// The function of a circuit that protocols of this crate build themselves.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum Function {
-    /// x < y of strings.
+    /// x < y of bit strings.
     Less { adder: Adder, signed: bool },
-    /// x = y of strings.
+    /// x = y of bit strings.
     Equal,
-    /// One of two strings.
+    /// Selects one of two bit strings.
     Select,
     /// u + x_2.
     Sum(Adder),
-    /// Bits of u + x_2, of a number below 0 none where it is rectified.
+    /// Some bits of u + x_2; if `rectified`, they are 0 where the number is negative.
     Part { adder: Adder, from: usize, to: usize, rectified: bool },
-    /// Order of two or three numbers that are sums.
+    /// The order of two or three numbers that are sums.
     SumsLess { adder: Adder, signed: bool },
     /// The highest bit of u + x_2.
     Sign(Adder),
     /// Whether u + x_2 = 0.
     SumIsZero,
-    /// Carries of u + x_2 into this bit and out of the highest.
+    /// The carries of u + x_2 into this bit and out of the highest.
     Carries(Adder, usize),
-    /// A string of this width and a number.
+    /// The sum of a bit string of this width and a number.
     Onto(Adder, usize),
 }
 
-/// The kept things of a session, shared by its batches and threads.
+/// The circuits and buffers that a session keeps, shared by its batches and threads.
 pub(crate) struct Kept {
     workspaces: Mutex<Vec<CircuitWorkspace>>,
     programs: Mutex<HashMap<(Function, usize), Arc<Program>>>,
-    /// While it is there, vectors are kept.
+    /// Vectors are kept as long as this exists.
     _open: Open,
 }
 
 fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
-    // What is kept is whole after a panic too: every change is one call.
+    // The contents are consistent even after a panic: every change is one call.
     of.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -63,12 +65,12 @@ impl Kept {
         Arc::new(Kept { workspaces: Mutex::default(), programs: Mutex::default(), _open: Open::new() })
     }
 
-    /// Buffers that served before, if there are any.
+    /// Kept buffers, or new ones if there are none.
     pub(crate) fn workspace(&self) -> CircuitWorkspace {
         lock(&self.workspaces).pop().unwrap_or_default()
     }
 
-    /// Takes buffers back, unless they or those that are kept are large.
+    /// Keeps buffers, unless there are enough or they are large.
     pub(crate) fn keep(&self, workspace: CircuitWorkspace) {
         let mut kept = lock(&self.workspaces);
         if kept.len() < WORKSPACES && workspace.bytes() <= BYTES {
@@ -76,7 +78,7 @@ impl Kept {
         }
     }
 
-    /// The circuit of a function on words of `width` bits: made once.
+    /// The circuit of a function on words of `width` bits, which is made once.
     pub(crate) fn program(
         &self,
         function: Function,
@@ -96,13 +98,13 @@ impl Kept {
     }
 }
 
-/// Tells the allocator that blocks of some megabytes come and go.
+/// Makes the allocator keep blocks of some megabytes for reuse.
 ///
-/// glibc maps every block from 128 KiB on afresh and gives it back when it is freed, until a longer
-/// one has been freed: it then serves blocks up to that length from memory that it holds, and holds
-/// up to twice as much (mallopt(3), `M_MMAP_THRESHOLD`: "dynamic"; 32 MiB are the most that count).
-/// The block here is never touched, so that it costs two calls of the system. Other allocators do
-/// not mind.
+/// By default, glibc maps every block from 128 KiB on anew and returns it to the system when it is
+/// freed. After a longer block has been freed, it serves blocks up to that length from memory that
+/// it holds. It then holds up to twice as much (mallopt(3), `M_MMAP_THRESHOLD`: "dynamic"; at most
+/// 32 MiB count). The block here is never touched, so it costs two system calls. Other allocators
+/// are not affected.
 fn hold_pages() {
     const LONGEST: usize = (32 << 20) - (64 << 10);
     static ONCE: Once = Once::new();

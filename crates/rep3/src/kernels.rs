@@ -1,27 +1,27 @@
-//! The local steps of the byte S-boxes: fused loops over natural bytes, one source for GFNI and for
-//! bit slices.
+//! The local steps of the byte S-boxes: fused loops over natural bytes, with one source for GFNI
+//! and bit slices.
 //!
 //! A batch of `n` bytes is two halves of `h = n/2`. Nibble messages have `h` bytes: byte `i`
-//! carries the product of byte `i` in its low nibble and that of byte `h + i` in its high one. Byte
-//! messages have `n` bytes in natural order.
+//! carries the product of byte `i` in its low nibble and the product of byte `h + i` in its high
+//! one. Byte messages have `n` bytes in natural order.
 
 use crate::field::{DOUBLE, HIGH, LOW, Nibble, POW4, POW16, SBOX_LINEAR, SQUARE};
 use crate::record::{Place, Record, Unit};
 use hushwire_simd::bytes::{ByteField, ByteKernel};
 use std::ops::Range;
 
-/// The longest vector of any [`ByteField`]; ranges that a kernel is called with start at multiples
+/// The longest vector of any [`ByteField`]. Ranges that a kernel is called with start at multiples
 /// of it.
 pub(crate) const LONGEST: usize = 512;
 
 /// Both held shares of a byte string.
 pub(crate) type ByteShares<'a> = [&'a [u8]; 2];
-/// Both held shares of a byte string, to write.
+/// Both held shares of a byte string, writable.
 pub(crate) type ByteSharesMut<'a> = [&'a mut [u8]; 2];
 /// A verifier, if there is one.
 pub(crate) type Recorder<'a> = Option<&'a mut (dyn Record + 'static)>;
 
-/// `FULL`: a whole vector is there. Otherwise what is missing reads as zero.
+/// Loads a vector. `FULL`: the whole vector exists. Otherwise missing bytes read as zero.
 #[inline(always)]
 fn load<F: ByteField, const FULL: bool>(f: F, s: &[u8], at: usize) -> F::B {
     if FULL || s.len() - at >= F::BYTES {
@@ -32,7 +32,7 @@ fn load<F: ByteField, const FULL: bool>(f: F, s: &[u8], at: usize) -> F::B {
     f.load(&whole)
 }
 
-/// `FULL`: there is room for a whole vector. Otherwise what does not fit is dropped.
+/// Stores a vector. `FULL`: there is room for the whole vector. Otherwise the excess is dropped.
 #[inline(always)]
 fn store<F: ByteField, const FULL: bool>(f: F, v: F::B, s: &mut [u8], at: usize) {
     if FULL || s.len() - at >= F::BYTES {
@@ -53,7 +53,7 @@ fn load2<F: ByteField, const FULL: bool>(f: F, s: ByteShares<'_>, at: usize) -> 
 pub(crate) struct LayerMessage<'a> {
     /// The layer's number, for the verifier.
     pub number: usize,
-    /// The whole message, holding its zero-shares.
+    /// The whole message, which holds its zero-shares.
     pub message: &'a mut [u8],
     /// The vectors to compute, as places in one part of the message.
     pub range: Range<usize>,
@@ -63,13 +63,14 @@ pub(crate) struct LayerMessage<'a> {
 
 /// The local step of a layer, one vector at a time.
 pub(crate) trait Step {
-    /// Computes the vector at `at`. `FULL`: a whole vector is there and nobody listens. The last,
-    /// short vector and those that a verifier hears are not `FULL`, so that their branches stay out
-    /// of the loop that counts. Bit slices, beside which no branch counts, have no `FULL` form.
+    /// Computes the vector at `at`. `FULL`: the whole vector exists and no verifier records. The
+    /// last, short vector and the vectors that a verifier records are not `FULL`. Their branches
+    /// stay out of the loop that takes most of the time. Bit slices are so slow that a branch does
+    /// not matter, and have no `FULL` form.
     fn unit<F: ByteField, const FULL: bool>(&mut self, f: F, layer: &mut LayerMessage<'_>, at: usize);
 }
 
-/// A step over a layer.
+/// Applies a step to a whole layer.
 pub(crate) struct LayerStep<'a, S>(pub LayerMessage<'a>, pub S);
 
 impl<S: Step> ByteKernel for LayerStep<'_, S> {
@@ -101,14 +102,14 @@ pub(crate) fn linear2<F: ByteField>(f: F, x: [F::B; 2], m: u64) -> [F::B; 2] {
     [f.linear(x[0], m), f.linear(x[1], m)]
 }
 
-/// Araki et al.'s local product: `x_l y_l + x_l y_r + x_r y_l`, still without its zero-share.
+/// The local product of Araki et al.: `x_l y_l + x_l y_r + x_r y_l`, without its zero-share.
 #[inline(always)]
 pub(crate) fn cross<F: ByteField>(f: F, x: [F::B; 2], y: [F::B; 2]) -> F::B {
     f.xor(f.mul(x[0], f.xor(y[0], y[1])), f.mul(x[1], y[0]))
 }
 
-/// Tells the verifier, if one listens, the factors of products at `offset`, of which `left` are
-/// real.
+/// Gives the verifier, if there is one, the factors of the products at `offset`; `left` is the
+/// number of bytes that are not padding.
 #[inline(always)]
 fn tell<F: ByteField, const FULL: bool>(
     f: F,
@@ -132,7 +133,7 @@ fn tell<F: ByteField, const FULL: bool>(
     }
 }
 
-/// Adds products to the vector at `at` of a part of the message, a byte each.
+/// Adds products, of a byte each, to the vector at `at` of a part of the message.
 #[inline(always)]
 fn byte_products<F: ByteField, const FULL: bool>(
     f: F,
@@ -148,7 +149,8 @@ fn byte_products<F: ByteField, const FULL: bool>(
     store::<F, FULL>(f, z, out, at);
 }
 
-/// Adds to the message's vector at `at` the products of both halves' factors, projected to nibbles.
+/// Adds the products of both halves' factors, projected to nibbles, to the message's vector at
+/// `at`.
 #[inline(always)]
 fn nibble_products<F: ByteField, const FULL: bool>(
     f: F,
@@ -166,13 +168,13 @@ fn nibble_products<F: ByteField, const FULL: bool>(
     store::<F, FULL>(f, packed, layer.message, at);
 }
 
-/// The shares of a round key, with 0x63 folded in where the S-box left it out.
+/// The shares of a round key. They include 0x63 where the S-box omits it.
 #[derive(Clone, Copy)]
 pub(crate) struct RoundKey<'a> {
     /// One key for every block, repeated to [`LONGEST`] bytes; or one per block, laid out as the
     /// state.
     pub bytes: ByteShares<'a>,
-    /// 0 for one key, 1 for one per block: what the place in the state is multiplied by.
+    /// 0 for one key, 1 for one per block. The place in the state is multiplied by it.
     pub stride: usize,
 }
 
@@ -186,21 +188,21 @@ impl RoundKey<'_> {
 pub(crate) struct SboxSource<'a> {
     /// The bytes before the key is added.
     pub bytes: ByteShares<'a>,
-    /// The linear step that they go through.
+    /// The linear step that is applied to them.
     pub linear: Linear,
     /// The round key, added last.
     pub key: RoundKey<'a>,
 }
 
-/// The linear step from the bytes of a [`SboxSource`] to S-box inputs (or, in the last round, to
+/// The linear step from the bytes of an [`SboxSource`] to S-box inputs (or, in the last round, to
 /// ciphertext).
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Linear {
-    /// Nothing but the key.
+    /// The key is added, and nothing else is done.
     Nothing,
     /// The S-box's linear part, ShiftRows, MixColumns.
     Round {
-        /// Whether the S-box's linear part is still to do (it is part of a Boolean S-box).
+        /// Whether the S-box's linear part is still to be applied (it is part of a Boolean S-box).
         affine: bool,
     },
     /// The S-box's linear part, ShiftRows.
@@ -214,7 +216,7 @@ pub(crate) enum Linear {
 /// FIPS-197.
 const SHIFT: [u8; 16] = [0, 5, 10, 15, 4, 9, 14, 3, 8, 13, 2, 7, 12, 1, 6, 11];
 
-/// ShiftRows, then every column turned up by `r` rows.
+/// ShiftRows, then every column rotated up by `r` rows.
 const fn shift_turned(r: usize) -> [u8; 16] {
     let (mut out, mut i) = ([0; 16], 0);
     while i < 16 {
@@ -253,8 +255,8 @@ fn shift<F: ByteField>(f: F, a: F::B, affine: bool) -> F::B {
     f.permute(if affine { f.linear(a, SBOX_LINEAR) } else { a }, &SHIFT)
 }
 
-/// ShiftRows and MixColumns: 2(a0 + a1) + a1 + a2 + a3 for every byte and those below it in its
-/// column.
+/// ShiftRows and MixColumns: 2(a0 + a1) + a1 + a2 + a3 for every byte a0 and the bytes below it in
+/// its column.
 #[inline(always)]
 fn mix<F: ByteField>(f: F, a: F::B, affine: bool) -> F::B {
     let a = if affine { f.linear(a, SBOX_LINEAR) } else { a };
@@ -264,10 +266,10 @@ fn mix<F: ByteField>(f: F, a: F::B, affine: bool) -> F::B {
     f.xor(f.xor(double, a1), f.xor(a2, a3))
 }
 
-/// The places in a byte of the nibbles of a batch's first and second half.
+/// The position in a byte of the nibbles of a batch's first and second half.
 const HALVES: [(Nibble, Unit); 2] = [(LOW, Unit::LowNibble), (HIGH, Unit::HighNibble)];
 
-/// Limits both shares to half `start` of a batch, so that tails end with it.
+/// Limits both shares to the half of a batch that begins at `start`, so that tails end with it.
 #[inline(always)]
 fn half<'a>(s: ByteShares<'a>, start: usize, h: usize) -> ByteShares<'a> {
     [&s[0][start..start + h], &s[1][start..start + h]]
@@ -280,8 +282,8 @@ pub(crate) struct TowerNorm<'a> {
     pub x16: ByteSharesMut<'a>,
 }
 
-/// [`TowerNorm`] by halves. `ROUND` fixes the source's linear part to a whole round, the common
-/// case.
+/// [`TowerNorm`] on both halves. `ROUND` fixes the source's linear part to a whole round, the
+/// common case.
 struct NormStep<'a, const ROUND: bool> {
     sources: [SboxSource<'a>; 2],
     kept: [ByteSharesMut<'a>; 2],
@@ -290,7 +292,7 @@ struct NormStep<'a, const ROUND: bool> {
 impl<const ROUND: bool> Step for NormStep<'_, ROUND> {
     #[inline(always)]
     fn unit<F: ByteField, const FULL: bool>(&mut self, f: F, layer: &mut LayerMessage<'_>, at: usize) {
-        // All loads come before the stores: buffers lie a multiple of 4 KiB apart, and a load waits
+        // All loads come before the stores. Buffers lie a multiple of 4 KiB apart, and a load waits
         // for a store with the same low twelve address bits.
         let zero = f.splat(&[0; 16]);
         let mut x = [[zero; 2]; 2];
@@ -330,7 +332,8 @@ impl ByteKernel for TowerNorm<'_> {
     }
 }
 
-/// Tower, layer 2: `v^6 = v^2·v^4` in GF(2^4), from the norm `v` that just arrived (and is kept).
+/// Tower, layer 2: `v^6 = v^2·v^4` in GF(2^4), from the norm `v`, which has just arrived and is
+/// kept.
 pub(crate) struct TowerSix<'a> {
     /// Nibbles of `v`.
     pub arrived: ByteShares<'a>,
@@ -351,7 +354,7 @@ impl Step for TowerSix<'_> {
 
 /// Tower, layer 3: `v^14 = v^6·v^8`, the inverse of the norm.
 pub(crate) struct TowerFourteen<'a> {
-    /// Nibbles of `v^6`, just arrived.
+    /// Nibbles of `v^6`, which have just arrived.
     pub arrived: ByteShares<'a>,
     /// Nibbles of `v`.
     pub norm: ByteShares<'a>,
@@ -369,7 +372,7 @@ impl Step for TowerFourteen<'_> {
 
 /// Tower, layer 4: `x^-1 = x^16 · v^-1`, whole bytes. The message has `n` bytes, in two parts.
 pub(crate) struct TowerInverse<'a> {
-    /// Nibbles of `v^-1`, just arrived.
+    /// Nibbles of `v^-1`, which have just arrived.
     pub arrived: ByteShares<'a>,
     pub x16: ByteShares<'a>,
 }
@@ -407,7 +410,7 @@ impl Step for Cube<'_> {
 /// `gf256`, layer 2: `x^15 = x^3·x^12` in the first `n` bytes of the message, `x^14 = x^2·x^12` in
 /// the next.
 pub(crate) struct Fifteen<'a> {
-    /// `x^3`, just arrived.
+    /// The bytes of `x^3`, which have just arrived.
     pub arrived: ByteShares<'a>,
     pub x: ByteShares<'a>,
 }
@@ -426,7 +429,7 @@ impl Step for Fifteen<'_> {
 
 /// `gf256`, layer 3: `x^254 = (x^15)^16 · x^14`.
 pub(crate) struct Inverse<'a> {
-    /// `x^15 ‖ x^14`, just arrived.
+    /// The bytes of `x^15 ‖ x^14`, which have just arrived.
     pub arrived: ByteShares<'a>,
 }
 
@@ -440,7 +443,8 @@ impl Step for Inverse<'_> {
     }
 }
 
-/// Only a source's linear part: the end of the last round, or what comes before a Boolean S-box.
+/// Applies only a source's linear part: the end of the last round, or the step before a Boolean
+/// S-box.
 pub(crate) struct Apply<'a> {
     pub source: SboxSource<'a>,
     pub out: ByteSharesMut<'a>,

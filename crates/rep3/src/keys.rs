@@ -1,4 +1,4 @@
-//! Round keys of AES as shares: expanded beforehand by their owner, or inside the computation.
+//! AES round keys as shares: expanded beforehand by their owner, or inside the computation.
 
 use crate::aes::padded;
 use crate::kernels::{LONGEST, RoundKey};
@@ -58,8 +58,8 @@ impl KeySize {
         16 * (self.rounds() + 1)
     }
 
-    /// The number of times that the expansion takes S-boxes: one word each time, and one after the
-    /// other.
+    /// The number of times that the expansion applies S-boxes, one after the other, to one word
+    /// each.
     #[must_use]
     pub const fn expansion_steps(self) -> usize {
         match self {
@@ -72,18 +72,18 @@ impl KeySize {
 
 /// Shares of expanded keys, one for all blocks or one per block, ready for [`crate::AesBlocks`].
 ///
-/// Round keys after the first have the S-box's constant 0x63 added (to share 0): MixColumns and
-/// ShiftRows leave it in place, so that S-boxes need not know about constants.
+/// Round keys after the first include the S-box's constant 0x63 (in share 0). MixColumns and
+/// ShiftRows leave it in place, so S-boxes can omit constants.
 pub struct ExpandedKeys {
-    /// `rounds[r]` is round key `r` of all keys one after the other.
+    /// `rounds[r]` holds round key `r` of all keys, one after the other.
     rounds: Vec<Shares>,
     size: KeySize,
     keys: usize,
 }
 
 impl ExpandedKeys {
-    /// From an owner's shares of `keys` expanded keys: 176, 208 or 240 bytes each, key by key, as
-    /// FIPS-197 orders them.
+    /// Takes an owner's shares of `keys` expanded keys: 176, 208 or 240 bytes each, key by key, in
+    /// the order of FIPS-197.
     ///
     /// # Errors
     /// [`ShareError::Length`] unless both shares are as long as `keys` expanded keys.
@@ -133,16 +133,16 @@ impl ExpandedKeys {
         ExpandedKeys { rounds, size, keys }
     }
 
-    /// The shares of the expanded keys themselves, as [`ExpandedKeys::from_shares`] takes them: for
-    /// a circuit, whose S-boxes have their constants. `role` is the one that the keys were made
-    /// for.
+    /// The shares of the expanded keys themselves, in the form of [`ExpandedKeys::from_shares`]:
+    /// for a circuit, whose S-boxes include their constants. `role` is the role for which the keys
+    /// were made.
     #[must_use]
     pub fn to_shares(&self, role: Role) -> Shares {
         let share = |slot: usize| -> Vec<u8> {
             let mut bytes = Vec::with_capacity(self.keys * self.size.expanded_bytes());
             for key in 0..self.keys {
                 for (r, round) in self.rounds.iter().enumerate() {
-                    // What `with_constants` added.
+                    // The constant that `with_constants` added.
                     let constant = if r > 0 && role.constant_slot() == Some(slot) { 0x63 } else { 0 };
                     bytes.extend(round.pair()[slot][16 * key..16 * (key + 1)].iter().map(|b| b ^ constant));
                 }
@@ -170,32 +170,32 @@ impl ExpandedKeys {
     }
 }
 
-/// Key expansion inside the computation, for any number of keys at once: 10, 8 or 13 S-box layers
-/// of four bytes a key.
+/// Expands keys inside the computation, for any number of keys at once, in 10, 8 or 13 S-box layers
+/// of four bytes per key.
 ///
-/// FIPS-197, 5.2, on shares, word by word.
+/// This is FIPS-197, 5.2, on shares, word by word.
 pub type KeyExpansion = SboxRounds<Words>;
 
-/// The keys of an expansion.
+/// The keys of an expansion, in progress.
 pub struct Words {
     size: KeySize,
     keys: usize,
-    /// Words so far: word `i` of all keys one after the other, four bytes each.
+    /// The words made so far: word `i` of all keys, one after the other, four bytes each.
     words: Vec<Shares>,
-    /// S-box inputs, padded to a multiple of eight bytes.
+    /// The S-box inputs, padded to a multiple of eight bytes.
     input: [Vec<u8>; 2],
 }
 
-/// S-boxes of one round of `keys` expansions, padded.
+/// The number of S-boxes of one round of `keys` expansions, padded.
 pub(crate) fn expansion_sboxes(keys: usize) -> usize {
     (4 * keys).next_multiple_of(8)
 }
 
 impl KeyExpansion {
-    /// Expands `keys` (16, 24 or 32 bytes each, one after the other).
+    /// Starts the expansion of `keys` (16, 24 or 32 bytes each, one after the other).
     ///
     /// # Errors
-    /// [`ShareError::Length`] unless both shares hold whole keys, one at least.
+    /// [`ShareError::Length`] unless both shares hold whole keys, and at least one.
     pub fn new(
         size: KeySize,
         sbox: Sbox,
@@ -220,7 +220,7 @@ impl KeyExpansion {
         Ok(SboxRounds { sboxes, between: Words { size, keys: n, words, input } })
     }
 
-    /// The round keys, after the run, and the buffers for the next.
+    /// The round keys, after the run, and the buffers for the next run.
     ///
     /// # Panics
     /// If the run has not finished (the caller's bug).
@@ -238,8 +238,8 @@ impl KeyExpansion {
 }
 
 impl Words {
-    /// The S-box inputs for the next word: the newest word, rotated where the next begins a key's
-    /// length.
+    /// Sets the S-box inputs for the next word: the newest word, rotated if the next word's index
+    /// is a multiple of a key's length.
     fn substitute(&mut self) {
         let rotates = self.words.len().is_multiple_of(self.size.words());
         let last = &self.words[self.words.len() - 1];
@@ -253,7 +253,7 @@ impl Words {
         }
     }
 
-    /// Whether word `i` takes S-boxes.
+    /// Whether word `i` needs S-boxes.
     fn substitutes(&self, i: usize) -> bool {
         let nk = self.size.words();
         i.is_multiple_of(nk) || (nk > 6 && i % nk == 4)
@@ -269,7 +269,7 @@ impl Between for Words {
         sboxes.first(plain_source([&self.input[0], &self.input[1]]), message);
     }
 
-    /// The next word from SubWord's output, and all that follow without S-boxes.
+    /// Makes the next word from SubWord's output, and all following words that need no S-boxes.
     fn end(&mut self, sboxes: &mut Sboxes, arrived: Exchanged<'_>) {
         let mut bytes = std::mem::take(&mut sboxes.ws.bytes);
         let affine = sboxes.affine();
@@ -297,20 +297,20 @@ impl Between for Words {
 /// Rcon of FIPS-197 for rounds 1…10.
 const RCON: [u8; 10] = [0x01, 0x02, 0x04, 0x08, 0x10, 0x20, 0x40, 0x80, 0x1b, 0x36];
 
-/// Public constants of one word, which only share 0 carries.
+/// The public constants of one word. Only share 0 carries them.
 struct Constants {
     slot: Option<usize>,
     rcon: u8,
 }
 
 impl Constants {
-    /// The constant that goes into the four bytes of SubWord in held share `s`.
+    /// The constant that is added to the four bytes of SubWord in held share `s`.
     fn of(&self, s: usize) -> [u8; 4] {
         if self.slot == Some(s) { [0x63 ^ self.rcon, 0x63, 0x63, 0x63] } else { [0; 4] }
     }
 }
 
-/// The S-box's linear part on one byte of a share.
+/// The S-box's linear part, applied to one byte of a share.
 fn sbox_linear(x: u8) -> u8 {
     x ^ x.rotate_left(1) ^ x.rotate_left(2) ^ x.rotate_left(3) ^ x.rotate_left(4)
 }

@@ -1,8 +1,8 @@
-//! The local step of a circuit's layer on shared bit planes: one source for circuits and for
+//! The local step of a circuit's layer on shared bit planes, with one source for circuits and for
 //! Boolean S-boxes.
 //!
 //! A batch of `8·p` instances has planes of `p` bytes. Slots are kept strip by strip, so that all
-//! of a circuit's wires for a few instances lie together in the cache; a strip's length is LOCAL:
+//! of a circuit's wires for a few instances are together in the cache. A strip's length is LOCAL:
 //!
 //! ```text
 //! strip 0: slot 0 own | next, slot 1 own | next, …    strip 1: slot 0 own | next, …
@@ -17,22 +17,22 @@ use hushwire_circuit::{CircuitLayer, Slot};
 use hushwire_simd::{Kernel, Lanes};
 use std::sync::Arc;
 
-/// A verifier, and where in the message it hears of this layer's products lie.
+/// A verifier, and the place of this layer's products in the message that it records.
 pub(crate) struct Told<'a> {
     pub rec: &'a mut (dyn Record + 'static),
     /// The byte of the message at which these products begin.
     pub offset: usize,
-    /// The number of bits of a plane's byte in the message: 8 unless a plane has a single byte.
+    /// The number of bits of a plane's byte in the message: 8 unless a plane has one byte.
     pub bits: usize,
 }
 
 impl<'a> Told<'a> {
-    /// All of the message is these products'.
+    /// For a message that has only these products.
     pub(crate) fn all(rec: &'a mut (dyn Record + 'static)) -> Self {
         Told { rec, offset: 0, bits: 8 }
     }
 
-    /// The place of the products of the planes' byte at `at`.
+    /// The place in the message of the products of byte `at` of the planes.
     fn place(&self, at: usize) -> Place {
         if self.bits == 8 {
             return Place { offset: self.offset + at, unit: Unit::Bits };
@@ -43,27 +43,27 @@ impl<'a> Told<'a> {
     }
 }
 
-/// Planes outside of the slots: what a layer brings from there, and takes there.
+/// Planes outside the slots: those that a layer loads, and those that it stores.
 #[derive(Default)]
 pub(crate) struct Outside<'a> {
-    /// `[plane, slot]` of `inputs`, before all gates.
+    /// Pairs `[plane, slot]` of `inputs`, loaded before all gates.
     pub loads: &'a [[u32; 2]],
     pub inputs: &'a Inputs,
-    /// `[slot, plane]` of `outputs`, after all gates.
+    /// Pairs `[slot, plane]` of `outputs`, stored after all gates.
     pub stores: &'a [[u32; 2]],
     pub outputs: Option<&'a mut Shares>,
 }
 
-/// Shares of planes that lie in several places, counted through all of them.
+/// Shares of planes in several buffers, numbered through all of them.
 #[derive(Default)]
 pub(crate) struct Inputs {
     parts: Vec<Arc<Shares>>,
-    /// The part in which each plane is, and the plane's first byte there.
+    /// The part that holds each plane, and the plane's first byte there.
     places: Vec<(u32, usize)>,
 }
 
 impl Inputs {
-    /// All planes of these parts, `height` bytes each.
+    /// Takes all planes of these parts, of `height` bytes each.
     pub(crate) fn new(parts: Vec<Arc<Shares>>, height: usize) -> Inputs {
         let of = |(k, part): (usize, &Arc<Shares>)| {
             (0..part.len() / height).map(move |plane| (k as u32, plane * height))
@@ -91,8 +91,8 @@ impl Default for &Inputs {
 }
 
 impl Slots {
-    /// Runs one layer, of this number: `arrived` are the messages of the layer before, `message`
-    /// holds zero-shares (both empty where there is none).
+    /// Runs layer number `layer`. `arrived` holds the messages of the layer before, `message` holds
+    /// zero-shares; each is empty if there is no such message.
     pub(crate) fn layer(
         &mut self,
         cx: &Context,
@@ -107,8 +107,8 @@ impl Slots {
         cx.backend.run(LayerRun { layer, number, arrived, message, rec, outside, slots: self });
     }
 
-    /// Bytes to eight planes from `first` on: bit `j` of byte `i` of plane `b` is bit `b` of byte
-    /// `j·p + i`.
+    /// Cuts bytes into eight planes from `first` on: bit `j` of byte `i` of plane `b` is bit `b` of
+    /// byte `j·p + i`.
     pub(crate) fn slice(&mut self, cx: &Context, first: Slot, bytes: ByteShares<'_>) {
         cx.backend.run(Slice { slots: self, first, bytes });
     }
@@ -154,7 +154,7 @@ impl LayerRun<'_> {
         }
     }
 
-    /// One strip. `FULL`: all of its bytes are there and nobody listens.
+    /// Runs one strip. `FULL`: all of its bytes exist and no verifier records.
     #[inline(always)]
     fn strip<L: Lanes, const W: usize, const FULL: bool>(&mut self, l: L, s: usize) {
         let (plane, count, size) = (self.slots.plane, self.slots.count, W / 2);
@@ -215,7 +215,7 @@ impl LayerRun<'_> {
     }
 }
 
-/// Adds the front of a vector to `out`, which is not longer.
+/// Adds the front of a vector to `out`, which is at most as long.
 #[inline(always)]
 fn xor_part<L: Lanes>(l: L, v: L::V, out: &mut [u8]) {
     let mut whole = [0; LONGEST];

@@ -1,5 +1,4 @@
-//! S-boxes over and over, and what is linear between them: the machine of AES and of its key
-//! expansion.
+//! The machine of AES and of its key expansion: layers of S-boxes, with linear steps between them.
 
 use crate::boolean::{Lookup, ONE_HOT, circuit};
 use crate::kernels::{
@@ -15,14 +14,14 @@ use hushwire_circuit::input_slot;
 use hushwire_machine::drive::{Exchanged, Latch, Round};
 use hushwire_machine::{Cost, NetError, gated};
 
-/// Buffers of one batch, kept from batch to batch: fresh pages cost more than the socket.
+/// Buffers of one batch, kept for the next batch: fresh pages cost more than the socket.
 #[derive(Default)]
 pub struct Workspace {
     kept: [Buffer; 2],
     norm: [Buffer; 2],
     slots: Slots,
-    /// The preparation of [`Sbox::Lut256`]: characteristic vectors for each S-box layer, and their
-    /// bytes.
+    /// The preparation of [`Sbox::Lut256`]: the characteristic vectors for each S-box layer, and
+    /// their random bytes.
     vectors: Vec<Slots>,
     random: [Buffer; 2],
     pub(crate) bytes: [Buffer; 2],
@@ -44,7 +43,7 @@ fn muts(pair: &mut [Buffer; 2]) -> [&mut [u8]; 2] {
     [a, b]
 }
 
-/// The S-boxes of `n` shared bytes, round by round, `times` times over.
+/// The S-boxes of `n` shared bytes, round by round, repeated `times` times.
 pub(crate) struct Sboxes {
     sbox: Sbox,
     n: usize,
@@ -54,17 +53,17 @@ pub(crate) struct Sboxes {
     lengths: Vec<usize>,
     /// The next unused 128-bit word of the batch's zero-shares.
     word: u64,
-    /// Rounds whose messages are made.
+    /// The number of rounds whose messages have been made.
     layer: usize,
-    /// S-box layers that [`Sbox::Lut256`] has looked up.
+    /// The number of S-box layers for which [`Sbox::Lut256`] has looked up the table.
     looked_up: usize,
     pub(crate) ws: Workspace,
     pub(crate) rec: Option<Box<dyn crate::record::Record>>,
     latch: Latch,
 }
 
-/// Message bytes that are masked and computed in one go: masks stay in the first-level cache.
-/// LOCAL: changes no byte on the wire. A multiple of [`LONGEST`].
+/// Message bytes that are masked and computed at a time, so that masks stay in the first-level
+/// cache. LOCAL: changes no byte on the wire. A multiple of [`LONGEST`].
 const CHUNK: usize = 2048;
 const _: () = assert!(CHUNK.is_multiple_of(LONGEST));
 
@@ -98,7 +97,7 @@ impl Sboxes {
     }
 
     /// The result of the last round, as S-box output (without 0x63, and without the linear part if
-    /// [`Sboxes::affine`]). Byte S-boxes have it in their messages; a Boolean one writes it to
+    /// [`Sboxes::affine`]). For a byte S-box it is in the messages; a Boolean S-box writes it to
     /// `into`.
     pub(crate) fn output<'a>(&mut self, arrived: Exchanged<'a>, into: &'a mut [Buffer; 2]) -> ByteShares<'a> {
         if self.affine() {
@@ -111,7 +110,7 @@ impl Sboxes {
             self.ws.slots.layer(&self.cx, (last, self.layer), messages, &mut [], None, Outside::default());
             self.ws.slots.unslice(&self.cx, circuit.output_slots(), muts(into));
         } else {
-            // The sum of the two shares that this party held, and the third.
+            // The sum of the two shares that this party held, and the third share.
             let opened = &mut self.ws.kept[0];
             xor_into(opened, arrived.heard);
             let vectors = &self.ws.vectors[self.looked_up];
@@ -121,7 +120,7 @@ impl Sboxes {
         refs(into)
     }
 
-    /// Round `k` of what comes before all S-boxes.
+    /// Round `k` of the preparation for all S-boxes.
     fn prepare(&mut self, k: usize, arrived: Exchanged<'_>, message: &mut [u8]) {
         let (plane, times) = (self.n / 8, self.times);
         if k == 0 {
@@ -144,13 +143,14 @@ impl Sboxes {
         }
     }
 
-    /// Shared random bytes for every S-box, nobody's.
+    /// Draws shared random bytes for every S-box; no party knows them.
     fn draw(&mut self) {
         let times = self.times;
         let Workspace { random, vectors, .. } = &mut self.ws;
         resize(random, times * self.n);
         let [x, x_next] = muts(random);
-        // x_{i+1} of a random word is made with this party's own key, x_i with the key before.
+        // Share x_{i+1} of a random word comes from this party's own key, x_i from the left
+        // neighbour's key.
         self.cx.prss.random_words(self.cx.address, self.word, x_next, x);
         self.word += (times * self.n).div_ceil(16) as u64;
         vectors.resize_with(times.max(vectors.len()), Slots::default);
@@ -161,7 +161,7 @@ impl Sboxes {
         }
     }
 
-    /// Round 0: S-box inputs from `source`.
+    /// Makes the message of round 0, from the S-box inputs of `source`.
     pub(crate) fn first(&mut self, source: SboxSource<'_>, message: &mut [u8]) {
         let backend = self.cx.backend;
         if !self.affine() {
@@ -183,7 +183,7 @@ impl Sboxes {
         });
     }
 
-    /// Rounds 1 and later.
+    /// Makes the message of a later round.
     fn next(&mut self, k: usize, arrived: Exchanged<'_>, message: &mut [u8]) {
         let (sbox, backend) = (self.sbox, self.cx.backend);
         let arrived = [arrived.own, arrived.heard];
@@ -221,9 +221,10 @@ impl Sboxes {
         self.sent(message);
     }
 
-    /// Opens how far the S-box inputs in `kept` are from the prepared bytes: the share that the
-    /// left neighbour lacks goes out, the sum of the two held here stays in `kept[0]`. The prepared
-    /// bytes are uniform and nobody's, so that the distance says nothing about the inputs.
+    /// Opens the difference between the S-box inputs in `kept` and the prepared bytes. The share
+    /// that the left neighbour lacks is sent; the sum of the two held shares stays in `kept[0]`.
+    /// The prepared bytes are uniform and unknown to all parties, so the difference reveals nothing
+    /// about the inputs.
     fn distance(&mut self, message: &mut [u8]) {
         let range = self.looked_up * self.n..(self.looked_up + 1) * self.n;
         let Workspace { kept: [x, x_next], random, .. } = &mut self.ws;
@@ -238,17 +239,17 @@ impl Sboxes {
         self.layer += 1;
     }
 
-    /// Fills `message` with zero-shares and lets `step` add its products, chunk by chunk. `step`'s
-    /// range is that of one part of the message; a message has one part, or two or more of equal
-    /// length that are computed together.
+    /// Fills `message` with zero-shares and calls `step` to add its products, chunk by chunk. The
+    /// range that `step` gets is within one part of the message. A message has one part, or two or
+    /// more of equal length that are computed together.
     fn masked(&mut self, message: &mut [u8], mut step: impl FnMut(&mut Workspace, LayerMessage<'_>)) {
         let part = match self.sbox {
             Sbox::Tower => self.n / 2,
             _ => self.n,
         };
         let parts = message.len() / part;
-        // A verifier wants the whole mask first; parts that share a mask word cannot be masked
-        // apart.
+        // A verifier needs the whole mask first, and parts that share a mask word cannot be masked
+        // separately.
         let whole = self.rec.is_some() || !part.is_multiple_of(16);
         if whole {
             self.zero_words(message, 0, 0..message.len());
@@ -268,7 +269,7 @@ impl Sboxes {
         self.sent(message);
     }
 
-    /// Zero-shares for bytes `range` of the part of the message that begins at `part`.
+    /// Writes zero-shares for bytes `range` of the part of the message that begins at `part`.
     fn zero_words(&self, message: &mut [u8], part: usize, range: std::ops::Range<usize>) {
         let (from, to) = (part + range.start, part + range.end);
         self.cx.prss.zero_words(self.cx.address, self.word + from as u64 / 16, &mut message[from..to]);
@@ -280,7 +281,7 @@ impl Sboxes {
         }
     }
 
-    /// Ends a layer: its message is complete, its words are used up.
+    /// Ends a layer whose message is complete, and counts the words that it used.
     fn sent(&mut self, message: &[u8]) {
         if let Some(rec) = &mut self.rec {
             rec.message(self.layer, message);
@@ -296,19 +297,20 @@ impl Sboxes {
     }
 }
 
-/// The steps of a computation between its S-boxes.
+/// The linear steps of a computation between its S-boxes.
 pub(crate) trait Between {
-    /// The first message of S-boxes number `r`, from what came of those before, or from the input.
+    /// Makes the first message of S-box layer `r`, from the output of the layer before, or from the
+    /// input.
     fn between(&mut self, sboxes: &mut Sboxes, r: usize, arrived: Exchanged<'_>, message: &mut [u8]);
 
-    /// The output, from what came of the last S-boxes.
+    /// Makes the output, from the result of the last S-boxes.
     fn end(&mut self, sboxes: &mut Sboxes, arrived: Exchanged<'_>);
 
     /// The declared cost.
     fn cost(&self, sbox: Sbox) -> Cost;
 }
 
-/// A machine of S-boxes, and of what is between them.
+/// The machine of a computation that alternates S-boxes and linear steps.
 pub struct SboxRounds<B> {
     pub(crate) sboxes: Sboxes,
     pub(crate) between: B,
@@ -321,7 +323,7 @@ gated!(fused [B: Between] SboxRounds<B>, NetError;
 );
 
 impl<B> SboxRounds<B> {
-    /// Hears what a verifier needs.
+    /// Sets the recorder, which gets all that a verifier needs.
     pub fn record(&mut self, rec: Box<dyn crate::Record>) {
         self.sboxes.rec = Some(rec);
     }
@@ -362,7 +364,7 @@ impl<B: Between> SboxRounds<B> {
     }
 }
 
-/// A source that is S-box inputs already.
+/// A source whose bytes are already S-box inputs.
 pub(crate) fn plain_source(bytes: ByteShares<'_>) -> SboxSource<'_> {
     SboxSource { bytes, linear: Linear::Nothing, key: RoundKey::NONE }
 }

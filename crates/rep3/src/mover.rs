@@ -1,4 +1,4 @@
-//! Bytes between the shards of one party.
+//! Moves bytes between the shards of one party.
 //!
 //! ```text
 //! shard 0   to[0] to[1] to[2] ──┐        ┌── from[0] from[1] from[2]
@@ -6,32 +6,34 @@
 //! shard 2   to[0] to[1] to[2] ──┘        └── from[0] from[1] from[2]        is to[s] of shard t
 //! ```
 //!
-//! A party of several shards is that many processes or threads, of which each has a session of its
-//! own with the same shard of the other two parties. What shards of one party tell each other stays
-//! within the party: its shares, the stages that it holds anyway, and what was opened to it.
+//! A party with several shards consists of that many processes or threads. Each of them has a
+//! session of its own with the same shard of the other two parties. Messages between the shards of
+//! one party stay within the party: its shares, the stages that it holds anyway, and values that
+//! were opened to it.
 //!
-//! **Security.** Who carries the bytes sees a party's shares: only the party's own processes may.
+//! **Security.** The carrier of the bytes sees a party's shares, so it must be one of the party's
+//! own processes.
 
 use hushwire_machine::NetError;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 /// Moves bytes between the shards of one party.
 pub trait Mover: Send {
-    /// This shard.
+    /// The number of this shard.
     fn shard(&self) -> usize;
 
-    /// How many shards the party has.
+    /// The number of shards of the party.
     fn shards(&self) -> usize;
 
-    /// Gives `to[t]` to shard `t`, its own part included, and returns what each shard gave to this
-    /// one, in order. All shards call it in the same order, as often.
+    /// Gives `to[t]` to shard `t`, this shard included, and returns the parts that the shards gave
+    /// to this one, in order. All shards call it in the same order and equally often.
     ///
     /// # Errors
-    /// [`NetError::Shard`] if another shard is gone, which has a cause of its own. The run is lost:
+    /// [`NetError::Shard`] if another shard is gone; that shard reports the cause. The run is lost:
     /// all shards of all parties begin again in new sessions.
     ///
     /// # Panics
-    /// If there is not a part for each shard (the caller's bug).
+    /// Unless there is one part for each shard (the caller's bug).
     fn exchange(&mut self, to: Vec<Vec<u8>>) -> Result<Vec<Vec<u8>>, NetError>;
 }
 
@@ -44,15 +46,15 @@ pub fn gone(shard: usize) -> NetError {
 /// The step's name in errors.
 pub(crate) const EXCHANGE: &str = "an exchange between shards";
 
-/// One shard of a party all of whose shards are threads of this process.
+/// One shard of a party whose shards are all threads of this process.
 pub struct MemoryMover {
     shard: usize,
     to: Vec<Sender<Vec<u8>>>,
     from: Vec<Receiver<Vec<u8>>>,
 }
 
-/// The shards of a party in one process, for tests and for one machine. A shard that is dropped
-/// ends the exchanges of all others with an error.
+/// The shards of a party in one process, for tests and for a single machine. If a shard is dropped,
+/// the exchanges of all others end with an error.
 ///
 /// # Panics
 /// If there are no shards (the caller's bug).
@@ -90,8 +92,8 @@ impl Mover for MemoryMover {
     }
 }
 
-/// The first row of each shard's range of `rows` rows, and behind the last one the number of rows:
-/// shard s has rows ⌊rows · s / shards⌋ to ⌊rows · (s + 1) / shards⌋. AGREEMENT.
+/// The first row of each shard's range of `rows` rows, followed by the number of rows: shard s has
+/// rows ⌊rows · s / shards⌋ to ⌊rows · (s + 1) / shards⌋. AGREEMENT.
 #[must_use]
 pub fn ranges(rows: usize, shards: usize) -> Vec<usize> {
     (0..=shards).map(|s| (rows as u128 * s as u128 / shards as u128) as usize).collect()
@@ -127,7 +129,7 @@ mod tests {
         for result in movers.iter_mut().map(|mover| mover.exchange(vec![vec![]; 3])) {
             assert!(matches!(result, Err(NetError::Shard { shard: 1, .. })));
         }
-        // One that ends later ends those who wait for it already.
+        // A shard that ends later also ends the exchange of shards that already wait for it.
         let mut movers = in_memory(2);
         let (last, mut first) = (movers.pop(), movers.remove(0));
         std::thread::scope(|scope| {

@@ -1,4 +1,4 @@
-//! Elementwise products of shared vectors, one round: the primitive by itself.
+//! Elementwise products of shared vectors in one round: the primitive alone.
 
 use crate::field::{HIGH, LOW, Nibble};
 use crate::kernels::{LONGEST, cross, linear2};
@@ -9,7 +9,7 @@ use hushwire_machine::{Cost, NetError, gated};
 use hushwire_simd::bytes::{ByteField, ByteKernel};
 use hushwire_simd::{Kernel, Lanes};
 
-/// The field of the elements of a shared byte string.
+/// The field of a shared byte string's elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Field {
     /// GF(2), eight elements a byte.
@@ -26,7 +26,7 @@ impl Field {
     pub const ALL: [Field; 3] = [Field::Gf2, Field::Gf16, Field::Gf256];
 }
 
-/// One party's side of `z = x·y`, element by element.
+/// One party's endpoint of `z = x·y`, element by element.
 pub struct Multiply {
     field: Field,
     cx: Context,
@@ -53,7 +53,7 @@ impl Multiply {
         Ok(Multiply { field, cx, x, y, z, done: false, latch: Latch::with_own() })
     }
 
-    /// Writes the products over `z`, whose memory is used again.
+    /// Writes the products over `z`, so that its memory is used again.
     #[must_use]
     pub fn with_buffer(mut self, z: Shares) -> Self {
         self.z = z;
@@ -73,18 +73,18 @@ impl Multiply {
     }
 }
 
-/// LOCAL: message bytes that are masked and multiplied in one go, so that masks stay in the
+/// LOCAL: message bytes that are masked and multiplied at a time, so that masks stay in the
 /// first-level cache.
 const CHUNK: usize = 4096;
 
-/// `message += x_l(y_l + y_r) + x_r y_l` over GF(2), a bit each.
+/// Computes `message += x_l(y_l + y_r) + x_r y_l` over GF(2), for each bit.
 struct Bits<'a> {
     x: [&'a [u8]; 2],
     y: [&'a [u8]; 2],
     message: &'a mut [u8],
 }
 
-/// 64 bytes: a multiple of every vector.
+/// 64 bytes, a multiple of the length of every vector.
 const LINE: usize = 64;
 
 impl Kernel for Bits<'_> {
@@ -113,7 +113,7 @@ impl Kernel for Bits<'_> {
     }
 }
 
-/// `message += x_l(y_l + y_r) + x_r y_l` over 512 bytes, whole or padded.
+/// Computes `message += x_l(y_l + y_r) + x_r y_l` over 512 bytes, whole or padded.
 struct Products<'a> {
     field: Field,
     x: [&'a [u8]; 2],
@@ -123,7 +123,7 @@ struct Products<'a> {
 
 const STRIDE: usize = LONGEST;
 
-/// The products of one nibble of every byte.
+/// The products of one nibble in every byte.
 #[inline(always)]
 fn nibbles<F: ByteField>(f: F, x: [F::B; 2], y: [F::B; 2], nibble: &Nibble) -> F::B {
     let (x, y) = (linear2(f, x, nibble.power[0]), linear2(f, y, nibble.power[0]));

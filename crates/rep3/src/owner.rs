@@ -1,14 +1,14 @@
-//! Inputs of owners outside the three parties: two of three shares grow from seeds, the third comes
-//! in full.
+//! Inputs of owners outside the three parties: two of the three shares are expanded from seeds, the
+//! third is sent in full.
 //!
 //! ```text
-//! seeds     once: party i is given those of x_i and x_{i+1}
-//! a value   x_e in full, e = (batch + input) mod 3, to its holders, parties e and e-1; the others
-//!           grow
+//! seeds     once: party i receives those of x_i and x_{i+1}
+//! a value   x_e in full, e = (batch + input) mod 3, to its holders, parties e and e-1;
+//!           the other two are expanded
 //! ```
 //!
-//! **Security.** Both holders of a share must have been given the same: [`OwnerInputs::tags`] go
-//! into a [`Comparison`](crate::Comparison), and nothing that depends on the inputs is opened
+//! **Security.** Both holders of a share must have received the same: [`OwnerInputs::tags`] are the
+//! input of a [`Comparison`](crate::Comparison), and nothing that depends on the inputs is opened
 //! before its verdict.
 
 use crate::{Addition, Batch, Role, Shares, Tags};
@@ -22,25 +22,26 @@ use hushwire_machine::{
 use hushwire_prg::{Prg, Seed};
 use std::ops::Range;
 
-/// AGREEMENT: separates what grows from an owner's seeds from any other use of them.
+/// AGREEMENT: domain separation of the expansion of an owner's seeds from any other use of them.
 const LABEL: &str = "hushwire job input v1";
 
-/// The share of which an owner sends input `input` of batch `batch` in full. AGREEMENT.
+/// The index of the share that an owner sends in full for input `input` of batch `batch`.
+/// AGREEMENT.
 pub(crate) fn explicit(batch: u32, input: usize) -> usize {
     (batch as usize + input) % 3
 }
 
-/// LOCAL: bytes of a value that are shared at a time, whole words of every size. With what is
-/// taken away they fit into the second cache.
+/// LOCAL: bytes of a value that are shared at a time, a multiple of every word size. Together with
+/// the bytes that are subtracted they fit into the second-level cache.
 const PIECE: usize = 1 << 18;
 
-/// The stream from which a share of an input grows.
+/// The stream from which a share of an input is expanded.
 pub(crate) fn stream(backend: Backend, seed: &Seed, batch: u32, input: usize) -> Prg {
     let place = [batch.to_le_bytes(), (input as u32).to_le_bytes()].concat();
     Prg::new(backend, &seed.derive(LABEL, &place), "planes")
 }
 
-/// An owner's side: fresh seeds of the three shares of all that it brings.
+/// An owner's endpoint: fresh seeds of the three shares of all its inputs.
 pub struct Owner {
     backend: Backend,
     seeds: [Seed; 3],
@@ -53,7 +54,7 @@ impl Owner {
         Owner { backend, seeds: [0; 3].map(|_: u8| Seed::random()) }
     }
 
-    /// The message that a party hears first.
+    /// The first message to a party: its two seeds.
     #[must_use]
     pub fn seeds(&self, party: Role) -> Wiped<[u8; 32]> {
         let mut pair = Wiped::new([0; 32]);
@@ -62,7 +63,8 @@ impl Owner {
         pair
     }
 
-    /// Shares a value, once for each batch and input; each party's part goes behind its message.
+    /// Shares a value, once for each batch and input. Each holder's part is appended to its
+    /// message.
     pub fn share(
         &self,
         batch: u32,
@@ -77,9 +79,9 @@ impl Owner {
         }
     }
 
-    /// The share of a value that comes in full, once for each batch and input, and the parties that
-    /// hold it. What the others grow from is made a piece at a time, so that a value takes its own
-    /// memory alone.
+    /// The share of a value that is sent in full, once for each batch and input, and the parties
+    /// that hold it. The other shares are expanded a piece at a time, so a value needs no memory
+    /// beyond its own and a piece.
     #[must_use]
     pub fn full(
         &self,
@@ -99,7 +101,7 @@ impl Owner {
                 addition.take(piece, grown);
             }
         }
-        // x_e is party e's own, and the next of the one before.
+        // Share x_e is the own share of party e, and the next share of party e-1.
         (value, [Role::ALL[e], Role::ALL[e].left()])
     }
 }
@@ -131,7 +133,7 @@ impl OwnerSeeds {
 pub struct OwnerInputs<'s> {
     tagging: crate::Tagging,
     places: Vec<Range<usize>>,
-    /// The parts that come in full: of this party's own share, or of the next.
+    /// The parts that arrive in full: of this party's own share (0), or of the next (1).
     full: Vec<(usize, Range<usize>)>,
     shares: &'s mut Shares,
     done: bool,
@@ -139,9 +141,9 @@ pub struct OwnerInputs<'s> {
 }
 
 impl<'s> OwnerInputs<'s> {
-    /// An owner brings these inputs: the number of each, and its place in `shares`. `turn` is what
-    /// the owner calls the batch in [`Owner::share`]. All parties ask for the owners of a batch in
-    /// the same order.
+    /// Takes these inputs from an owner: the number of each, and its place in `shares`. `turn` is
+    /// the number that the owner gives to the batch in [`Owner::share`]. All parties ask for the
+    /// owners of a batch in the same order.
     pub fn new(
         batch: &mut Batch,
         OwnerSeeds(seeds): &OwnerSeeds,
@@ -167,7 +169,7 @@ impl<'s> OwnerInputs<'s> {
         OwnerInputs { tagging, done: places.is_empty(), places, full, shares, latch: Latch::new() }
     }
 
-    /// Tags of what came.
+    /// The tags of the shares that arrived.
     ///
     /// # Panics
     /// If it has not run (the caller's bug).

@@ -1,17 +1,17 @@
-//! One party of a session, and the batches whose randomness it hands out.
+//! One party of a session, and its batches, which hand out the randomness.
 //!
 //! ```text
 //! Rep3Party ── next_batch ──► Batch ─┬─ context        zero-shares of one computation
-//!                                ├─ share, receive inputs of parties, and of owners outside
-//!                                └─ reveal, blind  outputs to parties, and to recipients outside
+//!                                    ├─ share, receive inputs of parties, and of owners outside
+//!                                    └─ reveal, blind  outputs to parties, and to recipients
 //! ```
 //!
-//! **Masks are never named.** A zero-share is addressed by batch and stream. A party numbers its
-//! batches, a batch its streams; neither they nor what they hand out can be copied or made
-//! otherwise, so that no two computations of a session have a mask in common. All parties must ask
-//! for the same in the same order: threads that compute side by side each have a part of the party
-//! ([`Rep3Party::split`]), whose batches nobody else hands out, so that no thread waits for another
-//! or for a peer.
+//! **No caller names a mask.** A zero-share is addressed by batch and stream. A party numbers its
+//! batches, and a batch numbers its streams. Neither they nor the values that they hand out can be
+//! copied or made in another way, so no two computations of a session have a mask in common. All
+//! parties must ask for the same in the same order. Threads that compute side by side each have a
+//! part of the party ([`Rep3Party::split`]). Only that part hands out its batches, so no thread
+//! waits for another or for a peer.
 
 use crate::{
     Addition, CircuitBatch, CircuitWorkspace, Context, Input, Output, Reveal, Role, ShareError, Shares,
@@ -25,13 +25,13 @@ use std::sync::Arc;
 use thiserror::Error;
 use zeroize::Zeroizing;
 
-/// Why a run ended without a result.
+/// The reason why a run ended without a result.
 #[derive(Debug, Error)]
 pub enum Rep3Error {
-    /// All batches of the session are handed out.
+    /// All batches of the session have been handed out.
     #[error("{0}, a new batch: all 2^32 batches of this session were handed out; open a new session")]
     Spent(Role),
-    /// This party's inputs have another size.
+    /// This party's inputs have the wrong size.
     #[error(transparent)]
     Share(#[from] ShareError),
     /// A channel failed.
@@ -39,7 +39,7 @@ pub enum Rep3Error {
     Net(#[from] NetError),
 }
 
-/// Who brings each input of a program, and who learns each output.
+/// The party that brings each input of a program, and the parties that learn each output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ThreeParty {
     /// The owner of each input.
@@ -50,8 +50,8 @@ pub struct ThreeParty {
 
 /// One of three parties of a session.
 ///
-/// There are two rings: `ring` leads to the left neighbour and from the right one and carries
-/// products, `back` leads the other way and carries everything else.
+/// There are two rings. `ring` leads to the left neighbour and from the right one and carries
+/// products; `back` leads the other way and carries everything else.
 ///
 /// ```compile_fail
 /// fn twice(party: &hushwire_rep3::Rep3Party) -> [hushwire_rep3::Rep3Party; 2] {
@@ -60,7 +60,7 @@ pub struct ThreeParty {
 /// ```
 pub struct Rep3Party {
     session: Session,
-    /// The number of the next batch, and how far it is from there to the one after.
+    /// The number of the next batch, and the distance from each batch of this part to the next.
     next: u64,
     step: u64,
     driver: Driver,
@@ -68,8 +68,9 @@ pub struct Rep3Party {
 }
 
 impl Rep3Party {
-    /// Draws this party's key, gives it to the right neighbour and takes the left one's: one
-    /// message each way on `back`. `own` is fresh randomness, for this session alone.
+    /// Draws this party's key, sends it to the right neighbour and receives the left neighbour's
+    /// key, with one message each way on `back`. `own` is fresh randomness, used for this session
+    /// alone.
     ///
     /// # Errors
     /// As [`Channel::exchange`].
@@ -83,8 +84,8 @@ impl Rep3Party {
         Ok(Self::of(Session::establish(role, backend, id, own, back)?))
     }
 
-    /// The three parties of a session in one process, whose keys are drawn at once: for benchmarks
-    /// and examples. Whoever has all three hides nothing.
+    /// The three parties of a session in one process, whose keys are drawn together: for benchmarks
+    /// and examples. A process that has all three parties hides nothing.
     #[must_use]
     pub fn three(backend: Backend) -> [Rep3Party; 3] {
         let seeds = [0; 3].map(|_: u8| Seed::random());
@@ -98,8 +99,8 @@ impl Rep3Party {
         Rep3Party { session, next: 0, step: 1, driver: Driver::new(), ws: CircuitWorkspace::default() }
     }
 
-    /// The party as `threads` that hand out batches independently: thread `t` has every `threads`th
-    /// batch from the `t`th on. All parties must split at the same place.
+    /// Splits the party into `threads` parts that hand out batches independently: part `t` has
+    /// every `threads`th batch from the `t`th on. All parties must split at the same point.
     #[must_use]
     pub fn split(self, threads: u32) -> Vec<Rep3Party> {
         let of_thread = |t: u32| Rep3Party {
@@ -110,7 +111,7 @@ impl Rep3Party {
         (0..threads).map(of_thread).collect()
     }
 
-    /// Which party this is.
+    /// The role of this party.
     #[must_use]
     pub fn role(&self) -> Role {
         self.session.role()
@@ -120,13 +121,13 @@ impl Rep3Party {
         &self.session
     }
 
-    /// The tier in use.
+    /// The tier for which kernels are built.
     #[must_use]
     pub fn backend(&self) -> Backend {
         self.session.backend()
     }
 
-    /// The session's two keys, for a device of this party: it makes the same zero-shares.
+    /// The session's two keys, for a device of this party that makes the same zero-shares.
     #[must_use]
     pub fn device_keys(&self) -> Zeroizing<[[u8; 16]; 2]> {
         self.session.device_keys()
@@ -144,15 +145,14 @@ impl Rep3Party {
         Ok(Batch { session: self.session.clone(), number, streams: 0, tags: 0 })
     }
 
-    /// Runs a program on as many sets of inputs as the planes have instances. `inputs` are the
-    /// inputs that this party brings, in the program's order; gives the outputs that it learns,
-    /// likewise.
+    /// Runs a program on as many instances as the planes have. `inputs` are the inputs that this
+    /// party brings, in the program's order. Returns the outputs that it learns, in the same order.
     ///
     /// # Errors
-    /// The inputs have another width; a channel failed; the session is spent.
+    /// If the inputs have another width, a channel failed, or the session is spent.
     ///
     /// # Panics
-    /// If there are no instances, or the roles are another program's (the caller's bug).
+    /// If there are no instances, or the roles belong to another program (the caller's bug).
     pub fn run(
         &mut self,
         [ring, back]: [&mut Channel; 2],
@@ -215,8 +215,9 @@ impl Rep3Party {
 pub struct Batch {
     session: Session,
     number: u32,
-    /// Streams handed out, and places of tags.
+    /// The number of streams handed out.
     streams: u32,
+    /// The number of tag places handed out.
     tags: u32,
 }
 
@@ -233,7 +234,7 @@ impl Batch {
         self.session.role()
     }
 
-    /// The tier in use.
+    /// The tier for which kernels are built.
     #[must_use]
     pub fn backend(&self) -> Backend {
         self.session.backend()
@@ -250,33 +251,33 @@ impl Batch {
         stream
     }
 
-    /// The zero-shares of one computation, that of a [`CircuitBatch`], of
-    /// [`AesBlocks`](crate::AesBlocks) and so on.
+    /// The zero-shares of one computation: of a [`CircuitBatch`], of
+    /// [`AesBlocks`](crate::AesBlocks) or of another one.
     pub fn context(&mut self) -> Context {
         let stream = self.stream();
         self.session.context(self.number, stream)
     }
 
-    /// Shares of `len` random bytes that nobody knows, without a message.
+    /// Shares of `len` random bytes that no party knows; this takes no message.
     pub fn random(&mut self, len: usize) -> Shares {
         let stream = self.stream();
         self.session.random(self.number, stream, len)
     }
 
-    /// The parties' own inputs, in an order that all of them know; `values` are those that this
-    /// party brings, one after the other. A machine on `back`.
+    /// Shares the parties' own inputs, in an order that all parties know. `values` are the inputs
+    /// that this party brings, one after the other. A machine on `back`.
     ///
     /// # Errors
-    /// [`ShareError::Length`] unless `values` has the bytes of this party's inputs.
+    /// [`ShareError::Length`] unless `values` is as long as this party's inputs.
     pub fn share(&mut self, inputs: &[Input], values: &[u8]) -> Result<Sharing, ShareError> {
         Sharing::new(self, inputs, values)
     }
 
-    /// Outputs to the parties that learn them, and to nobody else, one after the other in `shares`.
-    /// A machine on `back`.
+    /// Opens outputs to the parties that learn them, and to no other party; they lie one after the
+    /// other in `shares`. A machine on `back`.
     ///
-    /// Where owners outside gave shares, nothing may be revealed before
-    /// [`Comparison::end`](crate::Comparison::end) found them consistent.
+    /// If owners outside the parties gave shares, nothing may be opened before
+    /// [`Comparison::end`](crate::Comparison::end) has found them consistent.
     ///
     /// # Panics
     /// If `shares` are shorter than the outputs (the caller's bug).
@@ -284,14 +285,15 @@ impl Batch {
         Reveal::new(self.session.role(), outputs, shares)
     }
 
-    /// Starts the tags of shares that somebody outside gave, in an order that all parties share.
+    /// Starts the tags of shares from an owner outside the parties, in an order that all parties
+    /// share.
     pub fn tagging(&mut self) -> Tagging {
         self.tags += 1;
         self.session.tagging(self.tags - 1, self.number)
     }
 
     /// Adds a zero-share to this party's own share of an output, so that the three parties' shares
-    /// tell a recipient outside the value and nothing else.
+    /// reveal the value and nothing else to a recipient outside.
     pub fn blind(&mut self, own: &mut [u8], addition: Addition) {
         let zero = self.random(own.len());
         addition.add(own, &zero.own);

@@ -1,16 +1,16 @@
-//! A pool of vectors: shares and what is computed on the way go back to it when they are dropped,
-//! wiped, and serve again.
+//! A pool of vectors. Shares and intermediate values return to it when they are dropped, are wiped,
+//! and are used again.
 //!
-//! Fresh pages are most of the time of an operation on a million rows: the system clears each
-//! before it gives it, and a virtual machine maps it first. All of it is LOCAL: which memory a
-//! value lies in shows in no message.
+//! Fresh pages take most of the time of an operation on a million rows: the system clears each page
+//! before it hands it out, and a virtual machine must map it first. The pool is LOCAL: no message
+//! depends on the memory in which a value lies.
 //!
-//! **Bounds.** [`MOST`] bytes in a process, [`IDLE`] after a computation ([`trim`]), none when its
-//! last session has ended. A vector that no kept one has the length for takes the place of as many
-//! kept bytes, beyond a slack, so that what is kept and what is in use together stay about the most
-//! that was ever in use.
-//! **Secrets.** A vector is wiped on its way in, all of its capacity, as it is without a pool
-//! before it is freed.
+//! **Bounds.** The pool keeps at most [`MOST`] bytes in a process, at most [`IDLE`] after a
+//! computation ([`trim`]), and none after the last session has ended. If no kept vector has the
+//! length for a request, the pool frees as many kept bytes, once it keeps more than a slack. So
+//! kept bytes and bytes in use together stay close to the most that was ever in use.
+//! **Secrets.** A vector is wiped over its whole capacity when it enters the pool, just as a vector
+//! without a pool is wiped before it is freed.
 
 use hushwire_block::{Flat, Wipe};
 use std::{
@@ -21,25 +21,28 @@ use std::{
     },
 };
 
-/// LOCAL: bytes kept in a process at most, bytes from which on a new vector takes the place of kept
-/// ones, and bytes of a vector at least: below them the allocator is as fast.
+/// LOCAL: the most bytes that are kept in a process.
 pub const MOST: usize = 1 << 30;
-/// LOCAL: bytes that stay when a computation has ended: what it worked on is more than its results
-/// are opened with, and than the next one needs unless that is as large.
+/// LOCAL: the most bytes that stay when a computation has ended. A computation works on more memory
+/// than opening its results needs, and more than the next computation needs unless that is as
+/// large.
 pub const IDLE: usize = 256 << 20;
+/// LOCAL: if more bytes than these are kept, a new vector makes the pool free as many.
 const SLACK: usize = 32 << 20;
+/// LOCAL: the fewest bytes of a kept vector; below them the allocator is as fast.
 const LEAST: usize = 32 << 10;
 
-/// Bytes that all shelves keep, and sessions that are open.
+/// The bytes that all shelves keep.
 static BYTES: AtomicUsize = AtomicUsize::new(0);
+/// The number of open sessions.
 static SESSIONS: AtomicUsize = AtomicUsize::new(0);
 
-/// The vectors kept of a type, all of them zeros over their whole capacity.
+/// The kept vectors of one type, all of them zeros over their whole capacity.
 pub struct Shelf<T>(Mutex<Vec<Vec<T>>>);
 
-/// A type whose vectors are kept.
+/// A type whose vectors the pool keeps.
 pub trait Element: Flat + Send + 'static {
-    /// Those that are there.
+    /// The shelf of this type.
     #[doc(hidden)]
     fn shelf() -> &'static Shelf<Self>;
 }
@@ -63,12 +66,12 @@ fn bytes<T>(vector: &Vec<T>) -> usize {
 
 impl<T> Shelf<T> {
     fn vectors(&self) -> MutexGuard<'_, Vec<Vec<T>>> {
-        // Whole after a panic too: every change is one call.
+        // The contents are consistent even after a panic: every change is one call.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A kept vector of this capacity, and of no more than twice as much, which would take as long
-    /// to wipe.
+    /// A kept vector of at least this capacity and at most twice as much. A longer one would take
+    /// too long to wipe.
     fn take(&self, len: usize) -> Option<Vec<T>> {
         let mut vectors = self.vectors();
         let fits = vectors.iter().enumerate().filter(|(_, v)| (len..=2 * len).contains(&v.capacity()));
@@ -79,9 +82,9 @@ impl<T> Shelf<T> {
     }
 }
 
-/// A shelf, whatever lies on it.
+/// A shelf of any type.
 trait Shelved {
-    /// Frees `bytes` bytes at least, or all if there are fewer; returns the number freed.
+    /// Frees at least `bytes` bytes, or all if there are fewer, and returns the number freed.
     fn free(&self, bytes: usize) -> usize;
 }
 
@@ -97,7 +100,7 @@ impl<T> Shelved for Shelf<T> {
     }
 }
 
-/// Frees `most` bytes at least, or all if there are fewer, from the shelves of all types.
+/// Frees at least `most` bytes, or all if there are fewer, from the shelves of all types.
 fn free(mut most: usize) {
     let [pairs, longer]: [&dyn Shelved; 2] = [<[u32; 2]>::shelf(), <[u64; 2]>::shelf()];
     let shelves: [&dyn Shelved; 6] = [u8::shelf(), u16::shelf(), u32::shelf(), u64::shelf(), pairs, longer];
@@ -106,7 +109,7 @@ fn free(mut most: usize) {
     }
 }
 
-/// Frees what is kept beyond [`IDLE`] bytes, at the end of a computation.
+/// Frees the kept bytes beyond [`IDLE`], at the end of a computation.
 pub fn trim() {
     trim_to(IDLE);
 }
@@ -151,7 +154,7 @@ fn taken<T: Element>(len: usize) -> Option<Vec<T>> {
     taken
 }
 
-/// A copy.
+/// A copy of a slice.
 #[must_use]
 pub fn copy<T: Element>(of: &[T]) -> Vec<T> {
     let mut vector = room(of.len());
@@ -159,7 +162,7 @@ pub fn copy<T: Element>(of: &[T]) -> Vec<T> {
     vector
 }
 
-/// The elements of an iterator.
+/// A vector of the elements of an iterator.
 #[must_use]
 pub fn collect<T: Element>(of: impl ExactSizeIterator<Item = T>) -> Vec<T> {
     let mut vector = room(of.len());
@@ -167,7 +170,8 @@ pub fn collect<T: Element>(of: impl ExactSizeIterator<Item = T>) -> Vec<T> {
     vector
 }
 
-/// Makes a vector so long. What is new is zero; the rest is as it was, or zero.
+/// Sets a vector's length. New elements are zero. The others keep their values, or are zero if the
+/// vector had to grow its capacity.
 pub fn set_len<T: Element>(vector: &mut Vec<T>, len: usize) {
     if vector.capacity() < len {
         give(std::mem::replace(vector, zeros(len)));
@@ -175,7 +179,7 @@ pub fn set_len<T: Element>(vector: &mut Vec<T>, len: usize) {
     vector.resize(len, T::ZERO);
 }
 
-/// Wipes a vector, and keeps its memory unless there is enough.
+/// Wipes a vector, and keeps its memory unless the pool is full.
 pub fn give<T: Element>(mut vector: Vec<T>) {
     let bytes = bytes(&vector);
     if bytes < LEAST || SESSIONS.load(Ordering::Relaxed) == 0 {
@@ -190,7 +194,7 @@ pub fn give<T: Element>(mut vector: Vec<T>) {
     T::shelf().vectors().push(vector);
 }
 
-/// Vectors are kept while there is one of these: a session has one.
+/// A token of a session: the pool keeps vectors as long as one exists.
 pub(crate) struct Open(());
 
 impl Open {
@@ -208,9 +212,9 @@ impl Drop for Open {
     }
 }
 
-/// Memory that is given back when it is dropped.
+/// Memory that returns to the pool when it is dropped.
 pub trait Pooled: Wipe {
-    /// Wipes the contents and leaves nothing.
+    /// Wipes the contents and leaves an empty value.
     fn go(&mut self);
 }
 
@@ -220,12 +224,12 @@ impl<T: Element> Pooled for Vec<T> {
     }
 }
 
-/// A vector of secrets that is nobody's share: wiped and kept as shares are.
+/// A vector of secrets that are not shares; it is wiped and kept as shares are.
 #[derive(Default)]
 pub struct Scratch<T: Element>(Vec<T>);
 
 impl<T: Element> Scratch<T> {
-    /// These contents.
+    /// Takes these contents.
     #[must_use]
     pub fn new(contents: Vec<T>) -> Self {
         Scratch(contents)
@@ -243,7 +247,7 @@ impl<T: Element> Scratch<T> {
         Scratch(room(len))
     }
 
-    /// Makes it so long. What is new is zero; the rest is as it was, or zero.
+    /// Sets the length, as [`set_len`] does.
     pub fn set_len(&mut self, len: usize) {
         set_len(&mut self.0, len);
     }
@@ -278,8 +282,8 @@ impl<T: Element> Drop for Scratch<T> {
 mod tests {
     use super::*;
 
-    /// Tests of this crate share the pool, so that what one gives another may take: of a length
-    /// that no other test uses.
+    /// Tests of this crate share the pool, so one test may take a vector that another gave. No
+    /// other test uses this length.
     const LEN: usize = 123_457;
 
     #[test]
@@ -315,7 +319,7 @@ mod tests {
 
     #[test]
     fn what_is_kept_is_freed_down_to_a_bound() {
-        // A length that no other test uses.
+        // Another length that no other test uses.
         const OTHER: usize = 234_567;
         let _open = Open::new();
         give(vec![0u16; OTHER]);

@@ -2,7 +2,7 @@
 
 use hushwire_machine::PartyId;
 
-/// One of the three parties. Rep3Party `i` holds `(x_i, x_{i+1})`, sends to party `i-1` and hears
+/// One of the three parties. Party `i` holds `(x_i, x_{i+1})`, sends to party `i-1` and receives
 /// from party `i+1`.
 ///
 /// ```text
@@ -19,38 +19,38 @@ impl Role {
     /// All three, in order.
     pub const ALL: [Role; 3] = [Role(0), Role(1), Role(2)];
 
-    /// Rep3Party `index`, if it is 0, 1 or 2.
+    /// Party `index`, if it is 0, 1 or 2.
     #[must_use]
     pub const fn new(index: u8) -> Option<Role> {
         if index < 3 { Some(Role(index)) } else { None }
     }
 
-    /// 0, 1 or 2.
+    /// The index: 0, 1 or 2.
     #[must_use]
     pub const fn index(self) -> usize {
         self.0 as usize
     }
 
-    /// Rep3Party `i-1`, to whom multiplication messages go.
+    /// Party `i-1`, to which multiplication messages go.
     #[must_use]
     pub const fn left(self) -> Role {
         Role((self.0 + 2) % 3)
     }
 
-    /// Rep3Party `i+1`, from whom multiplication messages come.
+    /// Party `i+1`, from which multiplication messages come.
     #[must_use]
     pub const fn right(self) -> Role {
         Role((self.0 + 1) % 3)
     }
 
-    /// The name on the wire.
+    /// The party's identifier on the wire.
     #[must_use]
     pub const fn id(self) -> PartyId {
         PartyId(self.0)
     }
 
-    /// The held share that a public constant is added to: share 0 carries it, so `own` of party 0
-    /// and `next` of party 2.
+    /// The held share to which a public constant is added. Share 0 carries it, so this is `own` of
+    /// party 0 and `next` of party 2.
     #[must_use]
     pub const fn constant_slot(self) -> Option<usize> {
         match self.0 {

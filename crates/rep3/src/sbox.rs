@@ -2,10 +2,11 @@
 
 use crate::boolean::{ONE_HOT, circuit};
 
-/// The protocol that computes the S-box. Bits are those that each party sends.
+/// The protocol that computes the S-box. Each variant's bits are those that a party sends for one
+/// S-box.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Sbox {
-    /// GF(2^4) tower: 20 bits, 4 rounds. With GFNI on natural bytes, bit-sliced elsewhere.
+    /// GF(2^4) tower: 20 bits, 4 rounds. Runs with GFNI on natural bytes, and bit-sliced elsewhere.
     Tower,
     /// x^254 in GF(2^8): 32 bits, 3 rounds.
     Gf256,
@@ -13,8 +14,8 @@ pub enum Sbox {
     Bp32,
     /// Boyar–Peralta's 34 ANDs in four layers: 34 bits, 4 rounds.
     Depth4,
-    /// The characteristic vector of a random byte, prepared (247 bits), and the table looked up at
-    /// the opened distance from it: 8 bits, 1 round.
+    /// The characteristic vector of a random byte is prepared (247 bits). Then the table is looked
+    /// up at the opened difference from that byte: 8 bits, 1 round.
     Lut256,
 }
 
@@ -34,7 +35,7 @@ impl Sbox {
         }
     }
 
-    /// Rounds of one S-box layer.
+    /// The rounds of one S-box layer.
     #[must_use]
     pub const fn rounds(self) -> usize {
         match self {
@@ -45,7 +46,8 @@ impl Sbox {
         }
     }
 
-    /// Rounds that prepare a batch, once for all of its S-box layers, before its inputs matter.
+    /// The rounds of preparing a batch, once for all of its S-box layers, before its inputs are
+    /// needed.
     #[must_use]
     pub const fn prepared_rounds(self) -> usize {
         match self {
@@ -54,7 +56,7 @@ impl Sbox {
         }
     }
 
-    /// Bits that each party sends for one S-box, preparation included.
+    /// The bits that each party sends for one S-box, preparation included.
     #[must_use]
     pub const fn bits(self) -> u64 {
         match self {
@@ -65,7 +67,7 @@ impl Sbox {
         }
     }
 
-    /// Bytes of the message of round `k` for `n` S-boxes, `n` a multiple of 8.
+    /// The bytes of round `k`'s message for `n` S-boxes, where `n` is a multiple of 8.
     pub(crate) fn message_bytes(self, k: usize, n: usize) -> usize {
         match (self, k) {
             (Sbox::Tower, 0..=2) => n / 2,
@@ -74,13 +76,13 @@ impl Sbox {
         }
     }
 
-    /// Bytes of the message of preparing round `k` for `times` S-box layers of `n` S-boxes.
+    /// The bytes of the message of preparation round `k` for `times` S-box layers of `n` S-boxes.
     pub(crate) fn prepared_bytes(self, k: usize, n: usize, times: usize) -> usize {
         assert!(self == Sbox::Lut256, "only lut256 prepares");
         times * ONE_HOT.layers()[k].ands.len() * (n / 8)
     }
 
-    /// Lengths of all messages of `times` S-box layers of `n` S-boxes, in order.
+    /// The lengths of all messages of `times` S-box layers of `n` S-boxes, in order.
     pub(crate) fn messages(self, n: usize, times: usize) -> impl Iterator<Item = usize> {
         let prepared = (0..self.prepared_rounds()).map(move |k| self.prepared_bytes(k, n, times));
         prepared.chain((0..times * self.rounds()).map(move |k| self.message_bytes(k % self.rounds(), n)))
@@ -108,12 +110,12 @@ impl Sbox {
 pub(crate) enum Turn {
     /// Round `.0` of the preparation.
     Prepare(usize),
-    /// Round `1` of S-box layer `0`.
+    /// Round `.1` of S-box layer `.0`.
     Sbox(usize, usize),
 }
 
 impl Sbox {
-    /// Layer `layer` of a batch.
+    /// The kind of layer `layer` of a batch.
     pub(crate) fn turn(self, layer: usize) -> Turn {
         match layer.checked_sub(self.prepared_rounds()) {
             None => Turn::Prepare(layer),
@@ -121,7 +123,7 @@ impl Sbox {
         }
     }
 
-    /// The step's name, as [`hushwire_machine::drive::Round`] has it.
+    /// The step's name, for [`hushwire_machine::drive::Round`].
     pub(crate) fn name_of(self, layer: usize) -> &'static str {
         match self.turn(layer) {
             Turn::Prepare(_) => "lut256 characteristic vectors",

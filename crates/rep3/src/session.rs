@@ -1,5 +1,5 @@
-//! The keys of a session, and the addresses of its zero-shares: nothing outside this crate names
-//! one.
+//! The keys of a session, and the addresses of its zero-shares. No code outside this crate names an
+//! address.
 
 use crate::{Context, Role, Shares, consistency::TagKeys, kept::Kept};
 use hushwire_aes::Backend;
@@ -11,7 +11,7 @@ use zeroize::Zeroizing;
 /// Domain label of the zero-shares that mask products and of shared random values.
 const LABEL: &str = "hushwire rep3 v1";
 
-/// One party's keys and place in a session.
+/// One party's keys and its role in a session.
 #[derive(Clone)]
 pub(crate) struct Session {
     role: Role,
@@ -23,8 +23,8 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    /// Draws this party's key, gives it to the right neighbour and takes the left one's: one
-    /// message each way.
+    /// Draws this party's key, sends it to the right neighbour and receives the left neighbour's
+    /// key, with one message each way.
     ///
     /// `ring` must lead to the right neighbour and from the left one, against the direction of
     /// products.
@@ -43,7 +43,7 @@ impl Session {
         Ok(Self::from_keys(role, backend, id, &PrssKeys { own, prev: Seed::from_bytes(*prev) }))
     }
 
-    /// A session whose keys were agreed otherwise: `own` = k_i, `prev` = k_{i-1}. Keys must be
+    /// A session whose keys were agreed in another way: `own` = k_i, `prev` = k_{i-1}. Keys must be
     /// fresh for every `id`.
     pub(crate) fn from_keys(role: Role, backend: Backend, id: SessionId, keys: &PrssKeys) -> Session {
         let tag_keys = TagKeys::new(id, &keys.own, &keys.prev);
@@ -51,8 +51,8 @@ impl Session {
         Session { role, backend, prss, tag_keys, kept: Kept::new(), process: Process::here() }
     }
 
-    /// Refuses a step in a fork of the process that opened the session: its zero-shares would come
-    /// twice.
+    /// Refuses a step in a fork of the process that opened the session: both processes would use
+    /// the same zero-shares.
     pub(crate) fn check(&self, step: &str) -> Result<(), NetError> {
         self.process.check(step)
     }
@@ -65,7 +65,7 @@ impl Session {
         &self.tag_keys
     }
 
-    /// Programs and workspaces that it keeps from batch to batch.
+    /// The programs and workspaces that the session keeps from batch to batch.
     pub(crate) fn kept(&self) -> &Kept {
         &self.kept
     }
@@ -75,12 +75,12 @@ impl Session {
         self.role
     }
 
-    /// The tier in use.
+    /// The tier for which kernels are built.
     pub(crate) fn backend(&self) -> Backend {
         self.backend
     }
 
-    /// The resources of a batch. No two batches of a session may share (`shard`, `lane`).
+    /// The resources of a batch. No two batches of a session may have the same (`shard`, `lane`).
     pub(crate) fn context(&self, shard: u32, lane: u32) -> Context {
         Context {
             role: self.role,
@@ -91,8 +91,8 @@ impl Session {
         }
     }
 
-    /// Shares of `len` random bytes that nobody knows, without a message. `(shard, lane)` as in
-    /// [`Session::context`].
+    /// Shares of `len` random bytes that no party knows; this takes no message. `(shard, lane)` as
+    /// in [`Session::context`].
     ///
     /// `x_{i+1} = F_{k_i}(ctr)`: party `i` holds `k_{i-1}` and `k_i`, hence `x_i` and `x_{i+1}`.
     pub(crate) fn random(&self, shard: u32, lane: u32, len: usize) -> Shares {

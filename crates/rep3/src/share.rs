@@ -1,4 +1,4 @@
-//! Replicated shares of byte strings, as data that goes in and out of sessions.
+//! Replicated shares of byte strings, as data that enters and leaves sessions.
 //!
 //! `v = x_0 ⊕ x_1 ⊕ x_2`; party `i` holds `(x_i, x_{i+1})`. The same bytes serve GF(2^8) (one
 //! element a byte), GF(2^4) (two) and bit-sliced GF(2) (eight): addition is ⊕ in all of them.
@@ -10,8 +10,8 @@ use crate::{
 use hushwire_block::{Wipe, Wiped};
 use hushwire_prg::Prg;
 
-/// Rep3Party `i`'s two shares of one value: `own = x_i`, `next = x_{i+1}`. Wiped when dropped, and
-/// its memory kept in the [`pool`].
+/// Party `i`'s two shares of one value: `own = x_i`, `next = x_{i+1}`. They are wiped when dropped,
+/// and the [`pool`] keeps their memory.
 pub struct Rep3<T: Pooled> {
     /// `x_i`.
     pub own: T,
@@ -35,30 +35,30 @@ impl<T: Element> Clone for Rep3<Vec<T>> {
 /// Shares of a byte string.
 pub type Shares = Rep3<Vec<u8>>;
 
-/// The reason why bytes are no share, or shares do not fit together.
+/// The reason why bytes are no share, or why shares do not match.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ShareError {
-    /// A share is encoded as `own ‖ next`, two equal halves.
+    /// A share is encoded as `own ‖ next`, two halves of equal length.
     #[error(
         "{what} has {found} bytes where {expected} were expected; the file or message was cut short or is another one"
     )]
     Length {
-        /// The share in question.
+        /// The share that has the wrong length.
         what: &'static str,
-        /// Bytes it should have.
+        /// The number of bytes that it should have.
         expected: usize,
-        /// Bytes it has.
+        /// The number of bytes that it has.
         found: usize,
     },
-    /// Shared places of rows are not all of them once.
+    /// The opened places of rows must be a permutation of 0 to rows - 1.
     #[error(
         "the places of {rows} rows are not 0 to {rows} - 1, each once; only what orders rows may be a permutation's places"
     )]
     Places {
-        /// Rows to place.
+        /// The number of rows to place.
         rows: usize,
     },
-    /// No shares have the shape that was asked for.
+    /// No shares have the requested shape.
     #[error("{cause}; {remedy}")]
     Shape {
         /// The reason why not.
@@ -66,17 +66,17 @@ pub enum ShareError {
         /// The way out.
         remedy: &'static str,
     },
-    /// Operands have one shape.
+    /// Operands must have the same shape.
     #[error(
         "{what} is {} rows of {} bits where {} of {} were expected; give operands of one width and as many rows",
         .found.1, .found.0, .expected.1, .expected.0
     )]
     Operand {
-        /// The operand in question.
+        /// The operand that has another shape.
         what: &'static str,
-        /// Bits and rows that it should have.
+        /// The bits and rows that it should have.
         expected: (usize, usize),
-        /// Bits and rows that it has.
+        /// The bits and rows that it has.
         found: (usize, usize),
     },
 }
@@ -94,7 +94,7 @@ impl Shares {
         s
     }
 
-    /// Bytes of the shared value.
+    /// The length of the shared value in bytes.
     #[must_use]
     pub fn len(&self) -> usize {
         self.own.len()
@@ -131,7 +131,7 @@ impl Shares {
     }
 }
 
-/// `a ^= b`, lengths equal.
+/// Computes `a ^= b`; the lengths must be equal.
 pub fn xor_into(a: &mut [u8], b: &[u8]) {
     assert_eq!(a.len(), b.len());
     for (a, b) in a.iter_mut().zip(b) {
@@ -141,7 +141,8 @@ pub fn xor_into(a: &mut [u8], b: &[u8]) {
 
 /// A dealer's shares of a value, for tests and benchmarks: the dealer sees all three parties'
 /// shares. In a session an input comes through [`Batch::share`](crate::Batch::share) or from an
-/// [`Owner`](crate::Owner). Two of the `x_i` come from `prg`, the third is what is left.
+/// [`Owner`](crate::Owner). Two of the `x_i` come from `prg`; the third is the difference from the
+/// value.
 #[must_use]
 pub fn share(prg: &mut Prg, value: &[u8]) -> [Shares; 3] {
     let (mut x0, mut x1, mut x2) = (vec![0; value.len()], vec![0; value.len()], value.to_vec());
@@ -160,7 +161,7 @@ pub fn share(prg: &mut Prg, value: &[u8]) -> [Shares; 3] {
     shares
 }
 
-/// The value behind the three parties' `own` shares, for a recipient outside the parties.
+/// The value of the three parties' `own` shares, for a recipient outside the parties.
 ///
 /// # Errors
 /// [`ShareError::Length`] if they differ in length.

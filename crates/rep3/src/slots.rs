@@ -1,25 +1,25 @@
-//! Shares of a circuit's wires, strip by strip; the layout is in [`layers`](crate::layers).
+//! Shares of a circuit's wires, strip by strip; [`layers`](crate::layers) describes the layout.
 
 use crate::Role;
 use hushwire_block::Buffer;
 use hushwire_circuit::{ONE, Slot, ZERO};
 use hushwire_simd::Lanes;
 
-/// LOCAL: bytes of a strip's planes. Long strips share the work of reading a gate among several
+/// LOCAL: the bytes of a strip's planes. Long strips spread the work of reading a gate over several
 /// vectors; short ones keep large circuits in the cache.
 pub(crate) const SHORT: usize = 64;
 pub(crate) const LONG: usize = 256;
-/// LOCAL: what all slots of a long strip may take.
+/// LOCAL: the most bytes that all slots of a long strip may take.
 const LONG_BYTES: usize = 2 << 20;
 
-/// 64 bytes, the longest vector.
+/// 64 bytes, the length of the longest vector.
 pub(crate) const LONGEST: usize = 64;
 
 /// Both shares of every live wire of one batch.
 #[derive(Default)]
 pub(crate) struct Slots {
     pub(crate) bytes: Buffer,
-    /// The most that they were.
+    /// The most bytes that were in use.
     most: usize,
     pub(crate) count: usize,
     pub(crate) plane: usize,
@@ -65,14 +65,14 @@ impl Slots {
         s * self.strip_bytes() + (2 * slot as usize + share) * self.strip
     }
 
-    /// Writes a plane of a share (0 own, 1 next).
+    /// Writes a plane of one share (0 own, 1 next).
     pub(crate) fn put(&mut self, slot: Slot, share: usize, plane: &[u8]) {
         for (s, part) in plane.chunks(self.strip).enumerate() {
             self.at(s, slot, share)[..part.len()].copy_from_slice(part);
         }
     }
 
-    /// Reads a plane of a share (0 own, 1 next).
+    /// Reads a plane of one share (0 own, 1 next).
     pub(crate) fn get(&self, slot: Slot, share: usize, plane: &mut [u8]) {
         for (s, part) in plane.chunks_mut(self.strip).enumerate() {
             let from = self.place(s, slot, share);
@@ -80,8 +80,8 @@ impl Slots {
         }
     }
 
-    /// One vector of a share (0 own, 1 next) of a slot, from byte `at` of the plane on, a multiple
-    /// of the vector.
+    /// One vector of a share (0 own, 1 next) of a slot, from byte `at` of the plane on. `at` is a
+    /// multiple of the vector's length.
     #[inline(always)]
     pub(crate) fn vector<L: Lanes>(&self, l: L, slot: Slot, share: usize, at: usize) -> L::V {
         let strip = self.strip;
@@ -90,7 +90,7 @@ impl Slots {
     }
 }
 
-/// The front of `s`; what is missing of a vector reads as zero.
+/// Loads the front of `s`; missing bytes of the vector read as zero.
 #[inline(always)]
 pub(crate) fn load_part<L: Lanes>(l: L, s: &[u8]) -> L::V {
     if s.len() >= L::BYTES {
@@ -101,7 +101,7 @@ pub(crate) fn load_part<L: Lanes>(l: L, s: &[u8]) -> L::V {
     l.load(&whole)
 }
 
-/// The front of a vector to `s`, as much as fits.
+/// Stores the front of a vector to `s`, as much as fits.
 #[inline(always)]
 pub(crate) fn store_part<L: Lanes>(l: L, v: L::V, s: &mut [u8]) {
     if s.len() >= L::BYTES {

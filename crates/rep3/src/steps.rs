@@ -1,9 +1,9 @@
-//! Inputs of parties and outputs to parties, as machines on the ring against the direction of
-//! products.
+//! Inputs of parties and outputs to parties, as machines on the ring that runs against the
+//! direction of products.
 //!
 //! ```text
-//! input of party p:   x_p grows from the key that it shares with its left neighbour, x_{p+2} is
-//!                     zero,
+//! input of party p:   x_p is expanded from the key that p shares with its left neighbour;
+//!                     x_{p+2} is zero;
 //!                     x_{p+1} = v ⊕ x_p, or v − x_p of words, goes to the right
 //! output to party r:  it lacks x_{r+2}, which its left neighbour has as `own`
 //! ```
@@ -20,12 +20,12 @@ use std::ops::Range;
 /// An input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Input {
-    /// The party that brings it; `None` for an owner outside, whose
+    /// The party that brings it; `None` for an owner outside the parties, whose
     /// [`OwnerInputs`](crate::OwnerInputs) fill its place.
     pub owner: Option<Role>,
-    /// Bytes of its value.
+    /// The bytes of its value.
     pub bytes: usize,
-    /// How its shares add up.
+    /// The group in which it is shared.
     pub addition: Addition,
 }
 
@@ -34,13 +34,13 @@ pub struct Input {
 pub struct Output {
     /// The parties that learn it.
     pub learns: [bool; 3],
-    /// Bytes of its value.
+    /// The bytes of its value.
     pub bytes: usize,
-    /// How its shares add up.
+    /// The group in which it is shared.
     pub addition: Addition,
 }
 
-/// The parties' inputs under way.
+/// The sharing of the parties' inputs, in progress.
 #[must_use = "run it, then finish"]
 pub struct Sharing {
     shares: Shares,
@@ -83,7 +83,7 @@ impl Sharing {
         Ok(Sharing { shares, out, from_left, done: inputs.is_empty(), latch: Latch::new() })
     }
 
-    /// Shares of all inputs, one after the other; zeros where an owner outside brings it.
+    /// The shares of all inputs, one after the other, with zeros for those of owners outside.
     ///
     /// # Panics
     /// If it has not run (the caller's bug).
@@ -126,11 +126,12 @@ impl Sharing {
     }
 }
 
-/// Outputs to parties under way.
+/// The opening of outputs to parties, in progress.
 #[must_use = "run it, then finish"]
 pub struct Reveal {
     out: Scratch<u8>,
-    /// The sum of the two shares that this party holds of what it learns; afterwards, the value.
+    /// The sum of the two shares that this party holds of the outputs that it learns; after the
+    /// run, their value.
     value: Wiped<Vec<u8>>,
     /// The parts of `value`.
     parts: Vec<(Addition, usize)>,
@@ -160,9 +161,9 @@ impl Reveal {
         Reveal { out, value, parts, done, latch: Latch::new() }
     }
 
-    /// One output of bytes whose shares add up by ⊕, from `out`, this party's own share if the
-    /// right neighbour learns it, and `value`, the sum of both if this party does; each empty
-    /// otherwise.
+    /// The opening of one output of bytes that is shared by ⊕. `out` is this party's own share if
+    /// the right neighbour learns it, and `value` the sum of both shares if this party learns it.
+    /// Each is empty otherwise.
     pub(crate) fn of_sums(learns: [bool; 3], me: Role, out: Scratch<u8>, value: Wiped<Vec<u8>>) -> Self {
         assert_eq!((out.is_empty(), value.is_empty()), (!learns[me.right().index()], !learns[me.index()]));
         let parts = if value.is_empty() { vec![] } else { vec![(Addition::Xor, value.len())] };
@@ -215,7 +216,7 @@ impl Reveal {
     }
 }
 
-/// The cost of a machine with this round alone; one that moves nothing is none.
+/// The cost of a machine with this round alone; a round that moves no bytes costs nothing.
 pub(crate) fn one_round(round: Option<Round>) -> Option<Cost> {
     let moves = round.filter(|round| round.out + round.into > 0);
     Some(Cost { rounds: moves.is_some().into(), bytes_sent: moves.map_or(0, |round| round.out as u64) })

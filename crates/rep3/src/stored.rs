@@ -1,19 +1,20 @@
-//! Inputs at rest: an owner shares columns once, part by part, and each party keeps what it was
-//! given until a run takes them.
+//! Inputs at rest: an owner shares columns once, part by part, and each party keeps its shares
+//! until a run uses them.
 //!
 //! ```text
 //! seeds     once: party i keeps those of x_i and x_{i+1}
-//! a part    2^18 elements of every column, the last part the rest
+//! a part    2^18 elements of every column; the last part has the rest
 //! a column  bit planes, one behind the other, each a bit of all elements of the part: x_e in full,
-//!           e = (part + column) mod 3, kept by its holders, parties e and e-1; the others grow
+//!           e = (part + column) mod 3, kept by its holders, parties e and e-1;
+//!           the other two are expanded
 //! ```
 //!
 //! The bytes are those of an [`Owner`] in a session, with the part in place of the batch and the
 //! column in place of the input.
 //!
-//! **Security.** As of an [`Owner`]: shares of two parties are compared in every run, before
-//! anything that depends on them is opened ([`Comparison`](crate::Comparison)). So a part that was
-//! forged, or that rotted on a disk, opens nothing.
+//! **Security.** As for an [`Owner`]: shares of two parties are compared in every run, before
+//! anything that depends on them is opened ([`Comparison`](crate::Comparison)). So nothing is
+//! opened if a part was forged, or was damaged on a disk.
 
 use crate::{
     Addition, Owner, OwnerSeeds, Role, ShareError,
@@ -23,34 +24,34 @@ use hushwire_aes::Backend;
 use hushwire_block::Wiped;
 use std::ops::Range;
 
-/// AGREEMENT: elements of a column in a part.
+/// AGREEMENT: the number of a column's elements in a part.
 pub const PART: u64 = 1 << 18;
 
-/// A column at rest: its place among the others is part of how it is shared.
+/// A column at rest. Its position among the columns is part of how it is shared.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredColumn {
-    /// The name of the input that it is.
+    /// The name of the input that the column provides.
     pub name: String,
-    /// Bits of an element.
+    /// The bits of an element.
     pub bits: u32,
-    /// Lengths of its axes.
+    /// The lengths of its axes.
     pub lengths: Vec<u64>,
 }
 
 impl StoredColumn {
-    /// A column of a table.
+    /// A column of a table, with one axis.
     #[must_use]
     pub fn new(name: &str, bits: u32, rows: u64) -> Self {
         Self { name: name.to_owned(), bits, lengths: vec![rows] }
     }
 
-    /// How many elements it has.
+    /// The number of its elements.
     #[must_use]
     pub fn elements(&self) -> u64 {
         self.lengths.iter().product()
     }
 
-    /// Its elements that are in a part.
+    /// The range of its elements in a part.
     #[must_use]
     pub fn range(&self, part: u32) -> Range<u64> {
         let all = self.elements();
@@ -58,25 +59,26 @@ impl StoredColumn {
         at(part.into())..at(u64::from(part) + 1)
     }
 
-    /// Bytes of its planes in a part; none behind its end.
+    /// The bytes of its planes in a part; zero behind the column's end.
     #[must_use]
     pub fn bytes(&self, part: u32) -> usize {
         let range = self.range(part);
         self.bits as usize * ((range.end - range.start) as usize).div_ceil(8)
     }
 
-    /// Bytes of its planes over all elements.
+    /// The bytes of its planes over all elements.
     #[must_use]
     pub fn all_bytes(&self) -> usize {
         self.bits as usize * (self.elements() as usize).div_ceil(8)
     }
 
-    /// Copies the planes of a part between the planes of all elements and those of the part.
+    /// Calls `copy` for each plane, with its place among the planes of all elements and among those
+    /// of the part.
     fn each_plane(&self, part: u32, mut copy: impl FnMut(Range<usize>, Range<usize>)) {
         let range = self.range(part);
         let (all, height) =
             ((self.elements() as usize).div_ceil(8), ((range.end - range.start) as usize).div_ceil(8));
-        // Parts begin on whole bytes of planes.
+        // Parts begin at whole bytes of planes.
         let first = (range.start / 8) as usize;
         for plane in 0..self.bits as usize {
             let at = plane * all + first;
@@ -84,10 +86,10 @@ impl StoredColumn {
         }
     }
 
-    /// The planes of a part, from those of all elements.
+    /// Cuts the planes of a part from those of all elements.
     ///
     /// # Panics
-    /// If they are not [`StoredColumn::all_bytes`] (the caller's bug).
+    /// If `planes` is shorter than [`StoredColumn::all_bytes`] (the caller's bug).
     #[must_use]
     pub fn part_of(&self, planes: &[u8], part: u32) -> Wiped<Vec<u8>> {
         let mut cut = Wiped::new(vec![0; self.bytes(part)]);
@@ -103,7 +105,7 @@ pub fn parts(columns: &[StoredColumn]) -> u32 {
     u32::try_from(most.div_ceil(PART)).unwrap_or(u32::MAX).max(1)
 }
 
-/// The columns whose full share a party keeps of a part, with the place of each in the part's
+/// The columns whose full share a party keeps for a part, with the place of each in the part's
 /// bytes.
 #[must_use]
 pub fn held(columns: &[StoredColumn], party: Role, part: u32) -> Vec<(usize, Range<usize>)> {
@@ -118,17 +120,17 @@ pub fn held(columns: &[StoredColumn], party: Role, part: u32) -> Vec<(usize, Ran
     all
 }
 
-/// Bytes that a party keeps of a part.
+/// The bytes that a party keeps of a part.
 #[must_use]
 pub fn part_bytes(columns: &[StoredColumn], party: Role, part: u32) -> usize {
     held(columns, party, part).last().map_or(0, |(_, place)| place.end)
 }
 
-/// An owner that shares a data set, part by part.
+/// An owner that shares a data set part by part.
 pub struct Dealer(Owner);
 
 impl Dealer {
-    /// Draws the seeds of a data set.
+    /// Draws the seeds for a data set.
     #[must_use]
     pub fn new(backend: Backend) -> Self {
         Self(Owner::new(backend))
@@ -140,10 +142,11 @@ impl Dealer {
         self.0.seeds(party)
     }
 
-    /// Shares a part, once, of the planes of every column: what each party keeps of it.
+    /// Shares a part of the planes of every column, once, and returns the bytes that each party
+    /// keeps of it.
     ///
     /// # Errors
-    /// There are not as many planes as columns have.
+    /// [`ShareError::Length`] unless there are planes for each column, with the column's bytes.
     pub fn part(
         &self,
         columns: &[StoredColumn],
@@ -166,8 +169,9 @@ impl Dealer {
 }
 
 impl OwnerSeeds {
-    /// Both shares of a column's part at a party: one from the bytes that it keeps, where it keeps
-    /// them, and the other grown. They go to their place among the planes of all elements.
+    /// Both shares of a column's part at a party: one from the bytes that it keeps, if it keeps
+    /// any, and the others expanded. They are written to their place among the planes of all
+    /// elements.
     ///
     /// # Panics
     /// If `kept` or `shares` have other lengths than the column (the caller's bug).

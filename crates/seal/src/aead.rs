@@ -1,24 +1,27 @@
-//! AES-256-GCM under keys that are drawn for one use.
+//! AES-256-GCM under keys that are drawn for a single use.
+//!
+//! The caller gives the nonce; [`nonce`] makes one from a number. Associated data binds a
+//! ciphertext to its place.
 
 use crate::SealError;
 use aws_lc_rs::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 use hushwire_block::Wiped;
 
-/// Bytes that a ciphertext is longer than what is in it.
+/// The number of bytes by which a ciphertext is longer than its plaintext.
 pub(crate) const TAG_BYTES: usize = 16;
 
 fn key(key: &[u8; 32]) -> LessSafeKey {
     LessSafeKey::new(UnboundKey::new(&AES_256_GCM, key).expect("the key has 32 bytes"))
 }
 
-/// The nonce of a number. No number is used twice under a key.
+/// The nonce for a number. No number may be used twice under one key.
 pub(crate) fn nonce(number: u64) -> [u8; NONCE_LEN] {
     let mut nonce = [0; NONCE_LEN];
     nonce[..8].copy_from_slice(&number.to_le_bytes());
     nonce
 }
 
-/// Seals in place: nothing that is secret is copied.
+/// Seals in place, so that no secret is copied.
 pub(crate) fn seal(
     secret: &[u8; 32],
     nonce: [u8; NONCE_LEN],
@@ -28,13 +31,13 @@ pub(crate) fn seal(
     let nonce = Nonce::assume_unique_for_key(nonce);
     let tag = key(secret).seal_in_place_separate_tag(nonce, Aad::from(aad), &mut plain);
     let tag = tag.expect("a message is shorter than 64 GiB");
-    // It is ciphertext by now.
+    // The bytes are ciphertext by now.
     let mut sealed = std::mem::take(&mut *plain);
     sealed.extend_from_slice(tag.as_ref());
     sealed
 }
 
-/// Opens in place; `what` is for the error.
+/// Opens in place; `what` names the content for the error.
 pub(crate) fn open(
     secret: &[u8; 32],
     nonce: [u8; NONCE_LEN],

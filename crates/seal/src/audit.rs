@@ -1,14 +1,14 @@
-//! The audit log: a chain of entries, each with the hash of the one before.
+//! The audit log: a chain of entries, each with the hash of the previous one.
 //!
 //! ```text
 //! entry   canonical JSON on a line: action, actor, at, detail, hash, object, prev, seq
 //! hash    BLAKE3 of the entry without its hash, under a key of this format
-//! prev    the hash of the entry before; 64 zeros at the first, whose seq is 1
+//! prev    the hash of the previous entry; 64 zeros at the first, whose seq is 1
 //! ```
 //!
-//! Whoever rewrites a whole log makes a chain that holds. Therefore the parties record each other's
-//! [`AuditHead`] in their own logs, and [`contradiction`] finds the first that a log does not have
-//! any more.
+//! An attacker who rewrites a whole log can make a chain that verifies. Therefore the parties
+//! record each other's [`AuditHead`] in their own logs, and [`contradiction`] finds the first
+//! recorded head that a log no longer has.
 
 use crate::{BlakeName, canonical, from_canonical};
 use hushwire_fault::{Fault, code};
@@ -24,38 +24,38 @@ use std::{
 };
 
 const CONTEXT: &str = "hushwire 2026 audit entry v1";
-/// LOCAL: bytes of a line, at most.
+/// LOCAL: the most bytes of a line.
 const LONGEST: u64 = 1 << 20;
 
 /// An entry of a log.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AuditEntry {
-    /// Its number, from 1.
+    /// The entry's number, from 1.
     pub seq: u64,
-    /// When, in milliseconds since 1970.
+    /// The time, in milliseconds since 1970.
     pub at: u64,
-    /// Who did it: a token's label, a peer, the daemon.
+    /// The actor: a token's label, a peer, or the daemon.
     pub actor: String,
-    /// The deed, as `approve`.
+    /// The action, such as `approve`.
     pub action: String,
-    /// To what.
+    /// The object of the action.
     pub object: String,
-    /// More about it, never a value of anybody's data.
+    /// Details, which never include a value from a member's data.
     pub detail: Map<String, Value>,
-    /// The hash of the entry before.
+    /// The hash of the previous entry.
     pub prev: BlakeName,
-    /// The hash of this one.
+    /// The hash of this entry.
     pub hash: BlakeName,
 }
 
-/// The end of a log, which names all that is before it. Written `SEQ:blake3:DIGITS`.
+/// The end of a log, which identifies all entries before it. Its text is `SEQ:blake3:DIGITS`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AuditHead {
-    /// The number of the last entry; 0 of an empty log.
+    /// The number of the last entry; 0 for an empty log.
     pub seq: u64,
-    /// Its hash.
+    /// The hash of the last entry.
     pub hash: BlakeName,
 }
 
@@ -81,35 +81,35 @@ impl FromStr for AuditHead {
     }
 }
 
-/// The content of an entry, before it is one.
+/// The content of an entry, before it is chained.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AuditEvent {
-    /// When, in milliseconds since 1970.
+    /// The time, in milliseconds since 1970.
     pub at: u64,
-    /// Who did it.
+    /// The actor.
     pub actor: String,
-    /// The deed, as `approve`.
+    /// The action, such as `approve`.
     pub action: String,
-    /// To what.
+    /// The object of the action.
     pub object: String,
-    /// More about it, never a value of anybody's data.
+    /// Details, which never include a value from a member's data.
     pub detail: Map<String, Value>,
 }
 
-/// The first entry of a chain that is wrong.
+/// The first invalid entry of a chain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BrokenChain {
-    /// Its line, from 1.
+    /// The entry's line, from 1.
     pub line: u64,
-    /// The reason for which it does not hold.
+    /// The reason why the entry is invalid.
     pub cause: String,
 }
 
 impl AuditEntry {
-    /// The entry of an event behind a head.
+    /// Makes the entry of an event that follows a head.
     ///
     /// # Errors
-    /// The detail has a number that is not whole.
+    /// The details contain a number that is not whole.
     pub fn link(head: &AuditHead, event: AuditEvent) -> Result<Self, Fault> {
         let AuditEvent { at, actor, action, object, detail } = event;
         let (seq, prev) = (head.seq + 1, head.hash);
@@ -123,16 +123,16 @@ impl AuditEntry {
         Ok(BlakeName(blake3::derive_key(CONTEXT, canonical(&bare)?.as_bytes())))
     }
 
-    /// The head that the log has once this is its last entry.
+    /// The head of a log whose last entry is this one.
     #[must_use]
     pub fn head(&self) -> AuditHead {
         AuditHead { seq: self.seq, hash: self.hash }
     }
 
-    /// Whether this entry follows a head.
+    /// Checks that this entry follows a head.
     ///
     /// # Errors
-    /// It does not; the cause.
+    /// It does not; the text is the cause.
     pub fn follows(&self, head: &AuditHead) -> Result<(), String> {
         if self.seq != head.seq + 1 {
             return Err(format!("its number is {}, and {} would be next", self.seq, head.seq + 1));
@@ -147,10 +147,10 @@ impl AuditEntry {
     }
 }
 
-/// Checks a whole chain, and gives its head.
+/// Checks a whole chain, and returns its head.
 ///
 /// # Errors
-/// The first entry that is wrong, or a line that cannot be read.
+/// The first invalid entry, or a line that cannot be read.
 pub fn verify(lines: impl BufRead) -> Result<AuditHead, BrokenChain> {
     let mut head = AuditHead::EMPTY;
     for_each(lines, |entry| {
@@ -160,7 +160,7 @@ pub fn verify(lines: impl BufRead) -> Result<AuditHead, BrokenChain> {
     Ok(head)
 }
 
-/// Checks a chain, and hands out its entries until `take` says that it is enough.
+/// Checks a chain, and passes its entries to `take` until that returns false.
 fn for_each(mut lines: impl BufRead, mut take: impl FnMut(AuditEntry) -> bool) -> Result<(), BrokenChain> {
     let mut head = AuditHead::EMPTY;
     let mut line = vec![];
@@ -182,8 +182,8 @@ fn for_each(mut lines: impl BufRead, mut take: impl FnMut(AuditEntry) -> bool) -
     Ok(())
 }
 
-/// The first recorded head that a log does not have: an entry was removed or replaced after it was
-/// recorded. `entries` are the log's, from its beginning.
+/// The first recorded head that a log does not have, which shows that an entry was removed or
+/// replaced after it was recorded. `entries` are all entries of the log, from its beginning.
 #[must_use]
 pub fn contradiction(recorded: &[AuditHead], entries: &[AuditEntry]) -> Option<AuditHead> {
     let has = |head: &AuditHead| match head.seq.checked_sub(1) {
@@ -196,22 +196,22 @@ pub fn contradiction(recorded: &[AuditHead], entries: &[AuditEntry]) -> Option<A
     recorded.iter().find(|head| !has(head)).copied()
 }
 
-/// A log in a file, open for appending. One process has it at a time.
+/// A log in a file, open for appending. Only one process has it at a time.
 pub struct AuditLog {
     path: PathBuf,
     file: File,
     head: AuditHead,
-    /// Bytes of whole entries.
+    /// The number of bytes of whole entries.
     length: u64,
 }
 
 impl AuditLog {
-    /// Opens a log, or begins one, and checks its chain. A last line without an end, which a
-    /// process that was killed may leave, was never reported as written and is cut off: the number
-    /// of bytes that went with it is given, too.
+    /// Opens a log, or begins one, and checks its chain. A killed process may leave a last line
+    /// without an end. That line was never reported as written, and is cut off. Returns the number
+    /// of bytes that were cut off as well.
     ///
     /// # Errors
-    /// The chain does not hold, another process has the log, or it cannot be read.
+    /// The chain is invalid, another process has the log, or it cannot be read.
     pub fn open(path: &Path) -> Result<(Self, u64), Fault> {
         let io = |e: &io::Error| Fault::io("write", path, e);
         let file = OpenOptions::new().read(true).append(true).create(true).mode(0o600).open(path);
@@ -233,7 +233,7 @@ impl AuditLog {
         reader.seek(SeekFrom::Start(0)).map_err(|e| io(&e))?;
         let head = verify(reader).map_err(|broken| broken.fault(path))?;
         if whole == 0 {
-            // Its name is on the disk before anything relies on it.
+            // The log's name must be on disk before anything relies on it.
             let dir = path.parent().filter(|dir| *dir != Path::new("")).unwrap_or(Path::new("."));
             File::open(dir).and_then(|dir| dir.sync_all()).map_err(|e| io(&e))?;
         }
@@ -246,10 +246,10 @@ impl AuditLog {
         self.head
     }
 
-    /// Appends an entry. It is on the disk when this returns.
+    /// Appends an entry. It is on disk when this returns.
     ///
     /// # Errors
-    /// The disk refused; the log is as it was before.
+    /// The disk fails. The log is as it was before.
     pub fn append(&mut self, event: AuditEvent) -> Result<AuditEntry, Fault> {
         let entry = AuditEntry::link(&self.head, event)?;
         let mut line = canonical(&entry)?;
@@ -259,7 +259,7 @@ impl AuditLog {
         }
         let written = (&self.file).write_all(line.as_bytes()).and_then(|()| self.file.sync_data());
         if let Err(e) = written {
-            // A part of it that was written must not become a line with the next.
+            // A part that was written must not form a line with the next entry.
             let cut = self.file.set_len(self.length).and_then(|()| self.file.sync_all());
             let fault = Fault::io("write", &self.path, &e);
             return Err(cut.err().map_or(fault, |e| Fault::io("write", &self.path, &e)));
@@ -269,10 +269,10 @@ impl AuditLog {
         Ok(entry)
     }
 
-    /// Entries from number `from` on, `most` at most.
+    /// Returns entries from number `from` on, at most `most`.
     ///
     /// # Errors
-    /// The file cannot be read, or was changed meanwhile.
+    /// The file cannot be read, or was changed in the meantime.
     pub fn read(&self, from: u64, most: usize) -> Result<Vec<AuditEntry>, Fault> {
         let file = File::open(&self.path).map_err(|e| Fault::io("read", &self.path, &e))?;
         let mut entries = vec![];
@@ -290,7 +290,7 @@ impl AuditLog {
 }
 
 impl BrokenChain {
-    /// The error about a file.
+    /// The error for a file with this chain.
     #[must_use]
     pub fn fault(&self, path: &Path) -> Fault {
         let path = path.display();
@@ -298,7 +298,7 @@ impl BrokenChain {
     }
 }
 
-/// Bytes up to the last line end.
+/// The number of bytes up to the last end of a line.
 fn whole_lines(mut file: &File, length: u64) -> io::Result<u64> {
     let mut end = length;
     let mut piece = [0; 4096];
@@ -332,7 +332,7 @@ mod tests {
         }
     }
 
-    /// A log of `n` entries, in a directory of its own.
+    /// Makes a log of `n` entries, in a directory of its own.
     fn log(n: u64) -> (tempfile::TempDir, PathBuf, Vec<AuditEntry>) {
         let dir = tempfile::tempdir().expect("a directory");
         let path = dir.path().join("audit.log");
@@ -372,7 +372,7 @@ mod tests {
             let broken = verify(&changed[..]).expect_err("a byte was changed");
             assert_eq!(broken.line, line_of(at), "byte {at}: {}", broken.cause);
         }
-        // Lines that were removed, moved or doubled.
+        // Lines are removed, moved or doubled.
         let lines: Vec<_> = bytes.split_inclusive(|byte| *byte == b'\n').collect();
         for (order, line) in
             [(&[1, 2][..], 1), (&[0, 2], 2), (&[0, 2, 1], 2), (&[0, 0, 1], 2), (&[0, 1, 1], 3)]

@@ -1,9 +1,10 @@
-//! Canonical JSON: one text for one value, so that a signature over a text is one over the value.
+//! Canonical JSON: each value has exactly one text, so a signature over the text is one over the
+//! value.
 //!
 //! ```text
 //! object    members sorted by the bytes of their names, each name once
 //! number    a whole number of 64 bits
-//! string    escaped as JSON demands, and not beyond
+//! string    escaped where JSON demands it, and nowhere else
 //! between   nothing
 //! ```
 
@@ -11,10 +12,10 @@ use crate::SealError;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
-/// The one text of a value.
+/// Writes the canonical text of a value.
 ///
 /// # Errors
-/// It has a number that is not whole, or is no JSON.
+/// The value contains a number that is not whole, or cannot be written as JSON.
 pub fn canonical(value: &impl Serialize) -> Result<String, SealError> {
     let value = serde_json::to_value(value).map_err(|e| SealError::format("a value", e))?;
     let mut text = String::new();
@@ -22,10 +23,10 @@ pub fn canonical(value: &impl Serialize) -> Result<String, SealError> {
     Ok(text)
 }
 
-/// Reads a text that [`canonical`] wrote, and no other of the same value.
+/// Reads a text that [`canonical`] wrote. Other texts of the same value are refused.
 ///
 /// # Errors
-/// It is not canonical, or no value of this type.
+/// The text is not canonical, or not a value of this type.
 pub fn from_canonical<T: Serialize + DeserializeOwned>(
     what: &'static str,
     bytes: &[u8],
@@ -52,7 +53,7 @@ fn write(value: &Value, text: &mut String) -> Result<(), SealError> {
         }
         Value::Object(members) => {
             text.push('{');
-            // Whether the map keeps an order depends on features of other crates.
+            // The map's order depends on features of other crates.
             let mut names: Vec<_> = members.iter().collect();
             names.sort_by_key(|(name, _)| name.as_bytes());
             for (i, (name, value)) in names.into_iter().enumerate() {

@@ -1,4 +1,4 @@
-//! The proof that whoever fetches a result has the key that it is sealed to.
+//! The proof that a client that fetches a result has the key to which the result is sealed.
 //!
 //! ```text
 //! challenge   the id of the key (16) ‖ HPKE to the key: a secret (32)
@@ -6,8 +6,8 @@
 //! answer      the secret
 //! ```
 //!
-//! A key that results are sealed to cannot sign, so its holder opens a secret that was sealed to
-//! it. The party that made the challenge alone knows the secret.
+//! A key to which results are sealed cannot sign. Its holder therefore opens a secret that was
+//! sealed to it. Only the party that made the challenge knows the secret.
 
 use crate::{
     KeyId, Person, SealError, SealTo,
@@ -25,10 +25,10 @@ fn info(at: &ResultPlace<'_>, key: KeyId) -> Vec<u8> {
     place(DOMAIN, &[at.job.as_bytes(), at.output.as_bytes(), &numbers, &key.0])
 }
 
-/// Seals a secret to whom a result is sealed to.
+/// Seals a secret to the key to which a result is sealed.
 ///
 /// # Errors
-/// The key is none.
+/// The key is invalid.
 pub fn challenge(to: &SealTo, at: &ResultPlace<'_>, answer: &[u8; 32]) -> Result<Vec<u8>, SealError> {
     let id = to.id();
     Ok([&id.0[..], &envelope::seal(to, &info(at, id), answer)?].concat())

@@ -1,4 +1,4 @@
-//! Data sets at rest: shares of three parties, each party's sealed to it.
+//! Data sets at rest: shares of three parties, each sealed to its party.
 //!
 //! ```text
 //! envelope_i   HPKE to party i; info: domain, group, uid, i
@@ -7,11 +7,12 @@
 //!              for each input c in order whose share (p + c) mod 3 party i holds: that share
 //! ```
 //!
-//! A part has [`PART_ROWS`] rows, the last one fewer. An input's value is its bit planes, the
-//! lowest first, ⌈rows/8⌉ bytes each. Arrays, such as a model's weights, are cut into parts of as
-//! many elements, one array as the other, and a part has what there is of each: nothing of those
-//! that ended before it. Shares are what [`hushwire_rep3::Owner::full`] gives for the
-//! part as the batch, so a party reads them as it would read an owner who is there.
+//! A part has [`PART_ROWS`] rows; the last part may have fewer. The value of an input consists of
+//! its bit planes, the lowest first, with ⌈rows/8⌉ bytes each. Arrays, such as a model's weights,
+//! are all divided into parts of the same number of elements. A part holds the elements of each
+//! array that remain, so it holds nothing of an array that has already ended. Shares are those of
+//! [`hushwire_rep3::Owner::full`] with the part as the batch, so a party reads them in the same way
+//! as those of a connected owner.
 
 use crate::{
     BlakeName, Manifest, OpenKey, PART_ROWS, SchemaColumn, SealError, SealTo, SignKey, SignedManifest,
@@ -32,27 +33,27 @@ const PART: &str = "hushwire part v1";
 /// An owner's description of a data set, before its rows are read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DataDescription {
-    /// The name that people give it.
+    /// The name for people.
     pub name: String,
-    /// The line that it is a version of; `None` for a new one.
+    /// The line of versions that it belongs to; `None` for a new line.
     pub line: Option<BlakeName>,
-    /// Its version in the line, from 1.
+    /// The version in the line, from 1.
     pub version: u64,
-    /// The group of parties that it is for.
+    /// The group of parties for which it is made.
     pub group: String,
     /// The columns, as queries see them.
     pub schema: Vec<SchemaColumn>,
-    /// Sets of columns that the owner has found to be keys.
+    /// Sets of columns that the owner has verified to be keys.
     pub keys: Vec<Vec<String>>,
     /// The columns that are stored, in order.
     pub inputs: Vec<StoredColumn>,
-    /// When it is made, in seconds since 1970.
+    /// The time of creation, in seconds since 1970.
     pub created: u64,
-    /// When it may not be used any more, in seconds since 1970.
+    /// The time from which it may not be used any more, in seconds since 1970.
     pub expires: Option<u64>,
 }
 
-/// An owner's side: it shares a data set a part at a time.
+/// An owner's part: it shares a data set, one part after the other.
 pub struct Dealer {
     description: DataDescription,
     uid: BlakeName,
@@ -63,11 +64,11 @@ pub struct Dealer {
     parts: [Vec<BlakeName>; 3],
 }
 
-/// A data set without its parts.
+/// A data set that was dealt, without its parts.
 pub struct DealtData {
     /// The manifest.
     pub signed: SignedManifest,
-    /// Each party's envelope.
+    /// The envelope of each party.
     pub envelopes: [Vec<u8>; 3],
 }
 
@@ -75,7 +76,7 @@ impl Dealer {
     /// Draws seeds and content keys for one data set.
     ///
     /// # Errors
-    /// The description makes no sense.
+    /// The description is invalid.
     ///
     /// # Panics
     /// If the operating system gives no randomness.
@@ -97,12 +98,12 @@ impl Dealer {
         })
     }
 
-    /// Shares the next part: the planes of each input, in order. Every part but the last has
-    /// [`PART_ROWS`] rows; of arrays, `rows` are the elements that the longest has in this part.
-    /// Gives each party's sealed part, whose name goes into the manifest.
+    /// Shares the next part, given the planes of each input in order. Every part but the last has
+    /// [`PART_ROWS`] rows. For arrays, `rows` is the number of elements of the longest array in
+    /// this part. Returns each party's sealed part, whose name goes into the manifest.
     ///
     /// # Errors
-    /// These are not the planes of the inputs, or a part of fewer rows came before.
+    /// The planes do not match the inputs, or a previous part had fewer rows.
     pub fn part(&mut self, rows: u64, values: Vec<Wiped<Vec<u8>>>) -> Result<[Vec<u8>; 3], SealError> {
         const REMEDY: &str = "please report this with the schema";
         let (number, inputs) = (self.parts[0].len() as u64, &self.description.inputs);
@@ -114,7 +115,7 @@ impl Dealer {
                 format!("part {number} has {} inputs, and the data set {}", values.len(), inputs.len());
             return Err(SealError::data(cause, REMEDY));
         }
-        // A table's columns have this part's rows at least: `bytes` looks no further.
+        // A table's columns have at least this part's rows, and `bytes` counts no further.
         let all = self.rows + rows;
         if array_rows(inputs).is_some() && longest(inputs, 0).min((number + 1) * PART_ROWS) != all {
             let cause = format!("part {number} ends after {all} elements of its longest array");
@@ -131,7 +132,7 @@ impl Dealer {
         let mut plain = [0, 1, 2].map(|party| {
             let held = inputs.iter().enumerate().filter(|(input, _)| holds_full(party, number, *input));
             let bytes: u64 = held.map(|(_, column)| column.bytes(all, number)).sum();
-            // Nothing that is secret moves while it grows, and the tag has room.
+            // No secret is moved when the buffer grows, and there is space for the tag.
             Wiped::new(Vec::with_capacity(bytes as usize + TAG_BYTES))
         });
         for (input, value) in values.into_iter().enumerate() {
@@ -152,11 +153,11 @@ impl Dealer {
         Ok(sealed)
     }
 
-    /// Ends the data set: `rows` of those that were dealt are its own, and the others padding.
-    /// Arrays have no padding, and their number of rows follows from their lengths.
+    /// Ends the data set. The first `rows` of the dealt rows are its own, and the others are
+    /// padding. Arrays have no padding, and their number of rows follows from their lengths.
     ///
     /// # Errors
-    /// It has no rows, or the description makes no sense.
+    /// The data set has no rows, or the description is invalid.
     pub fn finish(self, rows: u64, key: &SignKey) -> Result<DealtData, SealError> {
         if self.rows == 0 {
             return Err(SealError::data("it has no rows", "name a file with rows"));
@@ -206,7 +207,7 @@ fn part_place(uid: &BlakeName, party: usize, part: u64, layout: &BlakeName) -> V
     place(PART, &[&uid.0, &[party as u8], &part.to_le_bytes(), &layout.0])
 }
 
-/// One party's view of a data set whose envelope it has opened. It has no `Debug`.
+/// One party's view of a data set whose envelope it has opened. No `Debug`: it holds secrets.
 pub struct OpenedData {
     key: Zeroizing<[u8; 32]>,
     seeds: Zeroizing<[u8; 32]>,
@@ -216,13 +217,13 @@ pub struct OpenedData {
 }
 
 impl OpenedData {
-    /// Bytes of [`to_bytes`](Self::to_bytes).
+    /// The length of [`to_bytes`](Self::to_bytes).
     pub const BYTES: usize = 64;
 
     /// Opens a party's envelope.
     ///
     /// # Errors
-    /// It is not the one that the manifest names, or is for another key.
+    /// The envelope is not the one that the manifest names, or is sealed to another key.
     pub fn new(key: &OpenKey, manifest: &Manifest, party: usize, sealed: &[u8]) -> Result<Self, SealError> {
         let what = "the envelope of the data set";
         if manifest.envelopes.get(party) != Some(&BlakeName::of(sealed)) {
@@ -233,7 +234,7 @@ impl OpenedData {
         Self::from_bytes(manifest, party, &plain)
     }
 
-    /// The content key and seeds, for the process that computes: never for a disk.
+    /// The content key and seeds, for the process that computes. They must not be written to disk.
     #[must_use]
     pub fn to_bytes(&self) -> Zeroizing<[u8; Self::BYTES]> {
         let mut bytes = Zeroizing::new([0; Self::BYTES]);
@@ -242,10 +243,10 @@ impl OpenedData {
         bytes
     }
 
-    /// Takes what [`to_bytes`](Self::to_bytes) gave.
+    /// Reads the bytes of [`to_bytes`](Self::to_bytes).
     ///
     /// # Errors
-    /// These are not as many bytes, or the manifest makes no sense.
+    /// The number of bytes is wrong, or the manifest is invalid.
     pub fn from_bytes(manifest: &Manifest, party: usize, bytes: &[u8]) -> Result<Self, SealError> {
         manifest.check()?;
         let halves = (bytes.len() == Self::BYTES && party < manifest.parts.len())
@@ -264,11 +265,11 @@ impl OpenedData {
         &self.seeds
     }
 
-    /// Opens a part: for each input in order, the share that came in full where this party holds
-    /// it.
+    /// Opens a part. It has, for each input in order, the share that is stored in full, if this
+    /// party holds it.
     ///
     /// # Errors
-    /// It is not the part that the manifest names, or does not open.
+    /// The part is not the one that the manifest names, or does not open.
     pub fn part(&self, number: u64, sealed: Vec<u8>) -> Result<Wiped<Vec<u8>>, SealError> {
         let what = || format!("part {number} of the data set {:?}", self.manifest.name);
         let named = usize::try_from(number).ok().and_then(|at| self.manifest.parts[self.party].get(at));
@@ -285,8 +286,8 @@ impl OpenedData {
         Ok(plain)
     }
 
-    /// The place of each input's full share in an opened part; `None` where this party holds none
-    /// and grows both.
+    /// The range of each input's full share in an opened part. `None` if this party expands both of
+    /// its shares from seeds.
     #[must_use]
     pub fn places(&self, number: u64) -> Vec<Option<std::ops::Range<usize>>> {
         let mut at = 0;

@@ -38,7 +38,7 @@ impl Group {
         }
     }
 
-    /// Deals a data set of these rows; `value` gives the planes of a part's input.
+    /// Deals a data set with these rows. `value` gives the planes of an input in a part.
     fn deal(
         &self,
         bits: &[u32],
@@ -58,7 +58,7 @@ impl Group {
         (dealer.finish(rows, &self.owner).unwrap_or_else(|e| panic!("{e}")), parts)
     }
 
-    /// Deals arrays of these lengths, of 3 bits each.
+    /// Deals arrays of these lengths, with 3 bits for each element.
     fn deal_arrays(&self, lengths: &[&[u64]]) -> (DealtData, Vec<[Vec<u8>; 3]>) {
         let dealer = self.arrays(lengths).unwrap_or_else(|e| panic!("{e}"));
         let inputs = dealer.description.inputs.clone();
@@ -94,7 +94,7 @@ fn array_value(part: u64, input: usize, bytes: usize) -> Vec<u8> {
     (0..bytes).map(|i| (i * 7 + input * 31 + part as usize) as u8).collect()
 }
 
-/// The two shares of an input that a party has: as a party of `hushwire_rep3` grows them.
+/// A party's two shares of an input, expanded as a party of `hushwire_rep3` does.
 fn shares(opened: &OpenedData, part: u64, input: usize, plain: &[u8], bytes: usize) -> [Vec<u8>; 2] {
     let place = opened.places(part)[input].clone();
     let e = ((part % 3) as usize + input) % 3;
@@ -155,7 +155,8 @@ fn shares_of_several_parts_add_up() {
     check_deal(&[1], PART_ROWS, 6);
 }
 
-/// Arrays of other lengths each, as a model has: an array that ended has nothing in later parts.
+/// Arrays have different lengths, as in a model. An array that has ended has nothing in later
+/// parts.
 #[test]
 fn shares_of_arrays_add_up_part_by_part() {
     let group = Group::new();
@@ -187,7 +188,7 @@ fn shares_of_arrays_add_up_part_by_part() {
     }
 }
 
-/// The rows that policies count follow from the arrays, and not from what the owner says.
+/// The rows that policies count follow from the arrays, and not from the owner's claim.
 #[test]
 fn arrays_have_the_rows_that_their_lengths_say_and_no_others() {
     let group = Group::new();
@@ -214,7 +215,7 @@ fn arrays_have_the_rows_that_their_lengths_say_and_no_others() {
             "{what}: {error:?}"
         );
     }
-    // A part is bound to the lengths, and not to the number of elements alone.
+    // A part is bound to the lengths, and not only to the number of elements.
     let mut turned = manifest.clone();
     turned.inputs[0].lengths = Some(vec![4, 6]);
     turned.rows = 4;
@@ -296,7 +297,7 @@ fn a_manifest_that_its_owner_signed_must_still_make_sense() {
         let mut manifest = dealt.signed.manifest().clone();
         change(&mut manifest);
         assert!(SignedManifest::sign(manifest.clone(), &group.owner).is_err(), "{what}");
-        // As a deviating owner would sign it.
+        // A deviating owner would sign it in this way.
         let text = crate::canonical(&manifest).expect("JSON");
         let signature = group.owner.sign(crate::domain::DATA, text.as_bytes());
         let error = SignedManifest::read(text.as_bytes(), signature).err();
@@ -333,7 +334,7 @@ fn changed_parts_and_envelopes_do_not_open() {
         opened.part(2, sealed.clone()).err().map(|e| e.fault().code()),
         changed.as_ref().map(|e| e.fault().code())
     );
-    // An owner who names another part, or gives other columns, in a manifest that it signs.
+    // An owner names another part, or other columns, in a manifest that it signs.
     let moved = |change: fn(&mut Manifest), number: u64, sealed: &Vec<u8>| {
         let mut manifest = manifest.clone();
         change(&mut manifest);
@@ -348,7 +349,7 @@ fn changed_parts_and_envelopes_do_not_open() {
     assert_eq!(moved(|m| m.inputs[0].bits = 9, 1, sealed), changed);
     assert_eq!(moved(|m| m.inputs[0].name.push('x'), 1, sealed), changed);
     assert_eq!(moved(|m| m.uid.0[0] ^= 1, 1, sealed), changed);
-    // Envelopes: another party's, another group's, another data set's, and changed ones.
+    // Envelopes of another party, another group and another data set, and changed ones.
     let open = |party: usize, key: usize, manifest: &Manifest, envelope: &[u8]| {
         OpenedData::new(&group.parties[key], manifest, party, envelope).err()
     };
@@ -365,7 +366,7 @@ fn changed_parts_and_envelopes_do_not_open() {
         let mut bits = dealt.envelopes[0].clone();
         bits[at] ^= 1;
         assert_eq!(open(0, 0, manifest, &bits), refused);
-        // The same if its owner names it.
+        // The result is the same if the owner names it.
         let mut named = manifest.clone();
         named.envelopes[0] = BlakeName::of(&bits);
         assert_eq!(open(0, 0, &named, &bits), refused);
@@ -395,7 +396,7 @@ fn values_that_do_not_fit_are_refused() {
     assert!(Dealer::new(group.description(&[]), group.to()).is_err());
 }
 
-/// χ² of bytes against the uniform distribution, in standard deviations from its mean of 255.
+/// The χ² of bytes against the uniform distribution, in standard deviations from its mean of 255.
 fn far_from_uniform(bytes: &[u8]) -> f64 {
     let mut counts = [0u64; 256];
     bytes.iter().for_each(|byte| counts[usize::from(*byte)] += 1);

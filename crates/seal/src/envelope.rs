@@ -1,5 +1,5 @@
 //! Small secrets sealed to a public key: HPKE with X-Wing, HKDF-SHA256 and ChaCha20-Poly1305, in
-//! mode base and without associated data. What an envelope is for is in its `info`.
+//! mode base and without associated data. The `info` states the purpose of an envelope.
 
 use crate::{OpenKey, SealError, SealTo};
 use hpke::{
@@ -9,12 +9,12 @@ use hpke::{
 use std::fmt;
 use zeroize::Zeroizing;
 
-/// Bytes of an encapsulated key.
+/// The length of an encapsulated key in bytes.
 const ENCAPSULATED_BYTES: usize = 1120;
-/// Bytes that an envelope is longer than what is in it.
+/// The number of bytes by which an envelope is longer than its content.
 pub(crate) const ENVELOPE_BYTES: usize = ENCAPSULATED_BYTES + 16;
 
-/// The encapsulated key, then the ciphertext.
+/// Seals a secret. The result is the encapsulated key, then the ciphertext.
 pub(crate) fn seal(to: &SealTo, info: &[u8], secret: &[u8]) -> Result<Vec<u8>, SealError> {
     let (encapsulated, sealed) = single_shot_seal::<ChaCha20Poly1305, HkdfSha256, XWing>(
         &OpModeS::Base,
@@ -27,7 +27,7 @@ pub(crate) fn seal(to: &SealTo, info: &[u8], secret: &[u8]) -> Result<Vec<u8>, S
     Ok([&encapsulated.to_bytes()[..], &sealed].concat())
 }
 
-/// Opens what [`seal`] gave, for the same `info`.
+/// Opens the result of [`seal`] for the same `info`.
 pub(crate) fn open(
     key: &OpenKey,
     info: &[u8],
@@ -49,8 +49,8 @@ pub(crate) fn open(
     .map_err(|_| changed())
 }
 
-/// The `info` and associated data of a place: a domain, then each part behind its length, so that
-/// two places never have the same bytes.
+/// The `info` and associated data of a place: a domain, then each part preceded by its length. Two
+/// places thus never have the same bytes.
 pub(crate) fn place(domain: &str, parts: &[&[u8]]) -> Vec<u8> {
     let mut bytes = vec![];
     for part in [&[domain.as_bytes()], parts].concat() {
@@ -75,8 +75,8 @@ mod tests {
         ct: String,
     }
 
-    /// Another implementation sealed it: hpke-js (npm: @hpke/core 1.9, @hpke/hybridkem-x-wing 0.7),
-    /// which browsers use.
+    /// The vector was sealed by another implementation: hpke-js (npm: @hpke/core 1.9,
+    /// @hpke/hybridkem-x-wing 0.7), which browsers use.
     #[test]
     fn what_another_implementation_sealed_opens() {
         let vector: Vector = serde_json::from_str(include_str!("hpke_js.json")).expect("a vector");
@@ -102,7 +102,8 @@ mod tests {
         for length in [0, 1, ENCAPSULATED_BYTES, envelope.len() - 1] {
             assert_eq!(opens(&key, b"place", &envelope[..length]), Err(SealError::changed("it")));
         }
-        // A bit of each byte; ciphertexts of ML-KEM and points of X25519 are among them.
+        // The loop changes a bit of each byte, including ciphertexts of ML-KEM and points of
+        // X25519.
         for at in (0..envelope.len()).step_by(3).chain(ENCAPSULATED_BYTES - 33..envelope.len()) {
             let mut changed = envelope.clone();
             changed[at] ^= 1 << (at % 8);

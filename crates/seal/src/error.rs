@@ -1,44 +1,44 @@
-//! Reasons for which something sealed cannot be used.
+//! Errors of sealed data.
 
 use crate::{KeyId, VerifyKey};
 use hushwire_fault::{Fault, code};
 use std::fmt;
 
-/// The reason why something sealed cannot be used.
+/// The reason why sealed data cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SealError {
-    /// The bytes are not of the format.
+    /// The bytes do not have the expected format.
     Format {
-        /// The thing that was read.
+        /// The kind of data that was read.
         what: &'static str,
-        /// The fault of it.
+        /// The fault in it.
         cause: String,
     },
     /// The bytes were changed, or belong to another key or place.
     Changed {
-        /// The thing that was to be opened.
+        /// The kind of data that was to be opened.
         what: String,
     },
-    /// A signature is not one by this key.
+    /// The signature is not from this key.
     Signature {
-        /// The thing that was signed.
+        /// The kind of data that was signed.
         what: &'static str,
-        /// The key that should have signed it.
+        /// The key that should have signed.
         key: VerifyKey,
     },
-    /// A key that is none.
+    /// The key is invalid.
     Key {
-        /// The key.
+        /// The kind of key.
         what: &'static str,
-        /// The fault of it.
+        /// The fault in it.
         cause: String,
     },
-    /// A result is sealed to a key that is not here.
+    /// The result is sealed to a key that is not available here.
     OtherKey(KeyId),
-    /// A data set that makes no sense.
+    /// The data set is invalid.
     Data {
-        /// The fault of it.
+        /// The fault in it.
         cause: String,
         /// The remedy.
         remedy: &'static str,

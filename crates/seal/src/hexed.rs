@@ -1,8 +1,8 @@
-//! Fixed bytes as lower-case hexadecimal digits.
+//! Byte arrays as lower-case hexadecimal digits.
 
 use crate::SealError;
 
-/// Exactly `N` bytes of lower-case digits: a name has one text.
+/// Reads exactly `N` bytes of lower-case digits, so that each name has a single text.
 pub(crate) fn read<const N: usize>(what: &'static str, text: &str) -> Result<[u8; N], SealError> {
     let mut bytes = [0; N];
     let wanted =
@@ -14,7 +14,7 @@ pub(crate) fn read<const N: usize>(what: &'static str, text: &str) -> Result<[u8
     Ok(bytes)
 }
 
-/// Gives a tuple struct of bytes its texts: `Display`, `FromStr` and serde, behind a prefix.
+/// Implements the texts of a tuple struct of bytes: `Display`, `FromStr` and serde, with a prefix.
 macro_rules! hexed {
     ($name:ident, $what:literal, $prefix:literal) => {
         impl std::fmt::Display for $name {

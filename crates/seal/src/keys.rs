@@ -1,17 +1,21 @@
 //! Keys that sign and keys that open, and their public halves.
+//!
+//! A [`SignKey`] signs with Ed25519 (RFC 8032), and an [`OpenKey`] is an X-Wing key for HPKE. A
+//! signature covers its domain, so one for one use is invalid for another. Private keys have no
+//! `Debug` and are wiped when dropped.
 
 use crate::{SealError, hexed::hexed};
 use aws_lc_rs::signature::{ED25519, Ed25519KeyPair, KeyPair, UnparsedPublicKey};
 use hpke::{Deserializable, Kem, Serializable, kem::XWing};
 use zeroize::{ZeroizeOnDrop, Zeroizing};
 
-/// Bytes of an X-Wing public key.
+/// The length of an X-Wing public key in bytes.
 pub(crate) const PUBLIC_BYTES: usize = 1216;
 
-/// Fresh bytes of the operating system.
+/// Draws bytes from the operating system.
 ///
 /// # Panics
-/// If it gives no randomness: nothing secret is possible then.
+/// If the system gives no randomness, since no secret is possible without it.
 pub(crate) fn drawn<const N: usize>() -> [u8; N] {
     let mut bytes = [0; N];
     getrandom::fill(&mut bytes).expect("the operating system gives randomness");
@@ -22,24 +26,24 @@ pub(crate) fn drawn<const N: usize>() -> [u8; N] {
 #[derive(ZeroizeOnDrop)]
 pub struct SignKey([u8; 32]);
 
-/// A public Ed25519 key: 64 digits.
+/// A public Ed25519 key. Its text has 64 digits.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct VerifyKey(pub [u8; 32]);
 
-/// An Ed25519 signature: 128 digits.
+/// An Ed25519 signature. Its text has 128 digits.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Signature(pub [u8; 64]);
 
 hexed!(VerifyKey, "a public key", "");
 hexed!(Signature, "a signature", "");
 
-/// The bytes that are signed: the domain, a byte 0, the message.
+/// The bytes that are signed: the domain, a zero byte, and the message.
 fn framed(domain: &str, message: &[u8]) -> Vec<u8> {
     [domain.as_bytes(), &[0], message].concat()
 }
 
 impl SignKey {
-    /// A fresh key.
+    /// Draws a key.
     ///
     /// # Panics
     /// If the operating system gives no randomness.
@@ -48,13 +52,13 @@ impl SignKey {
         Self(drawn())
     }
 
-    /// The key of RFC 8032's 32 bytes.
+    /// The key with this seed, the 32 secret bytes of RFC 8032.
     #[must_use]
     pub fn from_seed(seed: &[u8; 32]) -> Self {
         Self(*seed)
     }
 
-    /// The secret itself, for a file of keys.
+    /// The secret bytes, for a file of keys.
     #[must_use]
     pub fn expose(&self) -> &[u8; 32] {
         &self.0
@@ -75,7 +79,7 @@ impl SignKey {
         VerifyKey(public)
     }
 
-    /// Signs a message of a domain.
+    /// Signs a message in a domain.
     ///
     /// # Panics
     /// Never.
@@ -88,10 +92,10 @@ impl SignKey {
 }
 
 impl VerifyKey {
-    /// Checks a signature of this key. `what` was signed, for the error.
+    /// Checks a signature by this key. `what` names the signed data for the error.
     ///
     /// # Errors
-    /// It does not hold.
+    /// The signature is invalid.
     pub fn verify(
         &self,
         what: &'static str,
@@ -105,8 +109,8 @@ impl VerifyKey {
     }
 }
 
-/// A private X-Wing key, which opens what is sealed to its public half. It can be neither printed
-/// nor compared.
+/// A private X-Wing key, which opens data that is sealed to its public half. It can be neither
+/// printed nor compared.
 #[derive(ZeroizeOnDrop)]
 pub struct OpenKey([u8; 32]);
 
@@ -116,14 +120,14 @@ pub struct SealTo([u8; PUBLIC_BYTES]);
 
 hexed!(SealTo, "a public key", "");
 
-/// The short name of a public X-Wing key: `key:` and 32 digits.
+/// The short name of a public X-Wing key. Its text is `key:` and 32 digits.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct KeyId(pub [u8; 16]);
 
 hexed!(KeyId, "a key's id", "key:");
 
 impl OpenKey {
-    /// A fresh key.
+    /// Draws a key.
     ///
     /// # Panics
     /// If the operating system gives no randomness.
@@ -132,13 +136,13 @@ impl OpenKey {
         Self(drawn())
     }
 
-    /// The key of these 32 bytes.
+    /// The key with these 32 bytes.
     #[must_use]
     pub fn from_bytes(bytes: &[u8; 32]) -> Self {
         Self(*bytes)
     }
 
-    /// The secret itself, for a file of keys.
+    /// The secret bytes, for a file of keys.
     #[must_use]
     pub fn expose(&self) -> &[u8; 32] {
         &self.0
@@ -158,23 +162,23 @@ impl OpenKey {
 }
 
 impl SealTo {
-    /// The key of these bytes.
+    /// The key with these bytes.
     ///
     /// # Errors
-    /// They are not [`bytes`](Self::bytes) of a key.
+    /// They are not the [`bytes`](Self::bytes) of a key.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, SealError> {
         let wanted = |_| SealError::format("a public key", format_args!("it has not {PUBLIC_BYTES} bytes"));
         let key = Self(bytes.try_into().map_err(wanted)?);
         key.key().map(|_| key)
     }
 
-    /// Its bytes.
+    /// The bytes of the key.
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
         &self.0
     }
 
-    /// Its short name.
+    /// The short name of the key.
     #[must_use]
     pub fn id(&self) -> KeyId {
         let hash = blake3::derive_key("hushwire 2026 key id v1", &self.0);
@@ -188,7 +192,7 @@ impl SealTo {
     }
 }
 
-/// A copy of a secret of 32 bytes, wiped when it goes.
+/// A copy of a secret of 32 bytes, which is wiped when dropped.
 pub(crate) fn secret(bytes: &[u8]) -> Option<Zeroizing<[u8; 32]>> {
     let mut secret = Zeroizing::new([0; 32]);
     (bytes.len() == 32).then(|| {
@@ -201,7 +205,7 @@ pub(crate) fn secret(bytes: &[u8]) -> Option<Zeroizing<[u8; 32]>> {
 mod tests {
     use super::*;
 
-    /// RFC 8032, section 7.1, test 3: the message is signed without a domain there.
+    /// RFC 8032, section 7.1, test 3. The message is signed without a domain there.
     #[test]
     fn signatures_are_those_of_rfc_8032() {
         let seed = hex::decode("c5aa8df43f9f837bedb7442f31dcb7b166d38535076f094b85ce3a2e0b4458f7");

@@ -1,22 +1,22 @@
-//! The sealed formats of the service: what a party keeps, and what it hands out.
+//! The sealed formats of the service: data that a party stores, and data that it gives out.
 //!
 //! ```text
 //! keys      SignKey, OpenKey   Ed25519 and X-Wing keys, and their public halves
-//! person    Person, Card       the file of keys of a person, and what others see of it
+//! person    Person, Card       the file of keys of a person, and its public half
 //! master    MasterKey          a party's own keys at rest
-//! canon     canonical          JSON with one text for one value, which signatures are over
-//! manifest  Manifest           what a data set is, signed by its owner
+//! canon     canonical          JSON with one text for each value, which signatures cover
+//! manifest  Manifest           the description of a data set, signed by its owner
 //! dataset   Dealer, OpenedData  shares of a data set, sealed to three parties
 //! result    seal, open         a party's share of an output, sealed to its recipient
-//! challenge challenge, answer  the proof that whoever fetches a result has its key
-//! statement SignedStatement    what a party says of itself, signed
-//! vouch     vouch, promise     a party's word for the worker that it runs, and party 0's words
+//! challenge challenge, answer  the proof that a client that fetches a result has its key
+//! statement SignedStatement    a party's statement about itself, signed
+//! vouch     vouch, promise     a party's word for the worker that it runs, and party 0's promises
 //! audit     Log, verify        a chain of entries
 //! ```
 //!
-//! **Security.** A content key is drawn for each data set and party, and each result, so that no
-//! nonce is used twice under a key: the nonce of a part is its number. Every ciphertext is bound to
-//! its place by its associated data. Secrets have no `Debug` and are wiped.
+//! **Security.** A content key is drawn for each data set and party, and for each result. A nonce
+//! is thus never used twice under a key: the nonce of a part is its number. Associated data binds
+//! every ciphertext to its place. Secrets have no `Debug` and are wiped.
 #![forbid(unsafe_code)]
 
 mod aead;
@@ -45,20 +45,20 @@ pub use name::BlakeName;
 pub use person::{Card, Person};
 pub use statement::{SignedStatement, Statement};
 
-/// The domains of Ed25519 signatures: a domain keeps those of one use from being another's.
+/// The domains of Ed25519 signatures. A signature for one use is invalid for any other.
 pub mod domain {
     /// Manifests of data sets.
     pub const DATA: &str = "hushwire data v1";
     /// Policy files.
     pub const POLICY: &str = "hushwire policy v1";
-    /// An operator's verdict about a proposal.
+    /// An operator's verdict on a proposal.
     pub const VERDICT: &str = "hushwire verdict v1";
-    /// The statement of a party about itself.
+    /// A party's statement about itself.
     pub const GROUP: &str = "hushwire group v1";
     /// A party's word for its worker.
     pub const WORKER: &str = "hushwire worker v1";
     /// Party 0's decision on an attempt.
     pub const DECISION: &str = "hushwire decision v1";
-    /// Party 0's word about the start of an attempt.
+    /// Party 0's promise about the start of an attempt.
     pub const ATTEMPT: &str = "hushwire attempt v1";
 }

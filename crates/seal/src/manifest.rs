@@ -1,4 +1,8 @@
 //! The manifest of a data set, signed by its owner.
+//!
+//! It lists the columns, the number of rows and the expiry of a data set, and the BLAKE3 hashes of
+//! all envelopes and parts. The owner signs its canonical JSON. Parties thus check every envelope
+//! and part that they store against it.
 
 use crate::{
     BlakeName, SealError, SignKey, Signature, VerifyKey, aead::TAG_BYTES, canonical, domain, from_canonical,
@@ -8,72 +12,73 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
 const FORMAT: &str = "hushwire data v1";
-/// Its name in errors.
+/// The manifest's name in errors.
 const WHAT: &str = "the manifest";
 
-/// AGREEMENT: rows of each part but the last.
+/// AGREEMENT: the rows of each part but the last.
 pub const PART_ROWS: u64 = 1 << 18;
-/// Rows of a data set, at most.
+/// The most rows of a data set.
 const MOST_ROWS: u64 = 1 << 31;
-/// Stored columns of a data set, at most.
+/// The most stored columns of a data set.
 const MOST_INPUTS: usize = 4096;
-/// Bits of a stored column, at most.
+/// The most bits of an element of a stored column.
 const MOST_BITS: u32 = 1 << 16;
 
-/// The description of a data set. What a party may know of it is here: all but the values.
+/// The description of a data set. It has everything that a party may know of the data: all but the
+/// values.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Manifest {
-    /// `hushwire data v1`.
+    /// The format, `hushwire data v1`.
     pub format: String,
-    /// A drawn number, to which every envelope and part is bound.
+    /// A random id, to which every envelope and part is bound.
     pub uid: BlakeName,
-    /// The name that people give it.
+    /// The name for people.
     pub name: String,
-    /// The line that versions of one data set share: runs are counted for a line.
+    /// The line that versions of one data set share. Runs are counted for a line.
     pub line: BlakeName,
     /// The number of the version in its line, from 1.
     pub version: u64,
-    /// The group of parties that it is for.
+    /// The group of parties for which it is made.
     pub group: String,
     /// The key that signs it.
     pub owner: VerifyKey,
     /// The columns, as queries and people see them.
     pub schema: Vec<SchemaColumn>,
-    /// Sets of columns whose values identify a row, as its owner checked.
+    /// Sets of columns whose values identify a row, as verified by the owner.
     pub keys: Vec<Vec<String>>,
     /// The columns that are stored, in order: values, and columns of one bit such as NULL flags.
     pub inputs: Vec<StoredColumn>,
-    /// Its rows; of arrays, the least length of a first axis.
+    /// The number of rows. For arrays, it is the least length of a first axis.
     pub rows: u64,
-    /// The rows that are stored, which may hide how many there are.
+    /// The number of stored rows, which may hide the number of rows.
     pub padded: u64,
-    /// Names of the parties' envelopes, by party.
+    /// The names of the parties' envelopes, by party.
     pub envelopes: Vec<BlakeName>,
-    /// Names of the parties' parts, by party and part.
+    /// The names of the parties' parts, by party and part.
     pub parts: Vec<Vec<BlakeName>>,
-    /// When it was made, in seconds since 1970.
+    /// The time of creation, in seconds since 1970.
     pub created: u64,
-    /// When it may not be used any more, in seconds since 1970.
+    /// The time from which it may not be used any more, in seconds since 1970.
     pub expires: Option<u64>,
 }
 
-/// A column of a data set, as queries see it. Its owner has checked what it promises.
+/// A column of a data set, as queries see it. The owner has verified these properties.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SchemaColumn {
-    /// Its name.
+    /// The column's name.
     pub name: String,
-    /// Its type, as a schema file has it.
+    /// The column's type, as a schema file writes it.
     #[serde(rename = "type")]
     pub ty: String,
     /// Whether values may be missing.
     pub nullable: bool,
-    /// The least value, where one is promised.
+    /// The least value, if one is guaranteed.
     pub min: Option<i64>,
-    /// The greatest value, where one is promised.
+    /// The greatest value, if one is guaranteed.
     pub max: Option<i64>,
-    /// Whether texts have ASCII alone.
+    /// Whether texts contain only ASCII.
     pub ascii: bool,
 }
 
@@ -81,45 +86,45 @@ pub struct SchemaColumn {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StoredColumn {
-    /// Its name: a column's, or what belongs to one.
+    /// The name: that of a column, or of something that belongs to a column.
     pub name: String,
-    /// Its bits.
+    /// The number of bits of an element.
     pub bits: u32,
-    /// Lengths of its axes, none for a single element; `None` for a column of a table, which has
-    /// an element for each row.
+    /// The lengths of the axes, which are empty for a single element. `None` for a column of a
+    /// table, which has an element for each row.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lengths: Option<Vec<u64>>,
 }
 
 impl StoredColumn {
-    /// A column of a table.
+    /// Makes a column of a table.
     #[must_use]
     pub fn of_table(name: String, bits: u32) -> Self {
         Self { name, bits, lengths: None }
     }
 
-    /// An array of axes of these lengths.
+    /// Makes an array whose axes have these lengths.
     #[must_use]
     pub fn array(name: String, bits: u32, lengths: Vec<u64>) -> Self {
         Self { name, bits, lengths: Some(lengths) }
     }
 
-    /// The number of its elements in a data set of `rows` rows.
+    /// The number of elements in a data set of `rows` rows.
     #[must_use]
     pub fn elements(&self, rows: u64) -> u64 {
-        // `check_inputs` has refused what overflows.
+        // `check_inputs` has refused numbers that overflow.
         let product = |lengths: &Vec<u64>| lengths.iter().fold(1, |all: u64, n| all.saturating_mul(*n));
         self.lengths.as_ref().map_or(rows, product)
     }
 
-    /// Bytes of its planes in a part, where a table's column has `rows` rows in all.
+    /// The number of bytes of its planes in a part. A table's column has `rows` rows in total.
     #[must_use]
     pub fn bytes(&self, rows: u64, part: u64) -> u64 {
         u64::from(self.bits) * elements_of(self.elements(rows), part).div_ceil(8)
     }
 }
 
-/// Elements in a part, of this many in all.
+/// The number of elements in a part, if there are this many in total.
 fn elements_of(all: u64, part: u64) -> u64 {
     all.saturating_sub(part.saturating_mul(PART_ROWS)).min(PART_ROWS)
 }
@@ -129,16 +134,16 @@ pub(crate) fn longest(inputs: &[StoredColumn], rows: u64) -> u64 {
     inputs.iter().map(|column| column.elements(rows)).max().unwrap_or(rows)
 }
 
-/// The number of rows of a data set whose columns are arrays: the least length of a first axis,
-/// where a single element counts as 1. `None` for a table.
+/// The number of rows of a data set whose columns are arrays. It is the least length of a first
+/// axis, where a single element counts as 1. `None` for a table.
 #[must_use]
 pub(crate) fn array_rows(inputs: &[StoredColumn]) -> Option<u64> {
     let first = |column: &StoredColumn| Some(column.lengths.as_ref()?.first().copied().unwrap_or(1));
     inputs.iter().filter_map(first).min()
 }
 
-/// Whether a party is given the share of an input that comes in full: the share `e = part + input`
-/// modulo 3 is its own or the next.
+/// Whether a party stores an input's full share, which has the index `e = part + input` modulo 3.
+/// It does if `e` is its own index or the next.
 pub(crate) fn holds_full(party: usize, part: u64, input: usize) -> bool {
     let e = ((part % 3) as usize + input) % 3;
     e == party || e == (party + 1) % 3
@@ -155,7 +160,7 @@ impl Manifest {
         longest(&self.inputs, self.padded).div_ceil(PART_ROWS)
     }
 
-    /// The columns, as runs take them.
+    /// The columns, in the form that runs take.
     #[must_use]
     pub fn columns(&self) -> Vec<stored::StoredColumn> {
         let column = |column: &StoredColumn| stored::StoredColumn {
@@ -166,24 +171,24 @@ impl Manifest {
         self.inputs.iter().map(column).collect()
     }
 
-    /// Bytes of a party's part as it is sent and kept.
+    /// The number of bytes of a party's part as it is sent and stored.
     #[must_use]
     pub fn part_bytes(&self, party: usize, part: u64) -> u64 {
         self.plain_bytes(party, part) + TAG_BYTES as u64
     }
 
-    /// Bytes of the shares in a part.
+    /// The number of bytes of the shares in a part.
     pub(crate) fn plain_bytes(&self, party: usize, part: u64) -> u64 {
         let held = self.inputs.iter().enumerate().filter(|(input, _)| holds_full(party, part, *input));
         held.map(|(_, column)| column.bytes(self.padded, part)).sum()
     }
 
-    /// The name of what is stored, to which parts are bound.
+    /// The name of the stored columns, to which parts are bound.
     pub(crate) fn layout(inputs: &[StoredColumn]) -> Result<BlakeName, SealError> {
         canonical(&inputs).map(|text| BlakeName::of(text.as_bytes()))
     }
 
-    /// Whether it describes a data set.
+    /// Checks that the manifest describes a data set.
     ///
     /// # Errors
     /// It does not.
@@ -234,7 +239,7 @@ impl Manifest {
     }
 }
 
-/// Whether these columns can be stored.
+/// Checks that these columns can be stored.
 pub(crate) fn check_inputs(inputs: &[StoredColumn]) -> Result<(), SealError> {
     const REMEDY: &str = "split the data set";
     if inputs.is_empty() || inputs.len() > MOST_INPUTS {
@@ -281,7 +286,7 @@ impl SignedManifest {
     /// Signs a manifest.
     ///
     /// # Errors
-    /// It makes no sense, or names another key as the owner's.
+    /// The manifest is invalid, or names another key as the owner's.
     pub fn sign(manifest: Manifest, key: &SignKey) -> Result<Self, SealError> {
         manifest.check()?;
         let text = canonical(&manifest)?;
@@ -290,10 +295,10 @@ impl SignedManifest {
         Ok(Self { manifest, text, signature })
     }
 
-    /// Reads a manifest that came with a signature.
+    /// Reads a manifest with its signature.
     ///
     /// # Errors
-    /// It is not canonical, makes no sense, or is not signed by the owner that it names.
+    /// The manifest is not canonical, is invalid, or is not signed by the owner that it names.
     pub fn read(text: &[u8], signature: Signature) -> Result<Self, SealError> {
         let manifest: Manifest = from_canonical(WHAT, text)?;
         manifest.owner.verify(WHAT, domain::DATA, text, &signature)?;
@@ -302,13 +307,13 @@ impl SignedManifest {
         Ok(Self { manifest, text, signature })
     }
 
-    /// The bytes that are signed.
+    /// The manifest.
     #[must_use]
     pub fn manifest(&self) -> &Manifest {
         &self.manifest
     }
 
-    /// The text that is signed.
+    /// The signed text.
     #[must_use]
     pub fn text(&self) -> &str {
         &self.text
@@ -320,7 +325,7 @@ impl SignedManifest {
         self.signature
     }
 
-    /// The name of the data set: the hash of the text.
+    /// The id of the data set: the hash of the text.
     #[must_use]
     pub fn id(&self) -> BlakeName {
         BlakeName::of(self.text.as_bytes())

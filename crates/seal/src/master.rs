@@ -1,4 +1,4 @@
-//! A party's own keys at rest: sealed under a master key that is kept beside the store, not in it.
+//! A party's own keys at rest. They are sealed under a master key, which is kept outside the store.
 
 use crate::{SealError, aead, envelope::place, keys};
 use aws_lc_rs::aead::NONCE_LEN;
@@ -15,7 +15,7 @@ use zeroize::{ZeroizeOnDrop, Zeroizing};
 
 const HEAD: &str = "hushwire-master-key-v1 ";
 const WRAP: &str = "hushwire 2026 wrapped under a master key v1";
-/// LOCAL: no file of keys is longer.
+/// LOCAL: no file of keys is longer than this.
 pub(crate) const LONGEST: u64 = 1 << 20;
 
 /// 32 secret bytes that open a party's keys. They can be neither printed nor compared.
@@ -26,7 +26,7 @@ impl MasterKey {
     /// Draws a key and writes it to a new file that only its owner may read.
     ///
     /// # Errors
-    /// There is a file of that name, or none can be written.
+    /// A file with that name exists, or the file cannot be written.
     pub fn create(path: &Path) -> Result<Self, Fault> {
         let key = Self(keys::drawn());
         let text = Zeroizing::new(format!("{HEAD}{}\n", *Zeroizing::new(hex::encode(key.0))));
@@ -37,7 +37,7 @@ impl MasterKey {
     /// Reads the file that [`create`](Self::create) wrote.
     ///
     /// # Errors
-    /// It cannot be read, others may read it, or it is no such file.
+    /// The file cannot be read, other users may read it, or it is not such a file.
     pub fn read(path: &Path) -> Result<Self, Fault> {
         let text = read_private(path)?;
         let digits = text.strip_prefix(HEAD).and_then(|text| text.strip_suffix('\n'));
@@ -57,7 +57,7 @@ impl MasterKey {
         Zeroizing::new(*hasher.finalize().as_bytes())
     }
 
-    /// Seals a secret for a purpose: a nonce, then the ciphertext.
+    /// Seals a secret for a purpose. The result is a nonce, then the ciphertext.
     #[must_use]
     pub fn wrap(&self, purpose: &str, secret: &[u8]) -> Vec<u8> {
         let nonce: [u8; NONCE_LEN] = keys::drawn();
@@ -67,10 +67,10 @@ impl MasterKey {
         [&nonce[..], &aead::seal(&self.key(purpose), nonce, &aad, plain)].concat()
     }
 
-    /// Opens what [`wrap`](Self::wrap) gave for the same purpose.
+    /// Opens the result of [`wrap`](Self::wrap) for the same purpose.
     ///
     /// # Errors
-    /// It was changed, or sealed under another master key or for another purpose.
+    /// The bytes were changed, or sealed under another master key or for another purpose.
     pub fn unwrap(&self, purpose: &str, wrapped: &[u8]) -> Result<Wiped<Vec<u8>>, SealError> {
         let (nonce, sealed) =
             wrapped.split_first_chunk().ok_or_else(|| SealError::changed(format_args!("the {purpose}")))?;
@@ -79,7 +79,8 @@ impl MasterKey {
     }
 }
 
-/// Writes a file that only its owner may read; `replaces` one of that name, or refuses to.
+/// Writes a file that only its owner may read. `replaces` says whether an existing file is
+/// replaced.
 pub(crate) fn write_private(path: &Path, bytes: &[u8], replaces: bool) -> Result<(), Fault> {
     let new = NewFile::create(path, 0o600)?;
     if replaces {
@@ -100,7 +101,7 @@ pub(crate) fn read_private(path: &Path) -> Result<Zeroizing<String>, Fault> {
         _ => Fault::io("read", path, &e),
     };
     let file = File::open(path).map_err(io)?;
-    // The file that was opened counts, and not what has its name by now.
+    // The permissions are those of the opened file, since another file may have its name by now.
     let mode = file.metadata().map_err(io)?.permissions().mode() & 0o777;
     if mode & 0o077 != 0 {
         let cause = format!("its permissions {mode:04o} let other users at the secret in it");
@@ -108,7 +109,7 @@ pub(crate) fn read_private(path: &Path) -> Result<Zeroizing<String>, Fault> {
             format!("run `chmod 600 {}`, and make new keys if somebody may have read them", path.display());
         return Err(Fault::file("use the key", path, cause, remedy).coded(hushwire_fault::code::PRIVATE));
     }
-    // Its whole length at once: a buffer that grows leaves copies of the secret.
+    // The buffer has the whole length at once: one that grows leaves copies of the secret.
     let length = file.metadata().map_err(io)?.len().min(LONGEST) as usize;
     let mut text = Zeroizing::new(String::with_capacity(length + 1));
     file.take(LONGEST).read_to_string(&mut text).map_err(io)?;

@@ -1,8 +1,8 @@
-//! Names that are hashes of what they name.
+//! Names that are hashes of the named data.
 
 use crate::hexed::hexed;
 
-/// The BLAKE3 hash of some bytes: `blake3:` and 64 digits.
+/// The BLAKE3 hash of some bytes. Its text is `blake3:` and 64 digits.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BlakeName(pub [u8; 32]);
 
@@ -15,16 +15,16 @@ impl BlakeName {
         Self(*blake3::hash(bytes).as_bytes())
     }
 
-    /// A drawn name, for something that has no bytes yet.
+    /// Draws a random name, for something that has no bytes yet.
     ///
     /// # Panics
-    /// If the operating system gives no randomness: nothing secret is possible then.
+    /// If the operating system gives no randomness, since no secret is possible without it.
     #[must_use]
     pub fn random() -> Self {
         Self(crate::keys::drawn())
     }
 
-    /// Its digits alone.
+    /// The digits without the prefix.
     #[must_use]
     pub fn digits(&self) -> String {
         hex::encode(self.0)

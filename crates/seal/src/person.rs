@@ -1,4 +1,4 @@
-//! The keys of a person: of an owner who signs data sets, an operator who signs policies, a
+//! The keys of a person: an owner who signs data sets, an operator who signs policies, or a
 //! recipient who opens results.
 
 use crate::{
@@ -12,8 +12,8 @@ use zeroize::{Zeroize, Zeroizing};
 
 const FORMAT: &str = "hushwire keys v1";
 
-/// A key that signs, and keys that open: the current one first, then older ones, which results may
-/// still be sealed to. It has no `Debug`.
+/// A signing key and opening keys. The current opening key is first; results may still be sealed to
+/// the older ones after it. No `Debug`: it holds secrets.
 pub struct Person {
     sign: SignKey,
     open: Vec<OpenKey>,
@@ -23,17 +23,17 @@ pub struct Person {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Card {
-    /// The name that the person goes by. No check reads it.
+    /// The name of the person. No check reads it.
     pub name: String,
-    /// The key that checks its signatures.
+    /// The key that checks the person's signatures.
     pub sign: VerifyKey,
     /// The short name of `seal_to`.
     pub id: KeyId,
-    /// The key that results for it are sealed to.
+    /// The key to which results for the person are sealed.
     pub seal_to: SealTo,
 }
 
-/// The file's text, whose secrets are wiped.
+/// The text of the file. Its secrets are wiped.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct PersonFile {
@@ -50,7 +50,7 @@ impl Drop for PersonFile {
 }
 
 impl Person {
-    /// Fresh keys.
+    /// Draws new keys.
     ///
     /// # Panics
     /// If the operating system gives no randomness.
@@ -62,7 +62,7 @@ impl Person {
     /// Reads a file of keys.
     ///
     /// # Errors
-    /// It cannot be read, others may read it, or it is no such file.
+    /// The file cannot be read, other users may read it, or it is not such a file.
     pub fn read(path: &Path) -> Result<Self, Fault> {
         let text = read_private(path)?;
         Self::parse(text.trim_end().as_bytes())
@@ -86,11 +86,11 @@ impl Person {
         })
     }
 
-    /// Writes a file that only its owner may read. A file of that name is replaced only if
-    /// `replaces` says so.
+    /// Writes a file that only its owner may read. `replaces` says whether an existing file is
+    /// replaced.
     ///
     /// # Errors
-    /// It cannot be written.
+    /// The file cannot be written.
     pub fn write(&self, path: &Path, replaces: bool) -> Result<(), Fault> {
         let file = PersonFile {
             format: FORMAT.to_owned(),
@@ -102,44 +102,44 @@ impl Person {
         write_private(path, text.as_bytes(), replaces)
     }
 
-    /// Takes a new key for results; the old ones stay, for results that are sealed to them.
+    /// Draws a new key for results. The old keys stay, for results that are sealed to them.
     pub fn rotate(&mut self) {
         self.open.insert(0, OpenKey::generate());
     }
 
-    /// Its public half, for others.
+    /// The public half, for others.
     #[must_use]
     pub fn card(&self, name: &str) -> Card {
         let seal_to = self.open[0].public();
         Card { name: name.to_owned(), sign: self.sign.public(), id: seal_to.id(), seal_to }
     }
 
-    /// The key that signs.
+    /// The signing key.
     #[must_use]
     pub fn sign(&self) -> &SignKey {
         &self.sign
     }
 
-    /// The ids of its keys, the current one first.
+    /// The ids of the opening keys, the current one first.
     #[must_use]
     pub fn ids(&self) -> Vec<KeyId> {
         self.open.iter().map(|key| key.public().id()).collect()
     }
 
-    /// The key of this id.
+    /// The opening key with this id.
     ///
     /// # Errors
-    /// There is none.
+    /// There is no such key.
     pub fn open_key(&self, id: KeyId) -> Result<&OpenKey, SealError> {
         self.open.iter().find(|key| key.public().id() == id).ok_or(SealError::OtherKey(id))
     }
 }
 
 impl Card {
-    /// Whether its parts fit together.
+    /// Checks that the id belongs to the key.
     ///
     /// # Errors
-    /// The id is not the one of its key.
+    /// It does not.
     pub fn check(&self) -> Result<(), SealError> {
         if self.id == self.seal_to.id() {
             return Ok(());

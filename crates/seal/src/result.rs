@@ -1,4 +1,4 @@
-//! A party's share of an output, sealed to a recipient who is not there.
+//! A party's share of an output, sealed to a recipient that is not connected.
 //!
 //! ```text
 //! head     "HWRES1" ‖ the id of the recipient's key (16)
@@ -7,8 +7,8 @@
 //!          x_i ‖ BLAKE3 of x_{i+1} (32)
 //! ```
 //!
-//! The recipient opens three parties' shares. Each says the digest of the next one's, so that the
-//! party that sends another share than it had is found.
+//! The recipient opens the shares of three parties. Each contains the digest of the next party's
+//! share, so that a party that sends a wrong share is detected.
 
 use crate::{
     BlakeName, KeyId, Person, SealError, SealTo,
@@ -23,24 +23,24 @@ const DOMAIN: &str = "hushwire result v1";
 const HEAD: &[u8; 6] = b"HWRES1";
 const DIGEST_BYTES: usize = 32;
 
-/// The place that a share belongs to.
+/// The place to which a share belongs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ResultPlace<'a> {
     /// The job.
     pub job: &'a str,
     /// The attempt that computed it.
     pub attempt: u32,
-    /// The output's name.
+    /// The name of the output.
     pub output: &'a str,
     /// The party whose share it is.
     pub party: u8,
 }
 
-/// A share that was opened. It has no `Debug`.
+/// A share that was opened. No `Debug`: it is secret.
 pub struct OpenedShare {
     /// The party's share.
     pub share: Wiped<Vec<u8>>,
-    /// The BLAKE3 of the next party's share, as this party claims it.
+    /// The BLAKE3 hash of the next party's share, as this party claims it.
     pub next: BlakeName,
 }
 
@@ -55,10 +55,10 @@ impl ResultPlace<'_> {
     }
 }
 
-/// Seals a share, with the digest of the next party's.
+/// Seals a share together with the digest of the next party's share.
 ///
 /// # Errors
-/// The key is none.
+/// The key is invalid.
 ///
 /// # Panics
 /// If the operating system gives no randomness.
@@ -77,10 +77,10 @@ pub fn seal(
     Ok([&HEAD[..], &id.0, &envelope::seal(to, &info, &key[..])?, &sealed].concat())
 }
 
-/// The key that a share is sealed to.
+/// The id of the key to which a share is sealed.
 ///
 /// # Errors
-/// These are not the bytes of a share.
+/// The bytes are not a sealed share.
 pub fn key_id(sealed: &[u8]) -> Result<KeyId, SealError> {
     let none = || SealError::format("a share of a result", "it does not begin as one of this release");
     let rest = sealed.strip_prefix(HEAD).ok_or_else(none)?;
@@ -90,7 +90,7 @@ pub fn key_id(sealed: &[u8]) -> Result<KeyId, SealError> {
 /// Opens a share with the key that it names.
 ///
 /// # Errors
-/// The recipient does not have that key, or the bytes were changed or are of another place.
+/// The recipient does not have that key, or the bytes were changed or belong to another place.
 pub fn open(person: &Person, place: &ResultPlace<'_>, sealed: &[u8]) -> Result<OpenedShare, SealError> {
     let changed = || SealError::changed(place.what());
     let id = key_id(sealed)?;

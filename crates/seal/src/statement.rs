@@ -6,40 +6,41 @@
 //! signature   Ed25519 by `sign`, domain "hushwire group v1"
 //! ```
 //!
-//! The parties keep each other's statements and hand them on, so that a client that asks one of
-//! them has what the others say, and no party can give another key as its peer's. The first
-//! statement of a party is believed because its pin is: a client and a peer hear it over TLS.
+//! The parties store each other's statements and pass them on. A client that asks one party thus
+//! gets the statements of all, and no party can give another key as its peer's. The first statement
+//! of a party is trusted because its pin is: clients and peers get it over TLS.
 
 use crate::{SealError, SealTo, SignKey, Signature, VerifyKey, canonical, domain, from_canonical};
 use serde::{Deserialize, Serialize};
 
 const FORMAT: &str = "hushwire group v1";
-/// Its name in errors.
+/// The statement's name in errors.
 const WHAT: &str = "the statement of a party";
 
 /// A party's statement about itself.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Statement {
-    /// `hushwire group v1`.
+    /// The format, `hushwire group v1`.
     pub format: String,
     /// The group's name.
     pub group: String,
-    /// The number of its parties.
+    /// The number of parties.
     pub parties: u8,
-    /// The party that says it.
+    /// The number of the party that makes the statement.
     pub party: u8,
-    /// The pin of its certificate.
+    /// The pin of the party's certificate.
     pub pin: String,
     /// The protocol of the group.
     pub protocol: String,
-    /// The key that data sets are sealed to.
+    /// The key to which data sets are sealed.
     pub seal_to: SealTo,
-    /// The key that comes next, until every other party knows of it.
+    /// The next such key, until every other party knows it.
     pub next: Option<SealTo>,
     /// The key that checks this statement.
     pub sign: VerifyKey,
-    /// When its keys changed last, in milliseconds since 1970: the later statement counts.
+    /// The time of the last change of its keys, in milliseconds since 1970. The later statement
+    /// counts.
     pub since: u64,
 }
 
@@ -51,7 +52,7 @@ pub struct SignedStatement {
     signature: Signature,
 }
 
-/// How it is sent.
+/// The form in which a statement is sent.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct SentStatement {
@@ -71,16 +72,16 @@ impl SignedStatement {
     /// Signs a statement.
     ///
     /// # Errors
-    /// It names another key than this one, or another format.
+    /// The statement names another key than this one, or another format.
     pub fn sign(statement: &Statement, key: &SignKey) -> Result<Self, SealError> {
         let text = canonical(statement)?;
         Self::read(&text, key.sign(domain::GROUP, text.as_bytes()))
     }
 
-    /// Reads a statement that came with a signature.
+    /// Reads a statement with its signature.
     ///
     /// # Errors
-    /// It is not canonical, makes no sense, or is not signed by the key that it names.
+    /// The statement is not canonical, is invalid, or is not signed by the key that it names.
     pub fn read(text: &str, signature: Signature) -> Result<Self, SealError> {
         let statement: Statement = from_canonical(WHAT, text.as_bytes())?;
         statement.sign.verify(WHAT, domain::GROUP, text.as_bytes(), &signature)?;
@@ -95,7 +96,7 @@ impl SignedStatement {
         Ok(Self { statement, text: text.to_owned(), signature })
     }
 
-    /// The content.
+    /// The statement.
     #[must_use]
     pub fn statement(&self) -> &Statement {
         &self.statement
@@ -152,12 +153,12 @@ mod tests {
             let error = serde_json::from_str::<SignedStatement>(&edited).err().map(|e| e.to_string());
             assert!(error.is_some_and(|e| e.contains("signature")), "{from}");
         }
-        // Another key's signature, and a key that the statement does not name.
+        // The first signature is by another key; the second key is not named in the statement.
         let other = SignKey::generate();
         let forged = other.sign(domain::GROUP, signed.text.as_bytes());
         assert!(matches!(SignedStatement::read(&signed.text, forged), Err(SealError::Signature { .. })));
         assert!(SignedStatement::sign(&statement(&key), &other).is_err());
-        // A signature of another domain.
+        // A signature in another domain.
         let policy = key.sign(domain::POLICY, signed.text.as_bytes());
         assert!(SignedStatement::read(&signed.text, policy).is_err());
     }

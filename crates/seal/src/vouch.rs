@@ -5,16 +5,17 @@
 //! signature   Ed25519 by the key that signs the party's statements
 //! ```
 //!
-//! Party 0 hands the pins of workers on. Without a party's own word for its worker, party 0 could
-//! name a worker of its own in that party's place, and hear what another party tells it there.
+//! Party 0 passes on the pins of workers. Without a party's own word for its worker, party 0 could
+//! name a worker of its own in that party's place. It would then receive what another party sends
+//! there.
 //!
-//! Party 0's own word about an attempt, by [`promise`], is the same with a digest in the pin's
-//! place and another domain: whoever has two of them for one place shows that party 0 told two
-//! parties two things.
+//! A promise of party 0 about an attempt, by [`promise`], has the same form, with a digest in place
+//! of the pin and another domain. Two different promises for one place prove that party 0 told two
+//! parties different things.
 
 use crate::{SealError, SignKey, Signature, VerifyKey, domain, envelope::place};
 
-/// Its name in errors.
+/// The word's name in errors.
 const WHAT: &str = "a party's word for its worker";
 const PROMISE: &str = "party 0's word about an attempt";
 
@@ -38,16 +39,16 @@ impl WorkerPlace<'_> {
     }
 }
 
-/// Says that the worker there has a certificate of this pin.
+/// Vouches that the worker at this place has a certificate with this pin.
 #[must_use]
 pub fn vouch(key: &SignKey, at: &WorkerPlace<'_>, pin: &[u8; 32]) -> Signature {
     key.sign(domain::WORKER, &at.message(domain::WORKER, pin))
 }
 
-/// Checks that the holder of a key has given this word.
+/// Checks that the holder of a key vouched for this.
 ///
 /// # Errors
-/// It has not: of this place, or of this pin.
+/// The holder did not vouch for this place and pin.
 pub fn check(
     key: &VerifyKey,
     at: &WorkerPlace<'_>,
@@ -57,8 +58,8 @@ pub fn check(
     key.verify(WHAT, domain::WORKER, &at.message(domain::WORKER, pin), signature)
 }
 
-/// Says, as party 0, that this digest is of what it tells all parties about the attempt: of its
-/// start or its decision, as the domain `of` has it.
+/// Promises, as party 0, that this digest covers what it tells all parties about the attempt. The
+/// domain `of` says whether that is the start or the decision.
 #[must_use]
 pub fn promise(key: &SignKey, of: &str, at: &WorkerPlace<'_>, digest: &[u8; 32]) -> Signature {
     key.sign(of, &at.message(of, digest))
@@ -67,7 +68,7 @@ pub fn promise(key: &SignKey, of: &str, at: &WorkerPlace<'_>, digest: &[u8; 32])
 /// Checks that the holder of a key has promised this.
 ///
 /// # Errors
-/// It has not: of this place, or of this digest.
+/// The holder did not promise this digest for this place.
 pub fn promised(
     key: &VerifyKey,
     of: &str,
@@ -99,10 +100,10 @@ mod tests {
         }
         assert!(check(&key.public(), &at, &[8; 32], &word).is_err());
         assert!(check(&other.public(), &at, &[7; 32], &word).is_err());
-        // Nor does the key's signature of another use do.
+        // A signature by the same key for another use is refused as well.
         let of_group = key.sign(domain::GROUP, &at.message(domain::GROUP, &[7; 32]));
         assert!(check(&key.public(), &at, &[7; 32], &of_group).is_err());
-        // A promise is no word for a worker, nor the other way round.
+        // A promise is not a word for a worker, and the reverse.
         let (start, decision) = (domain::ATTEMPT, domain::DECISION);
         let promise = promise(&key, start, &at, &[7; 32]);
         assert_eq!(promised(&key.public(), start, &at, &[7; 32], &promise), Ok(()));

@@ -1,50 +1,51 @@
-//! The agreement of all members before anything is computed, whatever kind of job it is.
+//! The agreement that all members of a session must share before anything is computed, for every
+//! kind of job.
 //!
-//! The handshake compares two 32-byte digests. The first is eight tags of four bytes, one for each
-//! field, so that both sides can say *what* differs; the second is one BLAKE3 digest of all fields,
-//! which is what binds.
+//! The handshake compares two digests of 32 bytes. The first consists of eight tags of four bytes,
+//! one for each field, so that both sides can say *what* differs. The second is one BLAKE3 digest
+//! of all fields, and is the binding one.
 
 use crate::{Fault, Member, Protocol};
 use hushwire_fault::{Who, code};
 use hushwire_wire::PartyId;
 
-/// Tags that the handshake has room for.
+/// The number of tags that fit in the handshake.
 const TAGS: usize = 8;
 
-/// One line of an agreement.
+/// One field of an agreement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AgreedField {
-    /// The field's name in messages.
+    /// The field's name in error messages.
     pub name: &'static str,
-    /// Its value, which binds.
+    /// The field's value, which the digest covers.
     pub text: String,
-    /// Its value as people are shown it, where that is another text.
+    /// The value as it is shown to people, if that is a different text.
     pub shown: Option<String>,
-    /// The text of it among the job's [`Terms`](crate::Terms); none of sizes and of how the work is
-    /// cut.
+    /// The field's text among the job's [`Terms`](crate::Terms). `None` for sizes, and for fields
+    /// that only say how the work is divided.
     pub term: Option<String>,
 }
 
 impl AgreedField {
-    /// A field that is shown as it is, and is a term of the job.
+    /// Makes a field that is shown as it is, and is a term of the job.
     pub fn new(name: &'static str, text: impl Into<String>) -> Self {
         let text = text.into();
         Self { name, term: Some(text.clone()), text, shown: None }
     }
 
-    /// A size, or a part of how the work is cut: no term of the job.
+    /// Makes a field for a size, or for how the work is divided. It is no term of the job.
     pub fn size(name: &'static str, text: impl Into<String>) -> Self {
         Self { term: None, ..Self::new(name, text) }
     }
 
-    /// The same field as another text among the terms: without versions, which change with
-    /// releases.
+    /// Replaces the field's text among the terms. That text has no versions, since versions change
+    /// with releases.
     #[must_use]
     pub fn meaning(self, term: impl Into<String>) -> Self {
         Self { term: Some(term.into()), ..self }
     }
 
-    /// In a message of what differs.
+    /// The field as a message about a difference shows it.
     fn ours(&self) -> String {
         format!("{} (ours: {})", self.name, self.shown.as_ref().unwrap_or(&self.text))
     }
@@ -61,35 +62,36 @@ impl AgreedField {
     }
 }
 
-/// AGREEMENT: the kind, before everything else. Circuits, the first kind, go without, as in
-/// releases that had no other.
+/// AGREEMENT: the kind comes before everything else. Circuits were the first kind and have no
+/// prefix, for compatibility with releases that had no other kind.
 fn prefix(kind: &str) -> Option<&str> {
     (kind != "circuit").then_some(kind)
 }
 
-/// The part of a plan that members of any kind of job compare, and the links that they make for it.
+/// The part of a plan that members compare for every kind of job, and the links that they make for
+/// it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Agreement {
-    /// Its name in job files, as `circuit`.
+    /// The kind's name in job files, such as `circuit`.
     pub kind: &'static str,
-    /// The job in a few words, as `less:32`; no part of the digests.
+    /// The job in a few words, such as `less:32`; not part of the digests.
     pub title: String,
-    /// The protocol of the parties, which says how many there are.
+    /// The protocol of the parties, which sets their number.
     pub protocol: Protocol,
-    /// Clients in the order of their numbers.
+    /// The clients, in the order of their numbers.
     pub clients: Vec<String>,
-    /// Everything that binds. The first eight are named where they differ.
+    /// All fields that the digest covers. A difference is named only in the first eight.
     pub fields: Vec<AgreedField>,
-    /// Lanes between each two parties. The last one is for control: session keys, and the word that
-    /// all is done.
+    /// The number of lanes between each two parties. The last lane is for control: session keys,
+    /// and the message that all is done.
     pub lanes: u16,
-    /// Lanes between a client and each party.
+    /// The number of lanes between a client and each party.
     pub client_lanes: u16,
 }
 
 impl Agreement {
-    /// Four bytes for each of the first eight fields: names what differs. Jobs of two kinds differ
-    /// in all of them.
+    /// Returns four bytes for each of the first eight fields, by which members name what differs.
+    /// Jobs of two kinds differ in all tags.
     #[must_use]
     pub fn tags(&self) -> [u8; 4 * TAGS] {
         let mut tags = [0; 4 * TAGS];
@@ -101,7 +103,8 @@ impl Agreement {
         tags
     }
 
-    /// The kind and all fields, each with its length before it: binds what is computed.
+    /// Hashes the kind and all fields, each preceded by its length. The digest binds what is
+    /// computed.
     #[must_use]
     pub fn digest(&self) -> [u8; 32] {
         let mut hash = blake3::Hasher::new_derive_key("hushwire plan v1");
@@ -111,8 +114,9 @@ impl Agreement {
         *hash.finalize().as_bytes()
     }
 
-    /// Our fields where tags differ, as `instances (ours: 8)`; empty when none does. If theirs is
-    /// another job altogether, the only entry says which job ours is.
+    /// Lists this member's fields whose tags differ, such as `instances (ours: 8)`; empty if none
+    /// differs. If all tags differ, the peer has another job, and the only entry names this
+    /// member's job.
     #[must_use]
     pub fn differences(&self, theirs: &[u8; 4 * TAGS]) -> Vec<String> {
         let ours = self.tags();
@@ -124,52 +128,56 @@ impl Agreement {
         named.map(|(_, field)| field.ours()).collect()
     }
 
-    /// Our fields that have no tags: where digests differ and tags do not, it is some of these.
+    /// Lists the fields that have no tags. If the digests differ and the tags do not, one of these
+    /// fields differs.
     #[must_use]
     pub fn untagged(&self) -> Vec<String> {
         self.fields.iter().skip(TAGS).map(AgreedField::ours).collect()
     }
 
-    /// The same for one shard: shards of other numbers, and runs on another number of them, are
-    /// refused.
+    /// Returns the agreement for one shard. Shards with other numbers, and runs with another number
+    /// of shards, are refused.
     #[must_use]
     pub fn of_shard(mut self, shard: usize, shards: usize) -> Self {
-        // Few fields are named where members differ.
+        // The field comes first, since only the first fields are named in a difference.
         self.fields.insert(0, AgreedField::size("shard", format!("{shard} of {shards}")));
         self
     }
 
-    /// The last lane between parties.
+    /// The number of the last lane between parties.
     #[must_use]
     pub fn control_lane(&self) -> u16 {
         self.lanes.saturating_sub(1)
     }
 
-    /// The number of computing parties, 2 or 3.
+    /// The number of computing parties.
     #[must_use]
     pub fn parties(&self) -> u8 {
         self.protocol.parties()
     }
 
-    /// The parties, then the clients.
+    /// All members: the parties, then the clients.
     #[must_use]
     pub fn members(&self) -> Vec<Member> {
         let parties = (0..self.parties()).map(Member::Party);
         parties.chain(self.clients.iter().cloned().map(Member::Client)).collect()
     }
 
-    /// The name of a client, as messages have it. Parties have none but their numbers.
+    /// The name of a client in messages. `None` for parties, which have only numbers.
     pub fn name(&self, id: PartyId) -> Option<String> {
         let at = id.0.checked_sub(PartyId::FIRST_CLIENT + 1)?;
         self.clients.get(usize::from(at)).map(|name| Member::Client(name.clone()).to_string())
     }
 
-    /// The member of this number, by its name.
+    /// The member with this number, with its name if it is a client.
     pub fn who(&self, id: PartyId) -> Who {
         Who::from(id).with_names(&|id| self.name(id))
     }
 
-    /// Whether `member` has a place in it.
+    /// Checks that the protocol has a place for `member`.
+    ///
+    /// # Errors
+    /// The protocol has no place for it; the error has the remedy.
     pub fn admits(&self, member: &Member) -> Result<(), Fault> {
         self.protocol.admits(member).map_err(|(cause, _)| {
             Fault::new(

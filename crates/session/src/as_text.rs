@@ -1,5 +1,5 @@
-//! Values in messages between our own processes: paths, whatever their bytes, and bytes, as
-//! hexadecimal digits.
+//! Serialization of values in messages between processes of one member. Paths (with any bytes) and
+//! byte strings are written as hexadecimal digits.
 #![allow(missing_docs, reason = "serde's `with` calls them")]
 
 use hushwire_block::Wiped;
@@ -10,7 +10,7 @@ fn decoded<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<u8>, D::Error> {
     hex::decode(&*digits).map_err(D::Error::custom)
 }
 
-/// A path.
+/// A path as hexadecimal digits.
 pub mod path {
     use super::decoded;
     use serde::{Deserializer, Serializer};
@@ -29,7 +29,7 @@ pub mod path {
     }
 }
 
-/// A path that may be missing.
+/// An optional path.
 pub mod maybe_path {
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
     use std::path::PathBuf;
@@ -46,7 +46,7 @@ pub mod maybe_path {
     }
 }
 
-/// Bytes that may be secret.
+/// Bytes, possibly secret, as hexadecimal digits. The text is wiped after use.
 pub mod bytes {
     use super::{Deserializer, Serializer, Wiped, decoded};
     use std::sync::Arc;
@@ -60,7 +60,7 @@ pub mod bytes {
     }
 }
 
-/// Bytes that may be missing.
+/// Optional bytes.
 pub mod maybe_bytes {
     use super::{Wiped, bytes};
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -78,7 +78,7 @@ pub mod maybe_bytes {
     }
 }
 
-/// Text that may be secret.
+/// A text, possibly secret. It is wiped after use.
 pub mod secret {
     use super::{Deserialize, Deserializer, Serializer, Wiped};
 

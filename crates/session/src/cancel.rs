@@ -1,4 +1,9 @@
-//! The right to end a run from another thread.
+//! A handle that ends a run from another thread.
+//!
+//! A program keeps one clone of a [`Cancel`], and the member's configuration has another. A
+//! cancelled run ends in the step that was in progress, and the other members are told that this
+//! member was interrupted. A cancellation has no effect once the outputs are about to get their
+//! names.
 
 use crate::Fault;
 use hushwire_fault::code;
@@ -8,11 +13,12 @@ use std::sync::{
     atomic::{AtomicBool, Ordering},
 };
 
-/// Ends a run of any kind from another thread: a clone of it goes into the member's configuration.
+/// Ends a run of any kind from another thread. A clone of the handle goes into the member's
+/// configuration.
 ///
-/// The run ends within a second with [`code::CANCELLED`] and the step that was under way, and the
-/// other members hear that this one was interrupted. A run that begins later with the same handle
-/// ends at once.
+/// The run ends within a second, with [`code::CANCELLED`] and the step that was in progress. The
+/// other members are told that this member was interrupted. A run that begins later with the same
+/// handle ends at once.
 #[derive(Clone, Default)]
 pub struct Cancel(Arc<State>);
 
@@ -25,20 +31,21 @@ struct State {
 #[derive(Default)]
 struct UnderWay {
     step: String,
-    /// The session, once all members have met.
+    /// The session; set once all members have met.
     session: Option<(Watch, PartyId)>,
-    /// Whether the outputs are about to get their names, which nothing ends any more.
+    /// Whether the outputs are about to get their names. Nothing can end the run after that.
     decided: bool,
 }
 
 impl Cancel {
-    /// The handle of a run that nobody has cancelled.
+    /// Makes the handle of a run that is not cancelled.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Ends the run under way. A run all of whose members are done is past that, and ends well.
+    /// Ends the run in progress. If all members of the run are already done, the run still ends
+    /// well.
     pub fn cancel(&self) {
         let under_way = self.lock();
         if under_way.decided {
@@ -56,44 +63,44 @@ impl Cancel {
         self.0.asked.load(Ordering::SeqCst)
     }
 
-    /// The flag, for what waits without asking.
+    /// The flag, for waits that poll it themselves.
     pub(crate) fn flag(&self) -> &AtomicBool {
         &self.0.asked
     }
 
-    /// The step that is under way from now on.
+    /// Records the step that is in progress from now on.
     pub fn enter(&self, step: &str) {
         step.clone_into(&mut self.lock().step);
     }
 
-    /// The session that a cancellation ends.
+    /// Records the session that a cancellation ends.
     ///
     /// # Errors
-    /// The run is cancelled already.
+    /// The run is already cancelled.
     pub fn attend(&self, watch: Option<Watch>, me: PartyId) -> Result<(), Fault> {
         self.lock().session = watch.map(|watch| (watch, me));
         self.check()
     }
 
-    /// Whether the run goes on.
+    /// Checks that the run goes on.
     ///
     /// # Errors
-    /// It is cancelled.
+    /// The run is cancelled.
     pub fn check(&self) -> Result<(), Fault> {
         if self.asked() { Err(self.fault()) } else { Ok(()) }
     }
 
-    /// From now on the run is past cancelling: others may have named their outputs.
+    /// Marks the run as too late to cancel: other members may have named their outputs.
     pub(crate) fn decide(&self) {
         self.lock().decided = true;
     }
 
-    /// The error of the run, which is the cancellation's if there was one.
+    /// Returns the cancellation's error if the run was cancelled, else `e`.
     pub fn explains(&self, e: Fault) -> Fault {
         if self.asked() { self.fault() } else { e }
     }
 
-    /// The error of a run that was cancelled, in the step that was under way.
+    /// The error of a cancelled run, in the step that was in progress.
     #[must_use]
     pub fn fault(&self) -> Fault {
         let step = self.lock().step.clone();

@@ -1,35 +1,36 @@
-//! Cards: what members tell each other before their first job, a small public file each; and the
-//! code by which they see that all have the same cards.
+//! Cards: small public files that members exchange before their first job. A code over all cards
+//! lets members check that they hold the same ones.
 
 use crate::{Fault, Member, Peer, address, toml_file::Source};
 use hushwire_fault::code;
 use hushwire_wire::Pin;
 use std::path::Path;
 
-/// A member, where it is reached, and its pin. Nothing of it is secret; who changes a card on its
-/// way can pose as its member, which [`group_code`] shows.
+/// A member, the address at which it is reached, and its pin. A card holds no secret. An attacker
+/// who changes a card in transit can pose as its member; [`group_code`] reveals this.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MemberCard {
     /// The member.
     pub member: Member,
-    /// The address at which the others reach a party; none of a client, which dials.
+    /// The address at which the others reach a party; `None` for a client, which dials.
     pub address: Option<String>,
     /// The fingerprint of its certificate.
     pub pin: Pin,
 }
 
-/// SECURITY: the context of [`group_code`], for no other use of the hash.
+/// SECURITY: the context of [`group_code`]. No other use of the hash has it.
 const CONTEXT: &str = "hushwire 2026-11 code of a group of members, version 1";
 
-/// SECURITY: how often the hash is repeated. Whoever wants two groups with one code, to show one to
-/// each side, tries 2^66 of them (40 digits are 132.8 bits), and pays this for each.
+/// SECURITY: the number of times that the hash is repeated. An attacker who wants to show one of
+/// two groups to each side needs two groups with one code. That takes 2^66 attempts (40 digits are
+/// 132.8 bits), each at this cost.
 const REPEATED: u32 = 1 << 16;
 
 impl MemberCard {
-    /// Reads a card's file.
+    /// Reads the file of a card.
     ///
     /// # Errors
-    /// The file cannot be read, or a line of it does not make sense; the message names the line.
+    /// The file cannot be read, or a line of it is invalid; the message names the line.
     pub fn read(path: &Path) -> Result<Self, Fault> {
         let source = Source::read(path)?;
         let mut top = source.sections()?;
@@ -60,7 +61,7 @@ impl MemberCard {
         Ok(Self { member, address, pin })
     }
 
-    /// The card as a file has it.
+    /// The card as the text of its file.
     #[must_use]
     pub fn text(&self) -> String {
         let address = self.address.as_ref().map(|address| format!("address = \"{address}\"\n"));
@@ -74,13 +75,13 @@ impl MemberCard {
         )
     }
 
-    /// The name of its files, without an extension: party0, alice.
+    /// The name of the member's files, without an extension: `party0`, `alice`.
     #[must_use]
     pub fn name(&self) -> String {
         file_name(&self.member)
     }
 
-    /// The member as a peer of others.
+    /// The member as a peer of other members.
     #[must_use]
     pub fn peer(&self) -> Peer {
         Peer { member: self.member.clone(), address: self.address.clone(), pin: self.pin }
@@ -96,12 +97,13 @@ pub fn file_name(member: &Member) -> String {
     }
 }
 
-/// A code of the cards of a group: eight groups of five digits, which are the same at all members
-/// if their cards are, in whatever order. Members read it to each other over a channel on which
-/// they know each other's voices; who changed a card on its way is found then.
+/// Returns the code of a group's cards: eight groups of five digits. Members with the same cards
+/// get the same code, in whatever order the cards are. Members read the code to each other over a
+/// channel on which they recognize each other's voices. A card that was changed in transit shows
+/// then.
 ///
 /// # Errors
-/// Two cards are of one member.
+/// Two cards are of the same member.
 pub fn group_code(cards: &[MemberCard]) -> Result<String, Fault> {
     let mut cards: Vec<&MemberCard> = cards.iter().collect();
     cards.sort_by(|a, b| a.member.cmp(&b.member));
@@ -113,7 +115,7 @@ pub fn group_code(cards: &[MemberCard]) -> Result<String, Fault> {
     let mut hasher = blake3::Hasher::new_derive_key(CONTEXT);
     for card in cards {
         for part in [&card.member.key(), card.address.as_deref().unwrap_or(""), &card.pin.to_string()] {
-            // The length keeps parts apart.
+            // The length separates the parts, so that no two lists hash alike.
             hasher.update(&(part.len() as u64).to_le_bytes()).update(part.as_bytes());
         }
     }
@@ -163,7 +165,7 @@ mod tests {
         }
     }
 
-    /// An attacker who exchanges one pin, one address, or one member shows in the code.
+    /// A change of one pin, one address or one member changes the code.
     #[test]
     fn the_code_is_of_all_that_cards_say() {
         let cards = || {

@@ -1,9 +1,10 @@
-//! The last word: nobody names an output before everybody has said that all of its own is done.
+//! The confirmation: no member names an output before every member has all of its own outputs on
+//! disk.
 //!
 //! ```text
 //! clients ─► parties      done          outputs are on the disk, without names
 //! parties ─► parties      done
-//! a party                 its decider   says so, and waits for the decision, where there is one
+//! a party                 its decider   is asked for the decision, if there is one
 //! parties ─► clients      done
 //! ```
 
@@ -13,36 +14,37 @@ use hushwire_machine::{Channel, NetError, PartyId};
 
 pub(crate) const STEP: &str = "confirmation";
 
-/// The end of a run all of whose parties are done.
+/// The end of a run, once all of its parties are done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decision {
     /// Outputs get their names.
     Commit,
-    /// They vanish.
+    /// Outputs are deleted.
     Abort,
 }
 
-/// Decides the end of a run at a party, so that all parties end it alike, even if one of them falls
+/// Decides at a party how a run ends, so that all parties end it alike, even if one of them crashes
 /// at the last moment.
 ///
-/// Without one, each member names its outputs once it has heard that all are done: a member that
-/// falls between hearing and naming has none, while others have theirs.
+/// Without a decider, each member names its outputs once it has heard that all members are done. A
+/// member that crashes between hearing this and naming has no outputs, while other members have
+/// theirs.
 pub trait Decider: Send + Sync {
-    /// All parties are done, and the outputs of this one are on the disk: sealed shares with their
-    /// sink, files without names. Blocks until the decision is known.
+    /// Blocks until the decision is known. All parties are done, and this party's outputs are on
+    /// disk: sealed shares in their sink, files without names.
     ///
     /// # Errors
-    /// It cannot be known here; nothing gets a name.
+    /// The decision cannot be known here; no output gets a name.
     fn prepared(&self) -> Result<Decision, Fault>;
 }
 
-/// Tells every peer that this member is done, and waits until all peers have told the same. Links
-/// stay open meanwhile, so that nothing still under way is lost.
+/// Tells every peer that this member is done, and waits until all peers have told the same. The
+/// links stay open meanwhile, so that no data in flight is lost.
 ///
-/// Clients do not meet each other. A party therefore hears its clients first, then the other
-/// parties, and answers clients last ([`tell_clients`]): whoever has heard all parties knows that
-/// every member is done. If there is a decider, its decision comes before, and holds whatever
-/// clients hear.
+/// Clients are not connected to each other. A party therefore hears its clients first, then the
+/// other parties, and answers the clients last ([`tell_clients`]). A member that has heard all
+/// parties knows that every member is done. If there is a decider, its decision comes before the
+/// answers to clients, and is final even if a client does not hear it.
 pub(crate) fn all_done(
     plan: &Agreement,
     channels: &mut [Channel],
@@ -66,7 +68,7 @@ pub(crate) fn all_done(
     Ok(())
 }
 
-/// Goes on after a commit alone.
+/// Continues only after a commit.
 pub(crate) fn follow(decision: Decision) -> Result<(), Fault> {
     if decision == Decision::Commit {
         return Ok(());
@@ -75,7 +77,8 @@ pub(crate) fn follow(decision: Decision) -> Result<(), Fault> {
     Err(Fault::new(code::ABORTED, STEP, cause, "see why in the log of who decides, and start again"))
 }
 
-/// Tells clients that all is done. Where that was decided, it holds whatever they hear.
+/// Tells clients that all members are done. If that was decided, it is final even if a client does
+/// not hear it.
 pub(crate) fn tell_clients(plan: &Agreement, channels: &mut [Channel], decided: bool) -> Result<(), Fault> {
     let word = word(plan);
     for channel in sides(channels).0.iter_mut().filter(|c| c.to().is_some()) {
@@ -87,12 +90,12 @@ pub(crate) fn tell_clients(plan: &Agreement, channels: &mut [Channel], decided: 
     Ok(())
 }
 
-/// Channels to clients, and those to parties.
+/// Splits channels into those to clients and those to parties.
 fn sides(channels: &mut [Channel]) -> (Vec<&mut Channel>, Vec<&mut Channel>) {
     channels.iter_mut().partition(|c| c.to().or(c.from()).is_some_and(PartyId::is_client))
 }
 
-/// Ends to send `out`, and takes the peer's word, if it sends here.
+/// Finishes sending `out`, and takes the peer's message if this channel receives.
 fn hear(plan: &Agreement, channel: &mut Channel, out: &[u8], word: &[u8; 16]) -> Result<(), Fault> {
     let mut theirs = [0; 16];
     let Some(peer) = channel.from() else {

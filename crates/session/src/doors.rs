@@ -1,4 +1,12 @@
-//! The ways of values in and out at a party of three: its own, the other parties' and clients'.
+//! Input and output of values at a party of three: its own values, those of the other parties, and
+//! those of clients.
+//!
+//! [`Doors`] serve one thread of a party. Parties share their inputs over a channel of their own.
+//! Clients send seeds once, and their inputs for each batch. The shares of data sets come from
+//! parts that the parties store. The parties compare tags of all shares that come from clients and
+//! data sets, and open no output before the verdict. A client that gives two parties different
+//! shares is blamed. Shares for clients and for recipients that are not connected are masked by a
+//! zero-share.
 
 use crate::{
     Agreement, Fault, Member, StoredData, StoredInput, member_config::explain, run::MemberSession,
@@ -20,58 +28,59 @@ pub const IN: &str = "sharing inputs";
 const OUT: &str = "opening outputs";
 const COMPARE: &str = "comparing shares of inputs";
 
-/// The ways of one thread, batch after batch.
+/// The inputs and outputs of one thread, batch after batch.
 pub struct Doors {
     /// The role of this party.
     pub role: Role,
     /// The driver of machines on the channels.
     pub driver: Driver,
-    /// To the right neighbour and from the left one, against the direction of products.
+    /// The channel to the right neighbour and from the left one, against the direction of products.
     pub io: Channel,
-    /// In the agreement's order, with the channel to each.
+    /// The clients in the agreement's order, with the channel to each.
     pub clients: Vec<(String, Channel)>,
-    /// The seeds of clients, where they bring something.
+    /// The seeds of each client; `None` for a client that brings nothing.
     pub seeds: Vec<Option<OwnerSeeds>>,
-    /// The comparison of clients' shares of the batch begun last: its verdict is still under way on
+    /// The comparison of clients' shares of the latest batch. Its verdict is still in flight on
     /// `io`.
     pub comparison: Option<Comparison>,
     /// The data sets of the job.
     pub stored: Stored,
-    /// The watch of the session, which hears who deviates.
+    /// The watch of the session, which is told who deviates.
     pub watch: Option<Watch>,
 }
 
 /// The data sets of a party's job.
 #[derive(Default)]
 pub struct Stored {
-    /// By name.
+    /// The data sets, by name.
     pub data: BTreeMap<String, StoredData>,
-    /// Those whose shares the comparison under way is about, behind those of clients.
+    /// The data sets whose shares the comparison in progress covers, after those of clients.
     compared: Vec<String>,
 }
 
-/// Shares for members who are not connected, of all that each learns, in the order of the members.
+/// Shares for members who are not connected: everything that each learns, in the order of the
+/// members.
 pub type MaskedShares = Vec<Wiped<Vec<u8>>>;
 
-/// A value on its way in or out.
+/// A value that is an input or an output.
 #[derive(Clone, Copy)]
 pub struct SharedValue<W> {
-    /// Who brings it, or all who learn it.
+    /// The member that brings it, or all members that learn it.
     pub who: W,
-    /// Bytes of a share.
+    /// The size of a share in bytes.
     pub bytes: usize,
-    /// How shares add up.
+    /// The group in which shares add.
     pub addition: Addition,
 }
 
 impl<W> SharedValue<W> {
-    /// A value of bit planes.
+    /// A value of bit planes, whose shares add by XOR.
     pub fn of_planes(who: W, bytes: usize) -> Self {
         Self { who, bytes, addition: Addition::Xor }
     }
 }
 
-/// The range of each value's planes, one after the other.
+/// The range of each value's planes; the ranges follow each other.
 fn ranges(bytes: impl Iterator<Item = usize>) -> Vec<Range<usize>> {
     let mut at = 0;
     let place = |bytes: usize| {
@@ -82,9 +91,12 @@ fn ranges(bytes: impl Iterator<Item = usize>) -> Vec<Range<usize>> {
 }
 
 impl Doors {
-    /// Shares of all inputs of a batch, one after the other. `own` are those that this party
-    /// brings; `turn` is the number that clients give the batch; `stored` are those that data sets
-    /// bring.
+    /// Shares all inputs of a batch, one after the other. `own` holds the inputs that this party
+    /// brings, `turn` is the number that clients give the batch, and `stored` lists the inputs that
+    /// data sets bring.
+    ///
+    /// # Errors
+    /// A channel failed, shares of an earlier batch are inconsistent, or a data set cannot be read.
     pub fn share(
         &mut self,
         batch: &mut Batch,
@@ -132,15 +144,18 @@ impl Doors {
         Ok(shares)
     }
 
-    /// Takes the verdict on clients' shares of all batches begun so far. No output is opened, and
-    /// `io` serves nothing else, before.
+    /// Takes the verdict on clients' shares of all batches begun so far. Before that, no output is
+    /// opened, and `io` is used for nothing else.
+    ///
+    /// # Errors
+    /// A channel failed, or the shares of a client or a data set are inconsistent.
     pub fn compared(&mut self) -> Result<(), Failed> {
         let Some(comparison) = self.comparison.take() else { return Ok(()) };
         comparison.end(&mut self.io)?.map_or(Ok(()), |found| Err(Failed::Job(self.deviates(found))))
     }
 
-    /// Ends the session because of the client who gave such shares, or because of a data set of
-    /// which two parties keep different shares.
+    /// Ends the session because a client gave inconsistent shares, or because two parties keep
+    /// different shares of a data set.
     fn deviates(&self, Inconsistent { owner, holders: [a, b] }: Inconsistent) -> Fault {
         let names: Vec<String> = self.clients.iter().map(|(name, _)| name.clone()).collect();
         let online = self.seeds.iter().flatten().count();
@@ -172,9 +187,13 @@ impl Doors {
         )
     }
 
-    /// Gives each recipient what it lacks of a batch's outputs. Those that this party learns come
-    /// back. Clients have nothing, so they hear every party's own share, masked by a zero-share.
-    /// Shares for each of `sealed`, who are not connected, come back with the same mask.
+    /// Gives each recipient the share that it lacks of a batch's outputs, and returns the outputs
+    /// that this party learns. Clients hold no shares, so every party sends them its own share,
+    /// masked by a zero-share. Shares for each of `sealed`, who are not connected, are returned
+    /// under the same mask.
+    ///
+    /// # Errors
+    /// A channel failed, or the shares of a client or a data set are inconsistent.
     pub fn open(
         &mut self,
         batch: &mut Batch,
@@ -210,7 +229,7 @@ impl Doors {
     }
 }
 
-/// The share of all that a member learns.
+/// The share of everything that a member learns.
 fn of_member(
     outputs: &[SharedValue<&[Member]>],
     places: &[Range<usize>],
@@ -224,13 +243,13 @@ fn of_member(
 }
 
 impl Stored {
-    /// These data sets.
+    /// Wraps these data sets.
     #[must_use]
     pub fn of(data: BTreeMap<String, StoredData>) -> Self {
         Self { data, compared: vec![] }
     }
 
-    /// Puts the shares of what a data set brings to their places, and tags them.
+    /// Puts the shares of a data set's inputs into their places, and tags them.
     fn take(
         &self,
         role: Role,
@@ -262,14 +281,21 @@ impl Stored {
     }
 }
 
-/// A channel to each client on lane `t`.
+/// Opens a channel to each client on lane `t`.
+///
+/// # Errors
+/// A channel is not available.
 pub fn channels_of_clients(member: &mut MemberSession, t: u16) -> Result<Vec<Channel>, Fault> {
     let clients = &member.agreement.clients;
     let ids: Vec<_> = clients.iter().map(|c| Member::Client(c.clone()).id(clients)).collect();
     ids.into_iter().map(|id| member.channel(1, t, id, id)).collect()
 }
 
-/// Two seeds from every client that brings an input: of this party's share, and of the next.
+/// Receives two seeds from every client that brings an input: one for this party's share, one for
+/// the next party's.
+///
+/// # Errors
+/// A channel failed.
 pub fn receive_seeds(
     agreement: &Agreement,
     clients: &mut [Channel],

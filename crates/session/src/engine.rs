@@ -1,12 +1,12 @@
-//! Engines: a party's side of the protocols without clients that run circuits, one interface for
-//! all of them.
+//! Engines: one interface for a party's endpoint of each protocol that runs circuits without
+//! clients.
 //!
 //! ```text
 //! all     commit to 32 fresh bytes each, then open them ─► the run's name, and one for each engine
 //! engine  a channel to each peer: planes of own inputs in, planes of what this party learns out
 //! ```
 //!
-//! A party that sends different commitments to two others is found out before the run has a name.
+//! A party that sends different commitments to two peers is detected before the run has a name.
 
 use crate::{
     Agreement, Chosen, Fault, Kind, Member, Protocol, member_config::explain, run::MemberSession,
@@ -21,19 +21,19 @@ use hushwire_ot::{Context, OtError, Sid};
 use hushwire_prg::Seed;
 use std::sync::Arc;
 
-/// AGREEMENT: separates the name of a run of authenticated garbling from any other toss.
+/// AGREEMENT: the domain of the toss that names a run of authenticated garbling.
 const DOMAIN_OF_N: &str = "hushwire 2026 job of n sid v3";
-/// AGREEMENT: the same for all other protocols of two parties.
+/// AGREEMENT: the same for all other protocols between two parties.
 const DOMAIN_OF_TWO: &str = "hushwire 2026 job of two sid v2";
 const NAME: &str = "naming the run";
-/// The step of the set-up of oblivious transfer, as errors name it.
+/// The step of the OT set-up, as errors name it.
 pub const SETUP: &str = "oblivious transfer set-up";
 
-/// One party's side of a protocol, set up on channels that serve it alone.
+/// One party's endpoint of a protocol, set up on channels that it alone uses.
 pub trait Engine: Send {
-    /// Computes a program: the inputs that this party brings go in and the outputs that it learns
-    /// come out, in the circuit's order. `left` are the instances of this run and of the same
-    /// program's later ones: preprocessing is made for all of them.
+    /// Runs a program. It takes the inputs that this party brings and returns the outputs that it
+    /// learns, in the circuit's order. `left` counts the instances of this run and of later runs of
+    /// the same program: preprocessing is made for all of them.
     ///
     /// # Errors
     /// A channel failed, a peer deviated, or this party cannot go on.
@@ -46,8 +46,8 @@ pub trait Engine: Send {
         left: u64,
     ) -> Result<Planes, Failure>;
 
-    /// Takes preprocessing that was made before, for the next runs; protocols without preprocessing
-    /// have none to take.
+    /// Takes preprocessing that was made earlier, for the next runs. Protocols without
+    /// preprocessing ignore it.
     fn take(&mut self, ahead: Ahead) {
         drop(ahead);
     }
@@ -58,19 +58,19 @@ pub trait Engine: Send {
 pub struct Seat {
     /// The party's number.
     pub index: u8,
-    /// The name of this run and no other: every party's fresh bytes make it new, whatever the
-    /// session's id, and no party can choose it.
+    /// The name of this run, which no other run has. Fresh bytes of every party make it unique
+    /// whatever the session's id is, and no party can choose it.
     pub context: Context,
     agreement: Arc<Agreement>,
     watch: Option<Watch>,
 }
 
 impl Seat {
-    /// Names the run. The channels are those to each peer, in the order of parties, for all but
+    /// Names the run. Returns channels to each peer, in the order of parties, for everything but
     /// computing.
     ///
     /// # Errors
-    /// A channel failed, or this member is no party.
+    /// A channel failed, or this member is not a party.
     pub fn take(member: &mut MemberSession) -> Result<(Self, Vec<Channel>), Fault> {
         let Member::Party(index) = member.config.me else {
             return Err(Fault::internal(COMPUTE, "a client cannot compute"));
@@ -86,16 +86,16 @@ impl Seat {
         Ok((Self { index, context, agreement, watch }, control))
     }
 
-    /// A channel to each peer for computing, in the order of parties.
+    /// Opens a channel to each peer for computing, in the order of parties.
     ///
     /// # Errors
-    /// A channel cannot be had.
+    /// A channel is not available.
     pub fn channels(&self, member: &mut MemberSession, lane: u16) -> Result<Vec<Channel>, Fault> {
         channels(member, self.index, 0, lane)
     }
 
-    /// An engine on these channels, under a name of no other; LOCAL: `threads` share its work,
-    /// where the protocol can.
+    /// Makes an engine on these channels, under a name that no other engine has. LOCAL: `threads`
+    /// threads share its work if the protocol supports that.
     ///
     /// # Errors
     /// The set-up failed.
@@ -119,7 +119,7 @@ impl Seat {
         }
     }
 
-    /// A party of authenticated garbling, which needs no set-up before its first run.
+    /// Makes a party of authenticated garbling, which needs no set-up before its first run.
     pub(crate) fn authenticated(
         &self,
         chosen: Chosen,
@@ -140,7 +140,7 @@ fn channels(member: &mut MemberSession, index: u8, meter: usize, lane: u16) -> R
     peers.map(|peer| member.channel(meter, lane, peer, peer)).collect()
 }
 
-/// AGREEMENT: what a run's name is about: the session and the plan.
+/// AGREEMENT: what the name of a run covers: the session and the plan.
 fn about(session: SessionId, plan: &[u8; 32]) -> Vec<u8> {
     [&session.0[..], plan].concat()
 }
@@ -200,23 +200,23 @@ impl Engine for hushwire_authgarble::AuthgarbleParty {
 pub enum Failure {
     /// The channel failed.
     Net(NetError),
-    /// The other one of two parties deviated.
+    /// The peer deviated, in a protocol of two parties.
     Peer(Fault),
-    /// One of several parties deviated, who is known or not, as a check found out that has a name
-    /// or has none.
+    /// One of several parties deviated. The party is given if it is known, and the check that found
+    /// it if it has a name.
     Among(Fault, Option<PartyId>, Option<String>),
     /// This party cannot go on.
     Ours(Fault),
 }
 
 impl Failure {
-    /// A failure of a protocol of two: of the peer, if it is one of the network.
+    /// A failure in a protocol of two parties: it is the peer's if its kind is [`Kind::Network`].
     #[must_use]
     pub fn of(fault: Fault) -> Self {
         if fault.kind() == Kind::Network { Self::Peer(fault) } else { Self::Ours(fault) }
     }
 
-    /// In the words of the job.
+    /// The failure as an error of the job.
     #[must_use]
     pub fn explain(self, plan: &Agreement) -> Fault {
         match self {
@@ -225,10 +225,11 @@ impl Failure {
         }
     }
 
-    /// The same of a party in a step; all others are told who deviated, as far as that is known.
+    /// The failure as an error of the job in this step. All other parties are told who deviated, as
+    /// far as that is known.
     #[must_use]
     pub fn told(self, Seat { index, agreement, watch, .. }: &Seat, step: &str) -> Fault {
-        // They would otherwise learn only that links closed.
+        // Without this, the others would learn only that links closed.
         if let Some(watch) = watch {
             match &self {
                 Self::Peer(_) => watch.abort(peer_of(*index), Reason::Cheated, step),

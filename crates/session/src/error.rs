@@ -1,8 +1,9 @@
-//! Errors of a job, and settings that should not stay as they are.
+//! Errors of a job, and warnings about settings that should be changed.
 
 pub use hushwire_fault::{Fault, Kind, io_remedy};
 
-/// A setting that is not wrong, and should not stay so. Reads as its cause, then its remedy.
+/// A warning about a setting that is valid, but should be changed. Its text is the cause, then the
+/// remedy.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{cause}; {remedy}")]
 pub struct Warning {

@@ -1,5 +1,5 @@
-//! A run's rounds, bytes and time, from its plan and its circuit alone: the costs that protocols
-//! declare, and the rates at which they were measured to compute.
+//! Forecasts a run's rounds, bytes and time from its plan and its circuit alone. It uses the costs
+//! that protocols declare, and measured rates of computing.
 
 #[cfg(feature = "two")]
 mod pair;
@@ -17,27 +17,28 @@ use std::time::Duration;
 /// The forecast of a run, for the party that sends most.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Forecast {
-    /// All that is to be computed.
+    /// The amount of work.
     pub work: u64,
     /// The unit of `work`: ANDs, blocks or OTs.
     pub unit: &'static str,
-    /// Exchanges one after the other on the busiest lane, without set-ups.
+    /// Sequential exchanges on the busiest lane, without set-ups.
     pub rounds: u64,
-    /// Payload, without set-ups and TLS.
+    /// Payload bytes, without set-ups and TLS.
     pub bytes_sent: u64,
-    /// Exchanges of set-ups, of shares of inputs and of the last word, which are in the time alone.
+    /// Exchanges of set-ups, of shares of inputs and of the confirmation. Only the time includes
+    /// them.
     pub set_up: u64,
-    /// The time of arithmetic alone.
+    /// The time of computing, without messages.
     compute: Duration,
-    /// The costs between three parties whose messages take at least this long: these use more trees
-    /// in place of ripples.
+    /// The costs among three parties whose messages take at least this long. Their circuits use
+    /// more trees in place of ripples.
     farther: [Option<(Duration, Cost)>; 2],
-    /// The costs of two parties on numbers: their time is the time of two lanes.
+    /// The costs of two parties on numbers, whose time is that of two lanes.
     #[cfg(feature = "two")]
     pair: Option<pair::PairCosts>,
 }
 
-/// Instances, and how they are cut into batches on threads and lanes.
+/// Instances, and how they are divided into batches on threads and lanes.
 #[derive(Clone, Copy, Debug)]
 pub struct Batching {
     /// Instances of all batches.
@@ -50,8 +51,8 @@ pub struct Batching {
     pub lanes: u16,
 }
 
-/// LOCAL: the one-way delays from which on a forecast takes three parties to be in different rooms,
-/// and to be far apart.
+/// LOCAL: the one-way delays from which a forecast assumes that three parties are in different
+/// rooms, or far apart.
 pub(crate) const FARTHER: [Duration; 2] = [Duration::from_micros(75), Duration::from_millis(1)];
 
 const ANDS: &str = "ANDs";
@@ -60,7 +61,7 @@ fn time(work: u64, rate: f64) -> Duration {
     Duration::try_from_secs_f64(work as f64 / rate).unwrap_or(Duration::MAX)
 }
 
-/// LOCAL: messages one after the other before and after computing, measured in runs over 200 ms.
+/// LOCAL: sequential messages before and after computing, measured in runs over 200 ms.
 const fn set_up(protocol: Protocol) -> u64 {
     match protocol {
         Protocol::Rep3 => 13,
@@ -72,12 +73,13 @@ const fn set_up(protocol: Protocol) -> u64 {
     }
 }
 
-/// Bits that a party sends for a triple with the default extension:
-/// [`hushwire_gmw::triples_cost`] says more.
+/// Bits that a party sends for a triple with the default extension; see
+/// [`hushwire_gmw::triples_cost`].
 const TRIPLE_BITS: usize = 31;
 
-/// LOCAL: ANDs that a thread computes in a second, on a CPU with AES instructions and without. Half
-/// of what docs/measurements has of AES-NI, as parties seldom have their CPU for themselves.
+/// LOCAL: ANDs per second of a thread, on a CPU with AES instructions and on one without. The rates
+/// are half of those with AES-NI in docs/measurements, since parties seldom have a CPU to
+/// themselves.
 const fn rates(protocol: Protocol, scheme: Option<Scheme>) -> [f64; 2] {
     match (protocol, scheme) {
         (Protocol::Rep3, _) => [5e8, 5e7],
@@ -101,7 +103,7 @@ impl Forecast {
         pair: None,
     };
 
-    /// Nothing but the protocol's set-up.
+    /// Only the protocol's set-up.
     const fn of_set_up(protocol: Protocol) -> Self {
         Self { set_up: set_up(protocol), ..Self::NOTHING }
     }
@@ -123,15 +125,15 @@ impl Forecast {
         Self {
             work: ands,
             rounds: one.rounds * batches.div_ceil(u64::from(threads) * u64::from(lanes)),
-            // The last batch may be a short one.
+            // The last batch may be shorter.
             bytes_sent: (one.bytes_sent as f64 * instances as f64 / f64::from(each)) as u64,
             compute: time(ands, rate),
             ..Self::of_set_up(chosen.protocol)
         }
     }
 
-    /// The forecast of a program that runs once, on one thread. Authenticated garbling has all of
-    /// its phases but the set-up in it.
+    /// The forecast of a program that runs once, on one thread. For authenticated garbling, it
+    /// covers all phases but the set-up.
     #[must_use]
     pub fn of_program(chosen: Chosen, program: &Program, seats: &Seats, aes_instructions: bool) -> Self {
         let Cost { rounds, bytes_sent } = match chosen.protocol.authenticated() {
@@ -140,15 +142,16 @@ impl Forecast {
         };
         let ands = program.ands();
         let [with, without] = rates(chosen.protocol, chosen.scheme);
-        // Copies of a block lie side by side in place of instances, a byte where eight would be.
+        // Copies of a block are side by side in place of instances. Each copy takes a byte, in
+        // which eight instances would fit.
         let compute = time(ands, if aes_instructions { with } else { without });
         Self { work: ands, rounds, bytes_sent, compute, ..Self::of_set_up(chosen.protocol) }
     }
 
-    /// The forecast of steps on shares of numbers and bits, on one thread: `sent` are the bytes of
-    /// the party that sends most. Three parties compute about as much for a bit that they send,
-    /// whatever it is a bit of. `farther` are rounds and bytes where messages are under way for 75
-    /// µs and for a millisecond at least.
+    /// The forecast of steps on shares of numbers and bits, on one thread. `sent` is the number of
+    /// bytes of the party that sends most. Three parties compute about as much for each bit that
+    /// they send, whatever its type. `farther` has rounds and bytes for messages that take at least
+    /// 75 µs, and at least a millisecond.
     #[must_use]
     pub fn of_steps((rounds, sent): (u64, u64), farther: [(u64, u64); 2], aes_instructions: bool) -> Self {
         let [with, without] = rates(Protocol::Rep3, None);
@@ -168,8 +171,8 @@ impl Forecast {
         }
     }
 
-    /// The forecast of steps of two parties on numbers, with OTs by the extension of `chosen`:
-    /// bytes and rounds are exact for the party that sends most.
+    /// The forecast of steps of two parties on numbers, with OTs by the extension of `chosen`.
+    /// Bytes and rounds are exact for the party that sends most.
     #[cfg(feature = "two")]
     pub fn of_pair(chosen: Chosen, plan: &hushwire_two::Plan, aes_instructions: bool) -> Self {
         let ot = chosen_ot(chosen.ot);
@@ -178,8 +181,8 @@ impl Forecast {
         Self { work, unit: "OTs", rounds, bytes_sent, pair: Some(pair), ..Self::of_set_up(Protocol::Two) }
     }
 
-    /// For a number of ANDs of two parties on one thread, under Yao's protocol with a scheme or
-    /// under GMW: what is known where there is no plan. Rounds are not counted.
+    /// The forecast for a number of ANDs of two parties on one thread, under Yao's protocol with a
+    /// scheme or under GMW. It serves where there is no plan; rounds are not counted.
     #[must_use]
     pub fn of_two(scheme: Option<Scheme>, ands: u64, aes_instructions: bool) -> Self {
         let protocol = if scheme.is_some() { Protocol::Yao } else { Protocol::Gmw };
@@ -213,12 +216,12 @@ impl Forecast {
         }
     }
 
-    /// For the encryption or decryption of `bytes` bytes in batches of blocks.
+    /// The forecast for the encryption or decryption of `bytes` bytes in batches of blocks.
     #[must_use]
     pub fn of_bytes(size: KeySize, sbox: Sbox, bytes: u64, cut: Batching, aes_instructions: bool) -> Self {
         let Batching { instances: blocks, batch: chunk, threads, lanes } = cut;
         let one = hushwire_rep3::cost(size, sbox, chunk as usize);
-        // Half of what a thread of the main job does, as above.
+        // Half of the rate of a thread of the main job, as above.
         let with = match sbox {
             Sbox::Tower | Sbox::Gf256 => 5e5,
             Sbox::Bp32 | Sbox::Depth4 => 3e5,
@@ -237,7 +240,7 @@ impl Forecast {
         }
     }
 
-    /// For `count` chosen oblivious transfers. Rounds are not counted.
+    /// The forecast for `count` chosen oblivious transfers. Rounds are not counted.
     #[must_use]
     pub fn of_ots(ot: hushwire_ot::Protocol, level: Level, count: usize, aes_instructions: bool) -> Self {
         let both = ot.cost(level, Functionality::Ot, count.max(1));
@@ -246,7 +249,7 @@ impl Forecast {
         Self { work: count as u64, unit: "OTs", bytes_sent, compute, ..Self::NOTHING }
     }
 
-    /// Rounds and bytes over such a network. Parties that are farther apart take fewer rounds and
+    /// Rounds and bytes over such a network. Parties that are farther apart need fewer rounds and
     /// send more bytes.
     #[must_use]
     pub fn over(&self, net: Shape) -> Cost {
@@ -259,8 +262,8 @@ impl Forecast {
         farther.map_or(near, |(_, cost)| *cost)
     }
 
-    /// The time over such a network in seconds: what is sent and what is computed overlap, round
-    /// trips come on top.
+    /// The time over such a network in seconds. Sending and computing overlap; round trips are
+    /// added.
     #[must_use]
     pub fn seconds(&self, net: Shape) -> f64 {
         let waits = |rounds: u64| rounds as f64 * net.rtt.as_secs_f64() / 2.0;
@@ -271,13 +274,13 @@ impl Forecast {
         let Cost { rounds, bytes_sent: bytes } = self.over(net);
         let sent = net.bits_per_second.map_or(0.0, |rate| 8.0 * bytes as f64 / rate as f64);
         let computed = self.compute.as_secs_f64() * (bytes as f64 / self.bytes_sent.max(1) as f64).max(1.0);
-        // One way: who waits for a message has sent its own.
+        // A round costs one way: a party that waits for a message has already sent its own.
         computed.max(sent) + waits(rounds.saturating_add(self.set_up))
     }
 }
 
-/// The cost of all phases of authenticated garbling among `n` parties but the set-up, to the party
-/// with most rounds and the one with most bytes.
+/// The cost of all phases of authenticated garbling among `n` parties but the set-up. It combines
+/// the most rounds and the most bytes of any party.
 fn all_phases(chosen: Chosen, n: u8, task: &Task) -> Cost {
     let parties = usize::from(n);
     let made = preprocess_cost(parties, chosen_ot(chosen.ot), task.need());
@@ -293,7 +296,7 @@ fn all_phases(chosen: Chosen, n: u8, task: &Task) -> Cost {
 /// The cost of one batch of `n` instances to the party that sends most.
 fn batch(chosen: Chosen, program: &Program, seats: &Seats, n: usize) -> Cost {
     let bits = |widths: &[usize]| widths.iter().sum::<usize>();
-    // A share for each input and each output, at most.
+    // At most one share for each input and each output.
     let ends = ((bits(program.inputs()) + bits(program.outputs())) * plane_bytes(n)) as u64;
     match chosen.protocol {
         Protocol::Rep3 => {
@@ -310,8 +313,8 @@ fn batch(chosen: Chosen, program: &Program, seats: &Seats, n: usize) -> Cost {
         Protocol::Authgarble(_) | Protocol::Ywz20(_) => {
             let ands = program.ands() * n as u64;
             let (each, made) = authenticated(chosen_ot(chosen.ot), chosen.protocol, ands);
-            // Coins, checks and openings of a set-up and a run: their number hardly depends on the
-            // circuit is.
+            // Coins, checks and openings of a set-up and a run. Their number hardly depends on the
+            // circuit.
             Cost { rounds: made.max(40) + 40, bytes_sent: ands * each as u64 + 16 * ends * 8 }
         }
         Protocol::Yao => {
@@ -319,7 +322,7 @@ fn batch(chosen: Chosen, program: &Program, seats: &Seats, n: usize) -> Cost {
             let xors = if format.xor_bytes == 0 { 0 } else { xors(program) };
             let and_bits = (8 * format.and_bytes + format.and_bits) as u64;
             let tables = program.ands() * and_bits / 8 + xors * format.xor_bytes as u64;
-            // A label for each input; the evaluator's come by oblivious transfer.
+            // A label for each input; the evaluator's labels come by oblivious transfer.
             let labels = 16 * bits(program.inputs()) as u64;
             let choices = seats.of_two(program).input_bits(program, 1) * n;
             let ots = chosen.ot.map(|ot| ot.cost(Level::SemiHonest, Functionality::Cot, choices.max(1)));
@@ -334,8 +337,8 @@ fn chosen_ot(given: Option<hushwire_ot::Protocol>) -> hushwire_ot::Protocol {
     given.unwrap_or(hushwire_ot::Protocol::SoftSpoken4)
 }
 
-/// Bytes that a garbler sends for one of `all` ANDs of authenticated garbling, and rounds of
-/// their preprocessing.
+/// The bytes that a garbler sends for one of `all` ANDs of authenticated garbling, and the rounds
+/// of their preprocessing.
 fn authenticated(ot: hushwire_ot::Protocol, protocol: Protocol, all: u64) -> (usize, u64) {
     let Some((n, form)) = protocol.authenticated() else { return (0, 0) };
     let (n, ands) = (usize::from(n), all.clamp(1, 1 << 16));
@@ -365,7 +368,7 @@ mod tests {
         let rounds = [Shape::NONE, Shape::lan(), Shape::wan()].map(|net| forecast.over(net).rounds);
         assert_eq!((rounds, forecast.over(Shape::wan()).bytes_sent), ([1000, 400, 100], 3_000_000));
         let far = Shape::wan();
-        // 100 rounds and those of the set-up of 20 ms one way, and three megabytes at 100 Mb/s.
+        // 100 rounds and 13 of the set-up at 20 ms one way, and three megabytes at 100 Mb/s.
         let expected = 113.0 * 0.02 + 0.24;
         assert!((forecast.seconds(far) - expected).abs() < 0.01, "{}", forecast.seconds(far));
         let near = Shape::lan();

@@ -1,13 +1,14 @@
-//! Links that serve several runs of the same members, one after the other.
+//! Links that serve several successive runs of the same members.
 //!
 //! ```text
-//! control lane   each party ─► each other   fresh bytes, and a word for what is run
+//! control lane   each party ─► each other   fresh bytes, and a digest of the run
 //! every lane     each party ─► each other   a mark of the session that follows from all of them
 //! ```
 //!
-//! The word covers the label of the run, its agreement and the session before. The session's id
-//! covers the fresh bytes of all parties, so that no two runs have the same, whoever repeats bytes.
-//! The marks show that all parties have the same id, and that no lane has a byte of the run before.
+//! The digest covers the label of the run, its agreement and the previous session. The session's id
+//! covers the fresh bytes of all parties. So no two runs have the same id, even if some parties
+//! repeat bytes. The marks show that all parties have the same id, and that no lane holds bytes of
+//! the previous run.
 
 use crate::{Fault, agreement::Agreement};
 use hushwire_fault::code;
@@ -24,27 +25,27 @@ const WORD: &str = "hushwire 2026-11-29 word of a run on kept links";
 const SESSION: &str = "hushwire 2026-11-29 session on kept links";
 const MARK: &str = "hushwire 2026-11-29 mark on a kept link";
 
-/// The links of a run that ended well, for the next run of the same members: handshakes happen
-/// once. Clones are the same links.
+/// The links of a run that ended well, for the next run of the same members, which needs no
+/// handshakes. Clones share the same links.
 ///
-/// Keys and masks are those of each run: only connections are kept, with the keys of TLS.
+/// Only connections are kept, with their TLS keys. Each run has its own keys and masks.
 #[derive(Clone, Default)]
 pub struct KeptLinks(Arc<Mutex<Option<LinkStock>>>);
 
 impl KeptLinks {
-    /// Without links so far.
+    /// Makes a store without links.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Whether there are links, whose other ends have not ended as far as is known here.
+    /// Whether there are links that are not known to be closed at the other end.
     #[must_use]
     pub fn are_there(&self) -> bool {
         self.lock().as_ref().is_some_and(LinkStock::is_whole)
     }
 
-    /// Closes the links: the next run meets its members anew.
+    /// Closes the links. The next run connects its members again.
     pub fn close(&self) {
         drop(self.take());
     }
@@ -53,7 +54,7 @@ impl KeptLinks {
         self.lock().take()
     }
 
-    /// Keeps the links of a run that ended well, where all came back.
+    /// Keeps the links of a run that ended well, if all were returned.
     pub(crate) fn keep(&self, stock: LinkStock) {
         *self.lock() = Some(stock).filter(LinkStock::is_whole);
     }
@@ -63,8 +64,8 @@ impl KeptLinks {
     }
 }
 
-/// Begins a run with this label on links of the run before. `explain` has the job's words for an
-/// error of the network.
+/// Begins a run with this label on the links of the previous run. `explain` turns an error of the
+/// network into one of the job.
 pub(crate) fn renew(
     stock: &LinkStock,
     plan: &Agreement,
@@ -113,20 +114,20 @@ pub(crate) fn renew(
             return Err(another(plan, peer));
         }
     }
-    // They come back, and go out again.
+    // The links are returned to the stock, and lent again.
     drop((links, net));
     stock.renew(session);
     stock.lend().ok_or_else(lost)
 }
 
-/// The word for a run with this label, after a session.
+/// The digest of a run with this label, after session `before`.
 fn word(before: SessionId, label: SessionId, plan: &Agreement) -> [u8; 32] {
     let mut hash = blake3::Hasher::new_derive_key(WORD);
     hash.update(&before.0).update(&label.0).update(&plan.tags()).update(&plan.digest());
     *hash.finalize().as_bytes()
 }
 
-/// The session that follows from the fresh bytes of all members.
+/// Derives the session's id from the fresh bytes of all members.
 fn session(before: SessionId, word: &[u8; 32], fresh: &BTreeMap<u8, [u8; 32]>) -> SessionId {
     let mut hash = blake3::Hasher::new_derive_key(SESSION);
     hash.update(&before.0).update(word);
@@ -145,7 +146,7 @@ fn mark(session: SessionId, lane: u16, from: PartyId, to: PartyId) -> Vec<u8> {
     hash.finalize().as_bytes()[..16].to_vec()
 }
 
-/// Sends a message on each channel and hears one as long, of whom.
+/// Sends a message on each channel, and receives one of the same length, with its sender.
 fn exchange(
     mut channels: Vec<&mut Channel>,
     sent: &[Vec<u8>],

@@ -1,5 +1,5 @@
-//! Sessions on kept links: each has another name, and a member that tells others different bytes is
-//! found before anything is run.
+//! Sessions on kept links: each has its own id, and a member that sends different bytes to
+//! different peers is detected before anything runs.
 
 use super::*;
 use crate::{AgreedField, Protocol};
@@ -20,7 +20,7 @@ fn plan() -> Agreement {
     }
 }
 
-/// Three parties who have met, each on a thread of its own, and what each makes of its links.
+/// Connects three parties, each on a thread of its own, and runs `work` on the links of each.
 fn with_links<T: Send>(work: impl Fn(LinkStock) -> T + Sync) -> Vec<T> {
     let identities = [0, 1, 2].map(|n| Identity::generate(&format!("{n}")).expect("a key"));
     let listeners = [0, 1, 2].map(|_| Listener::bind("127.0.0.1:0").expect("a port"));
@@ -48,7 +48,7 @@ fn with_links<T: Send>(work: impl Fn(LinkStock) -> T + Sync) -> Vec<T> {
     })
 }
 
-/// The label and the session before are the same each time: what differs is the fresh bytes alone.
+/// The label and the previous session are the same each time; only the fresh bytes differ.
 #[test]
 fn each_run_has_a_session_of_its_own() {
     let names = with_links(|stock| {
@@ -63,7 +63,7 @@ fn each_run_has_a_session_of_its_own() {
     assert_eq!(different.len(), 4, "no session serves twice");
 }
 
-/// Party 1 tells parties 0 and 2 different bytes, and then gives each the marks that it expects.
+/// Party 1 sends parties 0 and 2 different bytes, and then sends each the marks that it expects.
 #[test]
 fn a_member_that_tells_others_different_bytes_is_found() {
     let errors = with_links(|stock| {

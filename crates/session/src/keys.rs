@@ -1,5 +1,5 @@
-//! Files of symmetric keys: where a member keeps its share of one and the ledger of its counters,
-//! and the marks by which such files are known, so that no output replaces them.
+//! Files of symmetric keys: the places of a member's key share and of the ledger of its counters.
+//! Such files are recognized by their first bytes, so that no output replaces them.
 
 use crate::{Fault, as_text, toml_file::Section};
 use serde::{Deserialize, Serialize};
@@ -11,25 +11,26 @@ use std::{
 /// The table `[aes-ctr]` of a member's file: its settings for encryptions.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct KeyPlaces {
-    /// At a party: the file of its share of the key.
+    /// At a party: the file with its share of the key.
     #[serde(with = "as_text::maybe_path")]
     pub key_share: Option<PathBuf>,
     /// At the owner: the directory of the ledger of counters.
     #[serde(with = "as_text::maybe_path")]
     pub ledger: Option<PathBuf>,
-    /// At the owner: the first counter block; drawn or found in the ledger where it is not given.
+    /// At the owner: the first counter block. If it is `None`, the counter is drawn or found in the
+    /// ledger.
     pub iv: Option<Iv>,
-    /// At the owner: whether a ledger that is not there was lost, and no counter may be chosen
-    /// under the key.
+    /// At the owner: whether a missing ledger counts as lost. No counter may then be chosen under
+    /// the key.
     pub history_lost: bool,
-    /// The form in which a person gave these settings, for remedies.
+    /// The form in which the user gave these settings, for remedies.
     pub said: Said,
 }
 
-/// The form in which a person says settings.
+/// The form in which a user gives settings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Said {
-    /// A member's file, and the job's.
+    /// The member's file and the job file.
     #[default]
     File,
     /// Options of `hushwire local aes-ctr`.
@@ -37,7 +38,7 @@ pub enum Said {
 }
 
 impl Said {
-    /// The text that fits.
+    /// The text for this form.
     #[must_use]
     pub fn choose<'a>(self, file: &'a str, options: &'a str) -> &'a str {
         match self {
@@ -51,7 +52,7 @@ impl KeyPlaces {
     /// Reads the table.
     ///
     /// # Errors
-    /// A key is unknown, or a value makes no sense; the line is named.
+    /// A key is unknown, or a value is invalid; the error names the line.
     pub fn from_section(mut section: Section<'_>) -> Result<Self, Fault> {
         let key_share = section.take("key-share").map(|v| v.path()).transpose()?;
         let ledger = section.take("ledger").map(|v| v.path()).transpose()?;
@@ -73,10 +74,10 @@ impl KeyPlaces {
 pub struct Iv(pub u128);
 
 impl Iv {
-    /// The counter of 32 hexadecimal digits.
+    /// Parses a counter of 32 hexadecimal digits.
     ///
     /// # Errors
-    /// They are something else.
+    /// The text is something else.
     pub fn from_hex(digits: &str) -> Result<Self, String> {
         let mut iv = [0; 16];
         hex::decode_to_slice(digits.trim(), &mut iv)
@@ -84,8 +85,8 @@ impl Iv {
         Ok(Self(u128::from_be_bytes(iv)))
     }
 
-    /// A fresh one. Two of them start fewer than 2^36 blocks (1 TiB) apart with a probability below
-    /// 2^-91.
+    /// Draws a fresh counter. Two of them start fewer than 2^36 blocks (1 TiB) apart with a
+    /// probability below 2^-91.
     ///
     /// # Errors
     /// The operating system gives no randomness.
@@ -113,30 +114,30 @@ impl<'de> Deserialize<'de> for Iv {
     }
 }
 
-/// Bytes from the operating system.
+/// Draws bytes from the operating system.
 ///
 /// # Errors
-/// It gives none; `doing` says what for.
+/// The system gives none; `doing` names the purpose.
 pub fn draw<const N: usize>(doing: &'static str) -> Result<[u8; N], Fault> {
     let mut bytes = [0; N];
     getrandom::fill(&mut bytes).map_err(|e| Fault::internal(doing, e))?;
     Ok(bytes)
 }
 
-/// The place of party `party`'s share in a directory that holds all three.
+/// The path of party `party`'s share in a directory that holds all three.
 #[must_use]
 pub fn share_path(dir: &Path, party: usize) -> PathBuf {
     dir.join(format!("party-{party}.share"))
 }
 
-/// Whether a directory holds the shares of a key, of whatever run.
+/// Whether a directory holds the shares of a key of any run.
 pub(crate) fn holds_shares(dir: &Path) -> bool {
     (0..3).any(|party| share_path(dir, party).exists())
 }
 
-/// Whether a file that begins so is a share of a key, or the ledger of its counters.
+/// Whether a file that begins with these bytes is a key share, or a ledger of counters.
 pub(crate) fn is_of_a_key(text: &[u8]) -> bool {
-    /// LOCAL: what comes before a ledger's ranges is shorter.
+    /// LOCAL: the text before a ledger's ranges is shorter than this.
     const WITHIN: usize = 512;
     let head = String::from_utf8_lossy(&text[..text.len().min(WITHIN)]);
     let is_ledger = head.trim_start().starts_with('{')

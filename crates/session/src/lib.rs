@@ -1,27 +1,27 @@
-//! Sessions: what all jobs have in common, whatever they compute.
+//! Sessions: everything that jobs of all kinds have in common.
 //!
 //! ```text
 //! job file ─► a kind's Task ─► Agreement ────────┐
 //! party or client file ─► identity, peers, places ┴─► MemberConfig ─► run ─► outputs
 //! ```
 //!
-//! A [`Task`] is a job of some kind, read and planned. The handshake compares the [`Agreement`] of
-//! the task, and an operator allows its [`Terms`]. A [`PartyFile`] or a [`ClientFile`] is a
-//! member's own file: it has the member's key, the peers with their pins, and the places of values.
-//! [`run()`] is one member's side of a run, from inputs to outputs. Between these, the [`Part`] of
-//! the kind computes.
+//! A [`Task`] is a job of some kind that was read and planned. The handshake compares the
+//! [`Agreement`] of the task, and an operator allows its [`Terms`]. A [`PartyFile`] or a
+//! [`ClientFile`] is a member's own file, with the member's key, the peers with their pins, and the
+//! places of values. [`run()`] runs one member's part, from inputs to outputs. In between, the
+//! [`Part`] of the kind computes.
 //!
 //! | module | content |
 //! |---|---|
 //! | [`mod@run`] | the traits of a kind, and one member's run |
 //! | [`protocol`] | the protocols by name |
 //! | [`engine`] | one interface for Yao's protocol, GMW and authenticated garbling |
-//! | [`doors`] | how values go in and out at a party of three |
-//! | [`threads`] | the threads of a member that computes |
+//! | [`doors`] | input and output of values at a party of three |
+//! | [`threads`] | the threads of a computing member |
 //! | [`stored`], [`sealed`] | inputs and outputs that parties keep as shares |
-//! | [`shards`] | the shards of one member, and what they move between them |
-//! | [`shelves`] | preprocessing that waits on disk |
-//! | [`toml_file`] | TOML files, read strictly |
+//! | [`shards`] | the shards of one member, and the data that they exchange |
+//! | [`shelves`] | preprocessing that is kept on disk |
+//! | [`toml_file`] | strict reading of TOML files |
 //! | [`suggest`] | the known word that is nearest to an unknown one |
 //! | [`as_text`], [`size`] | values and sizes as text |
 //!

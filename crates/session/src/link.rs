@@ -1,20 +1,20 @@
-//! The link between two parties, as their job has it.
+//! The link between two parties that a job assumes.
 
 use hushwire_machine::NetError;
 use hushwire_wire::Shape;
 use std::{fmt, str::FromStr, time::Duration};
 
-/// A link that members agree on, from which a plan takes what is cheapest over it. It is a term of
-/// the job, and nobody's measurement: a choice that one party made by what it saw would tell the
-/// other of that, and might be another choice.
+/// A link that members agree on. A plan takes what is cheapest over it. The link is a term of the
+/// job, and no measurement. A choice that one party bases on measurements would reveal them to the
+/// other, and the parties' choices might differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Link(pub Shape);
 
 /// The name of a link within one host.
 const LOOPBACK: &str = "loopback";
 
-/// 1 Gbit/s and a round trip of 1 ms: less than hosts in one room have, and more than hosts far
-/// apart.
+/// 1 Gbit/s and a round trip of 1 ms: slower than links within one room, and faster than links
+/// between distant hosts.
 impl Default for Link {
     fn default() -> Self {
         Self(Shape { bits_per_second: Some(1_000_000_000), rtt: Duration::from_millis(1) })

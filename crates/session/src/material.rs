@@ -1,25 +1,26 @@
-//! One-time material of a run: whose preprocessing it takes, and who hears of it before.
+//! One-time material of a run: the owner of the preprocessing that it takes, and the observer that
+//! is told before each use.
 
 use crate::Fault;
 use hushwire_block::Wiped;
 use hushwire_wire::{Identity, Pin};
 use zeroize::Zeroizing;
 
-/// Separates the key of stocks from any other use of a party's identity.
+/// The domain that separates the key of stocks from other uses of a party's identity.
 const DOMAIN: &str = "hushwire 2026 authgarble shelf key v2";
 
-/// Hears of each file of preprocessing before it is used.
+/// An observer that is told of each file of preprocessing before it is used.
 pub trait Material: Send + Sync {
-    /// The run is about to use this file, which is used up from now on, whatever becomes of the
-    /// run.
+    /// The run is about to use this file. The file counts as used from now on, whatever the run's
+    /// result is.
     ///
     /// # Errors
-    /// It was used before: the run ends.
+    /// The file was used before; the run ends.
     fn uses(&self, file: &str) -> Result<(), Fault>;
 }
 
-/// Whose preprocessing a run takes, where the members' keys are made for the run alone: a key for
-/// the party's own files, and the pins of all parties. No `Debug`.
+/// The owner of the preprocessing that a run takes, if the members' keys are made for the run
+/// alone. It has a key for the party's own files, and the pins of all parties. No `Debug`.
 #[derive(Clone)]
 pub struct ShelfOwner {
     key: Wiped<[u8; 16]>,
@@ -27,7 +28,7 @@ pub struct ShelfOwner {
 }
 
 impl ShelfOwner {
-    /// The party of an identity, among parties of these pins, in their order.
+    /// The owner with this identity, among parties with these pins, in their order.
     ///
     /// # Errors
     /// The identity has no private key.
@@ -35,13 +36,14 @@ impl ShelfOwner {
         Ok(Self { key: key_of(identity)?, pins })
     }
 
-    /// As [`key`](Self::key) and [`pins`](Self::pins) say.
+    /// Makes an owner from its [`key`](Self::key) and its [`pins`](Self::pins).
     #[must_use]
     pub fn new(key: &[u8; 16], pins: Vec<Pin>) -> Self {
         Self { key: Wiped::new(*key), pins }
     }
 
-    /// The key that opens the party's files: for the process that computes, and for no disk.
+    /// The key that opens the party's files. It is meant for the process that computes, and must
+    /// not be written to disk.
     #[must_use]
     pub fn key(&self) -> &[u8; 16] {
         &self.key
@@ -54,8 +56,7 @@ impl ShelfOwner {
     }
 }
 
-/// The base64 text of a private key, whatever else its file holds and however it is broken into
-/// lines.
+/// The base64 text of a private key, whatever else its file holds and however its lines are broken.
 fn private_key(pem: &str) -> Option<Wiped<String>> {
     let (_, from) = pem.split_once("-----BEGIN PRIVATE KEY-----")?;
     let (key, _) = from.split_once("-----END PRIVATE KEY-----")?;
@@ -64,7 +65,7 @@ fn private_key(pem: &str) -> Option<Wiped<String>> {
     Some(text)
 }
 
-/// The key of a party's shelf, which comes from its private key.
+/// The key of a party's shelf, which is derived from its private key.
 pub(crate) fn key_of(identity: &Identity) -> Result<Wiped<[u8; 16]>, Fault> {
     let pem = identity.to_pem();
     let private =

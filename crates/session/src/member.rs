@@ -1,4 +1,7 @@
 //! The members of a job.
+//!
+//! Parties and clients take part in a run, and have links and numbers on the wire. Data sets and
+//! recipients are only names in the job: the parties keep their shares.
 
 use crate::MOST_PARTIES;
 use hushwire_fault::Who;
@@ -6,22 +9,24 @@ use hushwire_machine::PartyId;
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr};
 
-/// A party that computes; a client that only brings inputs or takes outputs; or a member that is
-/// not connected: a data set, whose shares the parties keep, or a recipient, for whom they seal
-/// shares.
+/// A member: a party, which computes; a client, which only brings inputs or takes outputs; or a
+/// member that is not connected. The latter is a data set, whose shares the parties keep, or a
+/// recipient, for whom they seal shares.
 ///
-/// In files `party0`, `client:alice`, `data:stays` and `recipient:anna`; in messages `party 0`,
-/// `client alice`, `data set stays` and `recipient anna`.
+/// The names in files are `party0`, `client:alice`, `data:stays` and `recipient:anna`. Messages
+/// write `party 0`, `client alice`, `data set stays` and `recipient anna`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub enum Member {
-    /// 0 to 7; which of them there are is the protocol's.
+    /// A party, 0 to 7. The protocol sets the number of parties.
     Party(u8),
-    /// By its name in the job.
+    /// A client, by its name in the job.
     Client(String),
-    /// By its name in the job. It brings inputs, takes no part in a run, and has no link.
+    /// A data set, by its name in the job. It brings inputs, takes no part in a run, and has no
+    /// link.
     Data(String),
-    /// By its name in the job. It learns outputs, takes no part in a run, and has no link.
+    /// A recipient, by its name in the job. It learns outputs, takes no part in a run, and has no
+    /// link.
     Recipient(String),
 }
 
@@ -37,13 +42,13 @@ impl Member {
         }
     }
 
-    /// Whether it takes part in runs, and has links.
+    /// Whether the member takes part in runs, and has links.
     #[must_use]
     pub fn is_connected(&self) -> bool {
         matches!(self, Self::Party(_) | Self::Client(_))
     }
 
-    /// The name of a member that is no party.
+    /// The name of a member that is not a party.
     #[must_use]
     pub fn name(&self) -> Option<&str> {
         match self {
@@ -52,15 +57,15 @@ impl Member {
         }
     }
 
-    /// Its number on the wire; `clients` are the job's, in order. `None` for a client that
-    /// is not among them, and for a member that is not connected.
+    /// The member's number on the wire; `clients` are the job's clients, in order. `None` for a
+    /// client that is not among them, and for a member that is not connected.
     #[must_use]
     pub fn id(&self, clients: &[String]) -> Option<PartyId> {
         match self {
             Self::Party(index) => Some(PartyId(*index)),
             Self::Client(name) => {
                 let at = u8::try_from(clients.iter().position(|c| c == name)?).ok()?;
-                // 128 is the owner of jobs that have one alone.
+                // Number 128 is the owner in jobs that have a single owner.
                 Some(PartyId((PartyId::FIRST_CLIENT + 1).checked_add(at)?))
             }
             Self::Data(_) | Self::Recipient(_) => None,
@@ -68,7 +73,11 @@ impl Member {
     }
 }
 
-/// Checks the name of a client, an input or an output: it goes into files and messages as it is.
+/// Checks the name of a client, an input or an output. Names appear unchanged in files and
+/// messages.
+///
+/// # Errors
+/// The text is not 1 to 64 letters, digits, `-`, `_` and `.`.
 pub fn check_name(name: &str) -> Result<(), String> {
     let good = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     if (1..=64).contains(&name.len()) && name.chars().all(good) {
@@ -77,7 +86,7 @@ pub fn check_name(name: &str) -> Result<(), String> {
     Err(format!("{name:?} is not a name of 1 to 64 letters, digits, '-', '_' and '.'"))
 }
 
-/// The index in a party's name.
+/// The index in the name of a party.
 fn index(name: &str) -> Option<u8> {
     name.strip_prefix("party").and_then(|digits| digits.trim_start_matches([' ', ':']).parse().ok())
 }
@@ -114,7 +123,8 @@ impl FromStr for Member {
         ];
         for (prefix, kind, made) in kinds {
             let Some(name) = text.strip_prefix(prefix) else { continue };
-            // Computations and queries name members without their kind.
+            // Computations and queries name members without their kind, so a client must not have a
+            // party's name.
             return match index(name) {
                 Some(_) => Err(format!("{name:?} is a party's name; give the {kind} another one")),
                 None => check_name(name).map(|()| made(name.to_owned())),

@@ -1,4 +1,8 @@
-//! One member's place in a run: its identity, its peers, its values, and the session they make.
+//! The configuration of one member for a run: its identity, its peers, its values, and the session.
+//!
+//! A [`MemberConfig`] is made from a party file or a client file, or by a program. It gives the
+//! session's configuration, connects to the other members, and turns errors of the network into
+//! errors of the job.
 
 use crate::{
     Allowed, Cancel, ClientFile, Decider, Fault, InputPlace, KeptLinks, Material, Member, MemberFile,
@@ -16,96 +20,97 @@ use hushwire_wire::{
 };
 use std::{collections::BTreeMap, path::PathBuf, sync::Arc, time::Duration};
 
-/// An event of a run under way, for the program that waits.
+/// An event of a run in progress, for the program that waits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Event {
-    /// Something that a person who waits may want to know, as one line.
+    /// A line of information for a person who waits.
     Note(String),
     /// All members are connected.
     Connected,
-    /// That many instances are done, of that many.
+    /// This many instances are done, of this many.
     Progress(u64, u64),
-    /// A part of the run begins: connecting, sharing inputs, an operation or an operator, writing
+    /// A phase of the run begins: connecting, sharing inputs, an operation or an operator, writing
     /// outputs, confirmation.
     Phase(String),
-    /// Payload bytes so far, to all peers and from all peers: several times a second while they
-    /// move, and once at the end.
+    /// The payload bytes so far, of all peers together. The event comes several times a second
+    /// while bytes move, and once at the end.
     Traffic {
-        /// To all peers.
+        /// Bytes to all peers.
         sent: u64,
-        /// From all peers.
+        /// Bytes from all peers.
         received: u64,
     },
-    /// This member cannot take part, or has heard that another cannot, and tells the others before
-    /// it ends.
+    /// This member cannot take part, or has heard that another member cannot. It tells the others
+    /// before it ends.
     Failed(Fault),
 }
 
-/// Hears [`Event`]s, from several threads; it should return soon.
+/// A callback for [`Event`]s. Several threads call it, and it should return soon.
 pub type Observer = Arc<dyn Fn(Event) + Send + Sync>;
 
 /// One member, ready to join. No `Debug`: it holds secrets.
 pub struct MemberConfig {
-    /// The member that this program is.
+    /// The member that this process is.
     pub me: Member,
-    /// Certificate and private key.
+    /// The certificate and the private key.
     pub identity: Identity,
-    /// The socket that peers dial, perhaps of many runs; none for a client.
+    /// The socket that peers dial, which several runs may share; `None` for a client.
     pub listener: Option<Arc<Listener>>,
-    /// Everybody this member has links with; others that are listed do not matter.
+    /// All peers that this member has links with. Other peers may be listed, and are ignored.
     pub peers: Vec<Peer>,
-    /// The name in the greetings that this member sends, where peers have ports of many sessions
+    /// The name in the greetings that this member sends, for peers whose ports serve many sessions
     /// ([`SessionConfig::server_name`]).
     pub server_name: Option<String>,
     /// The transport of the links.
     pub transport: TransportKind,
-    /// The longest wait for all peers together.
+    /// The longest time to wait for all peers together.
     pub connect_timeout: Duration,
-    /// The longest time without a moving byte while a step waits for a peer that is alive.
+    /// The longest time that a step waits for a peer that is alive while no byte moves.
     pub stall: Duration,
-    /// The model of a network on this member's links; [`Shape::NONE`] for none.
+    /// The model of a network on this member's links; [`Shape::NONE`] if there is none.
     pub shape: Shape,
-    /// The session's name, the same at every member.
+    /// The session's name, which is the same at every member.
     pub session: SessionId,
-    /// The AES instructions to use.
+    /// The AES implementation to use.
     pub backend: Backend,
     /// Values of inputs, by name.
     pub inputs: BTreeMap<String, InputPlace>,
-    /// Places of outputs, by name; what is not listed goes back to the caller.
+    /// Places of outputs, by name. Outputs that are not listed go back to the caller.
     pub outputs: BTreeMap<String, OutputPlace>,
     /// At a party: the data sets of the job, by name.
     pub stored: BTreeMap<String, StoredData>,
-    /// At a party: takes its shares of outputs for recipients that are not connected.
+    /// At a party: the sink for its shares of outputs for recipients that are not connected.
     pub sealed: Option<Arc<dyn SealedSink>>,
-    /// Decides the end of a run all of whose parties are done; none: it ends well. A client asks it
-    /// only where it did not hear from the parties how the run ended.
+    /// Decides the end of a run once all its parties are done; with `None`, the run ends well. A
+    /// client asks it only if it did not hear from the parties how the run ended.
     pub decider: Option<Arc<dyn Decider>>,
-    /// Takes the links of the run before, and keeps those of a run that ended well; none: members
-    /// meet anew for each run.
+    /// The links of the previous run, which this run takes; links of a run that ends well are kept
+    /// there. With `None`, members connect again for each run.
     pub kept: Option<KeptLinks>,
-    /// The place of this process among the member's shards, where the job runs on several.
+    /// The place of this process among the member's shards, if the job runs on several.
     pub shard: Option<ShardPlace>,
     /// Ends the run from another thread.
     pub cancel: Cancel,
     /// Settings for encryptions.
     pub keys: KeyPlaces,
-    /// The directory of preprocessing that is made ahead, where this party keeps any.
+    /// The directory of preprocessing that is made ahead, if this party keeps any.
     pub shelf: Option<PathBuf>,
-    /// Whose preprocessing that is, where this member's key is made for the run alone.
+    /// The owner of that preprocessing, if this member's key is made for the run alone.
     pub shelf_owner: Option<ShelfOwner>,
-    /// Hears of each file of preprocessing before it is used.
+    /// An observer that is told of each file of preprocessing before it is used.
     pub material: Option<Arc<dyn Material>>,
-    /// The jobs in which this member takes part; all, where none are named.
+    /// The jobs in which this member takes part; with `None`, all jobs.
     pub allowed: Option<Allowed>,
-    /// The files that this member reads besides its inputs, and whether outputs may replace files
-    /// of others.
+    /// The files that this member reads besides its inputs, and whether outputs may replace other
+    /// files.
     pub files: RunFiles,
 }
 
-/// The session's name from a label that all members give. It may serve again: the session's id,
-/// which hashes and pseudo-random sharings rest on, covers what every party draws afresh (see
-/// [`wire::Net::session`]). Members of runs with other labels refuse each other.
+/// Derives the session's name from a label that all members give. A label may be used again: the
+/// session's id, on which hashes and pseudo-random sharings depend, also covers fresh bytes of
+/// every party (see [`wire::Net::session`]). Members of runs with different labels refuse each
+/// other.
 #[must_use]
 pub fn session_of(label: &str) -> SessionId {
     let mut id = [0; 16];
@@ -114,8 +119,7 @@ pub fn session_of(label: &str) -> SessionId {
 }
 
 impl MemberConfig {
-    /// A member over TLS that knows no peers and has no values yet, in the session of the empty
-    /// label.
+    /// Makes a member over TLS without peers or values, in the session of the empty label.
     #[must_use]
     pub fn new(me: Member, identity: Identity, listener: Option<Arc<Listener>>) -> Self {
         Self {
@@ -147,21 +151,22 @@ impl MemberConfig {
         }
     }
 
-    /// The configuration of a party that listens as its file says.
+    /// The configuration of a party, which listens at the address in its file.
     ///
     /// # Errors
-    /// The key cannot be used, or the address cannot be had.
+    /// The key cannot be used, or the address is not available.
     pub fn of_party(file: PartyFile, label: &str, backend: Backend) -> Result<Self, Fault> {
         let identity = file.member.identity()?;
         let listener = Listener::bind(&file.listen).map_err(|e| Fault::from(e).during("listening"))?;
         Ok(Self::of_file(file.member, identity, Some(Arc::new(listener)), label, backend))
     }
 
-    /// The configuration of one shard of a party, which has this place among the others and listens
-    /// at `listen` for other members.
+    /// The configuration of one shard of a party. The shard has this place among the party's
+    /// shards, and listens at `listen` for other members.
     ///
     /// # Errors
-    /// As [`MemberConfig::of_party`]; the file has no address of another party's shard.
+    /// The errors of [`MemberConfig::of_party`]; or the file has no address of another party's
+    /// shard.
     pub fn of_party_shard(
         file: &PartyFile,
         (listen, place): (String, ShardPlace),
@@ -176,7 +181,7 @@ impl MemberConfig {
     /// The configurations of all shards of a client, which are threads of one process.
     ///
     /// # Errors
-    /// As [`MemberConfig::of_client`]; the file has no address of a party's shard.
+    /// The errors of [`MemberConfig::of_client`]; or the file has no address of a party's shard.
     pub fn of_client_shards(
         file: &ClientFile,
         shards: usize,
@@ -234,11 +239,11 @@ impl MemberConfig {
         config
     }
 
-    /// The same member in another session at the same time, on the same port if that is shared. It
-    /// brings nothing, keeps nothing, and has a handle of its own that ends it.
+    /// The same member in another concurrent session, on the same port if the port is shared. It
+    /// brings and keeps nothing, and has a cancel handle of its own.
     ///
     /// # Errors
-    /// Its key cannot be read again.
+    /// The member's key cannot be read again.
     pub fn again(&self) -> Result<Self, Fault> {
         let identity = Identity::from_pem(&self.identity.to_pem());
         let identity = identity.map_err(|e| Fault::internal("reading the key again", e))?;
@@ -256,22 +261,22 @@ impl MemberConfig {
         })
     }
 
-    /// Allows these jobs besides those that are allowed already; where none were named so far, no
-    /// others are from now on.
+    /// Allows these jobs in addition. If no jobs were listed so far, only these are allowed from
+    /// now on.
     pub fn allow(&mut self, digests: impl IntoIterator<Item = TermsDigest>) {
         self.allowed.get_or_insert_default().extend(digests);
     }
 
-    /// Whether this member takes part in a job of these terms.
+    /// Checks that this member takes part in a job with these terms.
     ///
     /// # Errors
-    /// It names the jobs in which it takes part, and this job is not among them.
+    /// The member lists the jobs in which it takes part, and this job is not among them.
     pub fn allows(&self, terms: &Terms) -> Result<(), Fault> {
         self.allowed.as_ref().map_or(Ok(()), |allowed| allowed.check(terms))
     }
 
-    /// Keeps outputs away from the files of inputs. [`run()`](crate::run()) does so; earlier, it
-    /// keeps away what a program writes beside the outputs.
+    /// Protects the files of inputs against outputs. [`run()`](crate::run()) calls it. An earlier
+    /// call also protects them against files that a program writes in addition to the outputs.
     pub fn protect_inputs(&mut self) {
         for (name, input) in &self.inputs {
             for path in input.paths() {
@@ -280,19 +285,19 @@ impl MemberConfig {
         }
     }
 
-    /// Whether this member's own file has everything that the job asks of it.
+    /// Checks that this member's own file has everything that the job needs from it.
     pub(crate) fn check(&self, plan: &Agreement) -> Result<(), Fault> {
         self.config(plan).map(drop)
     }
 
-    /// Tells the members that it can reach that this one does not join.
+    /// Tells all members that can be reached that this one does not join.
     pub(crate) fn excuse(&self, plan: Option<&Agreement>, why: Reason) -> Result<(), NetError> {
         let config = plan.and_then(|plan| self.config(plan).ok()).unwrap_or_else(|| self.without_plan());
         wire::excuse(&config, &self.identity, self.listener.as_deref(), why)
     }
 
-    /// A session for a member that cannot read its job. It numbers clients itself, since their keys
-    /// tell who they are.
+    /// A session for a member that cannot read its job. The member numbers clients itself, since
+    /// clients are recognized by their keys.
     fn without_plan(&self) -> SessionConfig {
         let mut numbers = (PartyId::FIRST_CLIENT..u8::MAX).rev().map(PartyId);
         let mut id = |member: &Member| match member {
@@ -312,7 +317,7 @@ impl MemberConfig {
         }
     }
 
-    /// Finds everybody, and compares plans.
+    /// Connects to all members, and compares agreements.
     pub(crate) fn join(
         &self,
         plan: &Agreement,
@@ -322,7 +327,7 @@ impl MemberConfig {
         let hears = observer.clone();
         let agreed = plan.clone();
         let heard: wire::Observer = Arc::new(move |event| match event {
-            // All parties say the same, of which one is enough.
+            // All parties send the same progress; one of them is enough.
             wire::Event::Comes { peer, done, of } => {
                 if *peer == PartyId(0) {
                     hears(Event::Progress(*done, *of));
@@ -332,7 +337,7 @@ impl MemberConfig {
         });
         let listener = self.listener.as_deref();
         let stop = Some(self.cancel.flag());
-        // A model of a network sits on the links, and is of one run.
+        // A model of a network is applied to the links, and belongs to one run.
         let met = if self.kept.is_some() && self.shape == Shape::NONE {
             wire::connect_kept(&config, &self.identity, listener, heard, stop)
                 .map(|(net, stock)| (net, Some(stock)))
@@ -346,7 +351,7 @@ impl MemberConfig {
             let e = self.refused(plan, e).during("connect");
             if let Some(news) = news {
                 observer(Event::Failed(e.clone().by(&self.me)));
-                // Whoever cannot be met cannot be told: the error stays this one.
+                // A member that cannot be reached cannot be told; the error stays the same.
                 drop(wire::retell(&config, &self.identity, listener, &news));
             }
             e
@@ -356,7 +361,7 @@ impl MemberConfig {
         Ok((net, stock))
     }
 
-    /// As [`explain`], and says whose key is where another should be.
+    /// As [`explain`], and names the member whose key came in place of another's.
     fn refused(&self, plan: &Agreement, e: NetError) -> Fault {
         let (peer, presented) = match &e {
             NetError::UnknownPeer { peer: Some(peer), presented: Presented::Pin(pin), .. } => {
@@ -415,7 +420,7 @@ impl MemberConfig {
             peers.push(PeerConfig { id: id(&member)?, address: peer.address.clone(), pin: peer.pin });
         }
         Ok(SessionConfig {
-            // Tags first: the handshake compares this one first, and can then say what differs.
+            // The tags are compared first, so that the handshake can say what differs.
             job_digest: plan.tags(),
             params: plan.digest(),
             lanes: plan.lanes,
@@ -430,7 +435,7 @@ impl MemberConfig {
 
 const SWAPPED: &str = "give every member its own key file, and see that no pins are swapped";
 
-/// A network error in the words of the job.
+/// Turns a network error into an error of the job.
 pub fn explain(plan: &Agreement, e: NetError) -> Fault {
     let peer = e.peer();
     let another_plan = |fields: String| {
@@ -443,7 +448,7 @@ pub fn explain(plan: &Agreement, e: NetError) -> Fault {
             let known = hex::decode_to_slice(theirs.written(), &mut tags).ok();
             known.map(|()| another_plan(plan.differences(&tags).join(", ")))
         }
-        // Tags are alike.
+        // The tags are equal, so a field without a tag differs.
         NetError::HandshakeMismatch { field: "parameters digest", .. } => {
             Some(plan.untagged().join(" or ")).filter(|rest| !rest.is_empty()).map(another_plan)
         }
@@ -462,8 +467,8 @@ pub fn explain(plan: &Agreement, e: NetError) -> Fault {
 mod tests {
     use super::*;
 
-    /// The numbers of the clients `130` and `bob` on the wire are 129 and 130: whoever is missing
-    /// is blamed, and nobody else.
+    /// The clients `130` and `bob` have the numbers 129 and 130 on the wire. The error blames the
+    /// missing client, and no other.
     #[test]
     fn a_client_called_by_a_number_of_the_wire_is_blamed_itself() {
         let plan = Agreement {

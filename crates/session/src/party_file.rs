@@ -1,5 +1,8 @@
-//! The party file and the client file: who one is, where the others are, and where values lie. Each
-//! member has its own.
+//! The party file and the client file. Each member has its own, which says who the member is, where
+//! the others are, and where values are.
+//!
+//! Both files are TOML and are read strictly. A warning is given if other users can read secrets in
+//! a file.
 
 use crate::{
     Allowed, Fault, Member, Warning, as_text,
@@ -23,46 +26,47 @@ use std::{
     time::Duration,
 };
 
-/// LOCAL: how long all peers together may take to come, by default.
+/// LOCAL: the default for the longest time that all peers together may take to connect.
 pub(crate) const CONNECT: Duration = Duration::from_secs(60);
-/// LOCAL: how long no byte may move while a step waits for a peer that is alive, where nothing else
-/// is set. Dead peers are noticed within seconds whatever this is; an owner may have to wait for a
-/// long computation to end.
+/// LOCAL: the default for the longest time that a step waits for a peer that is alive while no byte
+/// moves. Dead peers are detected within seconds whatever this limit is. An owner may have to wait
+/// for a long computation to end.
 pub(crate) const STALL: Duration = Duration::from_secs(3600);
 
-/// The place of an input's value. No `Debug`: values may be in it.
+/// The place of an input's value. No `Debug`: it may hold values.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum InputPlace {
-    /// One record for each instance, one after the other.
+    /// A file with one record for each instance, one after the other.
     File(#[serde(with = "as_text::path")] PathBuf),
-    /// Hexadecimal digits in the party file itself: for one instance.
+    /// Hexadecimal digits in the party file itself, for one instance.
     Hex(#[serde(with = "as_text::secret")] Wiped<String>),
-    /// A file of hexadecimal digits: for one instance.
+    /// A file of hexadecimal digits, for one instance.
     HexFile(#[serde(with = "as_text::path")] PathBuf),
-    /// The bytes that [`InputPlace::File`] would have.
+    /// Bytes in memory, with the contents of an [`InputPlace::File`].
     Memory(#[serde(with = "as_text::bytes")] Arc<Wiped<Vec<u8>>>),
-    /// Columns of the CSV file there, an [`InputPlace::File`] or an [`InputPlace::Memory`]: of
-    /// computations.
+    /// Columns of the CSV file at a place, which is an [`InputPlace::File`] or an
+    /// [`InputPlace::Memory`]. For computations.
     Csv(Box<InputPlace>, Vec<String>),
-    /// Elements as text, with commas between them: of computations.
+    /// Elements as text, separated by commas. For computations.
     Values(#[serde(with = "as_text::secret")] Wiped<String>),
     /// A table in files of one dialect, each an [`InputPlace::File`] or an [`InputPlace::Memory`],
-    /// one after the other: of queries, intersections and columns of computations.
+    /// one after the other. For queries, intersections and columns of computations.
     Table(Vec<InputPlace>, Dialect),
-    /// The same in a file that this process has open, at its begin, with its name in messages.
+    /// The contents of an [`InputPlace::File`] in a file that this process has open at its
+    /// beginning, with its name for messages.
     #[serde(skip)]
     Open(Arc<File>, PathBuf),
 }
 
 impl InputPlace {
-    /// The bytes that [`InputPlace::File`] would have.
+    /// A place in memory, with the bytes of an [`InputPlace::File`].
     #[must_use]
     pub fn memory(bytes: impl Into<Vec<u8>>) -> Self {
         Self::Memory(Arc::new(Wiped::new(bytes.into())))
     }
 
-    /// The file that is read, where it is one.
+    /// The file that is read, if the place is a single file.
     #[must_use]
     pub fn path(&self) -> Option<&Path> {
         match self {
@@ -83,8 +87,8 @@ impl InputPlace {
         }
     }
 
-    /// Whether each of a member's shards may read a part of it by itself: all of it is Parquet
-    /// files by name.
+    /// Whether each of a member's shards may read a part of it by itself. That holds if all files
+    /// are Parquet files by their names.
     #[must_use]
     pub fn is_read_in_parts(&self) -> bool {
         match self {
@@ -94,8 +98,8 @@ impl InputPlace {
         }
     }
 
-    /// The places of a table's files, and their dialect, where options that the place does not set
-    /// are those of `base`.
+    /// The places of a table's files, and their dialect. Options that the place does not set are
+    /// those of `base`.
     #[must_use]
     pub fn as_table(&self, base: &Dialect) -> (Vec<&InputPlace>, Dialect) {
         match self {
@@ -110,29 +114,29 @@ impl InputPlace {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum OutputPlace {
-    /// One record for each instance, one after the other.
+    /// A file with one record for each instance, one after the other.
     File(#[serde(with = "as_text::path")] PathBuf),
-    /// A file of hexadecimal digits: for one instance.
+    /// A file of hexadecimal digits, for one instance.
     HexFile(#[serde(with = "as_text::path")] PathBuf),
-    /// A CSV file with one column, or several: of computations.
+    /// A CSV file with one or several columns. For computations.
     Csv(#[serde(with = "as_text::path")] PathBuf),
-    /// Back to the caller, in a file that never has a name: of encryptions.
+    /// An unnamed file that is returned to the caller. For encryptions.
     Unnamed,
-    /// Back to the caller as hexadecimal digits: for one instance. Kinds whose outputs are text
-    /// give them as text.
+    /// Hexadecimal digits that are returned to the caller, for one instance. Kinds whose outputs
+    /// are text return text.
     Show,
-    /// Back to the caller, as the bytes that [`OutputPlace::File`] would have.
+    /// Bytes that are returned to the caller, with the contents of an [`OutputPlace::File`].
     Memory,
-    /// Nowhere: another recipient keeps it.
+    /// No place: another recipient keeps the output.
     Discard,
 }
 
-/// Somebody this member has links with.
+/// A peer that this member has links with.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Peer {
     /// The peer.
     pub member: Member,
-    /// The address on which it listens; none for a client, which dials.
+    /// The address on which it listens; `None` for a client, which dials.
     pub address: Option<String>,
     /// The fingerprint of its certificate.
     #[serde(with = "by_name::one")]
@@ -144,47 +148,47 @@ pub struct Peer {
 pub struct MemberFile {
     /// The path of this file.
     pub file: PathBuf,
-    /// The member of this file.
+    /// The member whose file this is.
     pub me: Member,
     /// The PEM file with certificate and private key.
     pub key: PathBuf,
     /// The transport of the links.
     pub transport: TransportKind,
-    /// The longest wait for all peers together.
+    /// The longest time to wait for all peers together.
     pub connect_timeout: Duration,
-    /// The longest time without a moving byte while a step waits.
+    /// The longest time that a step waits while no byte moves.
     pub stall: Duration,
-    /// The others.
+    /// The peers.
     pub peers: Vec<Peer>,
-    /// The addresses of other parties' shards, in order; one with the word for a number in it
-    /// stands for all.
+    /// The addresses of other parties' shards, in order. A single address with
+    /// [`SHARD_WORD`](crate::shards::SHARD_WORD) stands for all.
     pub shards: BTreeMap<Member, Vec<String>>,
     /// Values of inputs, by name.
     pub inputs: BTreeMap<String, InputPlace>,
     /// Places of outputs, by name.
     pub outputs: BTreeMap<String, OutputPlace>,
-    /// Its settings for encryptions.
+    /// The member's settings for encryptions.
     pub keys: KeyPlaces,
-    /// The directory of preprocessing that was made ahead, where it keeps any.
+    /// The directory of preprocessing that was made ahead, if the member keeps any.
     pub shelf: Option<PathBuf>,
-    /// The jobs in which it takes part; all, where none are named.
+    /// The jobs in which the member takes part; with `None`, all jobs.
     pub allowed: Option<Allowed>,
-    /// The file with some of their digests.
+    /// The file with some of the allowed digests.
     pub allow_file: Option<PathBuf>,
-    /// Warnings: settings that are not wrong and should not stay so.
+    /// Warnings about settings that are valid, but should be changed.
     pub warnings: Vec<Warning>,
 }
 
-/// A party file. No `Debug`: inputs may be in it.
+/// A party file. No `Debug`: it may hold inputs.
 #[derive(Clone)]
 pub struct PartyFile {
     /// The address on which this party listens.
     pub listen: String,
-    /// The part that client files have as well.
+    /// The part that party files and client files share.
     pub member: MemberFile,
 }
 
-/// A client file. No `Debug`: inputs may be in it.
+/// A client file. No `Debug`: it may hold inputs.
 #[derive(Clone)]
 pub struct ClientFile(pub MemberFile);
 
@@ -192,16 +196,17 @@ impl PartyFile {
     /// Reads a party file.
     ///
     /// # Errors
-    /// The file cannot be read, or a line of it does not make sense; the message names the line.
+    /// The file cannot be read, or a line of it is invalid; the message names the line.
     pub fn read(path: &Path) -> Result<Self, Fault> {
         let file = Self::from_source(&Source::read(path)?)?;
         Ok(Self { member: file.member.watched(path), ..file })
     }
 
-    /// Reads the text of a party file; `path` is for messages, and where paths in it start from.
+    /// Reads the text of a party file. Messages name `path`, and paths in the file are relative to
+    /// it.
     ///
     /// # Errors
-    /// A line does not make sense.
+    /// A line is invalid.
     pub fn parse(text: &str, path: &Path) -> Result<Self, Fault> {
         Self::from_source(&Source::new(path, text))
     }
@@ -225,20 +230,21 @@ impl ClientFile {
     /// Reads a client file.
     ///
     /// # Errors
-    /// The file cannot be read, or a line of it does not make sense; the message names the line.
+    /// The file cannot be read, or a line of it is invalid; the message names the line.
     pub fn read(path: &Path) -> Result<Self, Fault> {
         Ok(Self(Self::from_source(&Source::read(path)?)?.0.watched(path)))
     }
 
-    /// Reads the text of a client file; `path` is for messages, and where paths in it start from.
+    /// Reads the text of a client file. Messages name `path`, and paths in the file are relative to
+    /// it.
     ///
     /// # Errors
-    /// A line does not make sense.
+    /// A line is invalid.
     pub fn parse(text: &str, path: &Path) -> Result<Self, Fault> {
         Self::from_source(&Source::new(path, text))
     }
 
-    /// Reads a client file that may name no peers: whoever calls knows them from elsewhere.
+    /// Reads a client file that may name no peers: the caller knows them from elsewhere.
     ///
     /// # Errors
     /// As [`read`](Self::read).
@@ -263,7 +269,7 @@ impl ClientFile {
     }
 }
 
-/// Keys of job files alone come where the two files were confused.
+/// Refuses keys that only job files have. They show that the two files were confused.
 fn not_a_job(top: &Section<'_>) -> Result<(), Fault> {
     match ["kind", "protocol", "circuit", "circuit-file", "computation", "owner"]
         .iter()
@@ -277,10 +283,11 @@ fn not_a_job(top: &Section<'_>) -> Result<(), Fault> {
 }
 
 impl MemberFile {
-    /// Reads a party's file or a client's: where the party listens, and what both have.
+    /// Reads the file of a party or a client. Returns the address on which a party listens, and the
+    /// part that both share.
     ///
     /// # Errors
-    /// The file cannot be read, or a line of it does not make sense; the message names the line.
+    /// The file cannot be read, or a line of it is invalid; the message names the line.
     pub fn read(path: &Path) -> Result<(Option<String>, Self), Fault> {
         let source = Source::read(path)?;
         let top = source.sections()?;
@@ -333,7 +340,7 @@ impl MemberFile {
         })
     }
 
-    /// Warns of secrets that others can read.
+    /// Adds warnings about secrets that other users can read.
     fn watched(mut self, path: &Path) -> Self {
         if self.inputs.values().any(|place| matches!(place, InputPlace::Hex(_) | InputPlace::Values(_)))
             && others_can_read(path)
@@ -346,10 +353,10 @@ impl MemberFile {
         self
     }
 
-    /// Certificate and private key of this member.
+    /// The certificate and the private key of this member.
     ///
     /// # Errors
-    /// The key file cannot be read, or holds something else; others may read or change it
+    /// The key file cannot be read, holds something else, or can be read or changed by others
     /// ([`read_private_key`]).
     pub fn identity(&self) -> Result<Identity, Fault> {
         Identity::from_pem(&read_private_key(&self.key)?)
@@ -357,7 +364,7 @@ impl MemberFile {
     }
 }
 
-/// The digests under `allow`, and those in the file under `allow-file`.
+/// Joins the digests under `allow` with those in the file under `allow-file`.
 fn allowed(digests: Option<TomlValue<'_>>, file: Option<&Path>) -> Result<Option<Allowed>, Fault> {
     let mut allowed = file.map(Allowed::read).transpose()?;
     if let Some(digests) = digests {
@@ -390,17 +397,17 @@ fn transport_named(name: &str) -> Result<TransportKind, String> {
     })
 }
 
-/// An address, `host:port`, not yet resolved, or `unix:/path`. An IPv6 address is in brackets
-/// before its port.
+/// Checks an address: `host:port`, which is not resolved yet, or `unix:/path`. An IPv6 address is
+/// in brackets before its port.
 ///
 /// # Errors
-/// It is neither; the text says so.
+/// The text is neither.
 pub fn address(text: &str) -> Result<String, String> {
     if text.strip_prefix("unix:").is_some_and(|path| !path.is_empty()) {
         return Ok(text.to_owned());
     }
-    // What has colons left is an IPv6 address, in brackets or as std takes it, or one without its
-    // port.
+    // A host that still contains colons is an IPv6 address, in brackets or in a form that std
+    // accepts, or one without its port.
     let is_host = |host: &str| {
         !host.is_empty()
             && (!host.contains(':')
@@ -413,7 +420,7 @@ pub fn address(text: &str) -> Result<String, String> {
     }
 }
 
-/// Refuses an address of another transport's form.
+/// Refuses an address in the form of another transport.
 fn fits(value: &TomlValue<'_>, address: &str, transport: TransportKind) -> Result<(), Fault> {
     match (transport.is_local(), address.starts_with("unix:")) {
         (true, false) => Err(value.error(
@@ -458,7 +465,7 @@ fn peers(me: &Member, list: TomlValue<'_>, transport: TransportKind) -> Result<P
             Member::Party(_) => {
                 let of_shards = section.take("shards").map(peer_shards).transpose()?;
                 match (section.has("address"), of_shards) {
-                    // Where a job runs on one shard, it is the first.
+                    // A job that runs on one shard runs on the first.
                     (false, Some(all)) => {
                         let first = shard_address(&all[0], 0);
                         shards.insert(member.clone(), all);
@@ -489,7 +496,7 @@ fn peers(me: &Member, list: TomlValue<'_>, transport: TransportKind) -> Result<P
     Ok((peers, shards))
 }
 
-/// `[inputs]` or `[outputs]`: the keys are names of the job.
+/// Reads `[inputs]` or `[outputs]`, whose keys are names of the job.
 fn places<T>(
     value: Option<TomlValue<'_>>,
     read: impl Fn(Section<'_>) -> Result<T, Fault>,
@@ -501,7 +508,7 @@ fn places<T>(
 
 const TABLE: &str = "name it, as in { file = \"a.csv\", separator = \";\" }";
 
-/// A file, or several that are one table.
+/// A table in one file, or in several.
 fn table(value: TomlValue<'_>, dialect: Dialect) -> Result<InputPlace, Fault> {
     let files = value.list()?;
     let mut places = files.iter().map(|file| Ok(InputPlace::File(file.path()?)));
@@ -511,10 +518,10 @@ fn table(value: TomlValue<'_>, dialect: Dialect) -> Result<InputPlace, Fault> {
     }
 }
 
-/// The options of a table's file, whose keys are those of [`DIALECT_OPTIONS`].
+/// Reads the options of a table's file, whose keys are [`DIALECT_OPTIONS`].
 ///
 /// # Errors
-/// One of them has a value that it cannot have.
+/// An option has an invalid value.
 pub fn dialect(section: &mut Section<'_>) -> Result<Dialect, Fault> {
     let mut dialect = Dialect::default();
     for option in DIALECT_OPTIONS {
@@ -533,10 +540,10 @@ pub fn dialect(section: &mut Section<'_>) -> Result<Dialect, Fault> {
     Ok(dialect)
 }
 
-/// The place of an input, as a table of one says it.
+/// Reads the place of an input from its table.
 ///
 /// # Errors
-/// It names none or several, or has other keys.
+/// The table names no place or several, or has unknown keys.
 pub fn input_place(mut section: Section<'_>) -> Result<InputPlace, Fault> {
     let (file, hex, hex_file) = (section.take("file"), section.take("hex"), section.take("hex-file"));
     let (csv, values) = (section.take("csv"), section.take("values"));

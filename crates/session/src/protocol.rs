@@ -1,4 +1,8 @@
-//! The protocols by name: how many parties each has, and what else it must be told.
+//! The protocols by name: the number of parties that each has, and its options.
+//!
+//! A [`Chosen`] is a protocol with its options: the garbling scheme, the extension of oblivious
+//! transfer, the means of linear layers, and whether OTs are made ahead. Its text is part of the
+//! agreement. All protocols but authenticated garbling are semi-honest.
 
 use crate::{Fault, Link, Member, suggest::Unknown};
 use hushwire_authgarble::Form;
@@ -8,7 +12,7 @@ use hushwire_ot::{Level, Protocol as Extension};
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr};
 
-/// The most parties that a protocol has.
+/// The largest number of parties of any protocol.
 pub const MOST_PARTIES: u8 = 8;
 
 /// The protocol between computing parties. All but [`Protocol::Authgarble`] and [`Protocol::Ywz20`]
@@ -16,31 +20,31 @@ pub const MOST_PARTIES: u8 = 8;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Protocol {
-    /// Three parties on replicated shares, one of them corrupted.
+    /// Three parties on replicated shares, one of which may be corrupted.
     Rep3,
-    /// Party 0 garbles, party 1 evaluates.
+    /// Two parties: party 0 garbles, party 1 evaluates.
     Yao,
-    /// Two parties on XOR shares, ANDs from triples of oblivious transfer.
+    /// Two parties on XOR shares. ANDs use triples from oblivious transfer.
     Gmw,
-    /// Two parties on numbers: computations alone, in builds with the feature `two`.
+    /// Two parties on numbers. For computations only, in builds with the feature `two`.
     Two,
-    /// A number of parties, of which all but one may be corrupt and deviate.
+    /// This many parties, all but one of which may be corrupted and deviate.
     Authgarble(u8),
-    /// The same among three and more, with half gates: fewer bytes and one more round.
+    /// The same among three or more parties, with half gates: fewer bytes and one more round.
     Ywz20(u8),
 }
 
 impl Protocol {
-    /// The protocols whose number of parties is fixed, in the order of [`Self::NAMES`].
+    /// The protocols with a fixed number of parties, in the order of [`Self::NAMES`].
     pub const ALL: [Self; 3] = [Self::Rep3, Self::Yao, Self::Gmw];
-    /// Names in job files and `--protocol`, in the order of [`Self::ALL`]; `authgarble:5` has five
-    /// parties.
+    /// The names in job files and in `--protocol`, in the order of [`Self::ALL`]. A number of
+    /// parties may follow, as in `authgarble:5`.
     pub const NAMES: &[&str] = if cfg!(feature = "two") {
         &["rep3", "yao", "gmw", "authgarble", "two"]
     } else {
         &["rep3", "yao", "gmw", "authgarble"]
     };
-    /// Everything that may be written for `--protocol`.
+    /// All texts that are valid for `--protocol`.
     pub const WRITTEN: [&str; 17] = [
         "rep3",
         "yao",
@@ -60,10 +64,10 @@ impl Protocol {
         "authgarble:7:ywz20",
         "authgarble:8:ywz20",
     ];
-    /// Parties of `authgarble` where nobody says otherwise.
+    /// The default number of parties of `authgarble`.
     pub const FEW: u8 = 3;
 
-    /// As files have it.
+    /// The name in files.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -75,21 +79,21 @@ impl Protocol {
         }
     }
 
-    /// The same among `n` parties, where it may have that number.
+    /// The same protocol among `n` parties, if its number of parties can change.
     #[must_use]
     pub const fn among(self, n: u8) -> Self {
         match self {
             Self::Ywz20(_) if n > 2 => Self::Ywz20(n),
-            // Between two both are one.
+            // Between two parties, both protocols are the same.
             Self::Authgarble(_) | Self::Ywz20(_) => Self::Authgarble(n),
             fixed => fixed,
         }
     }
 
-    /// Authenticated garbling in the variant of that name.
+    /// The variant of authenticated garbling with this name.
     ///
     /// # Errors
-    /// It has no such variant.
+    /// The protocol has no such variant.
     pub fn variant(self, name: &str) -> Result<Self, String> {
         let Some((n, _)) = self.authenticated() else {
             return Err(format!("protocol {self} has no variants"));
@@ -103,7 +107,7 @@ impl Protocol {
         }
     }
 
-    /// The number of parties and the form of authenticated garbling, where it is that.
+    /// The number of parties and the form of authenticated garbling, if this is its protocol.
     #[must_use]
     pub fn authenticated(self) -> Option<(u8, Form)> {
         match self {
@@ -123,16 +127,16 @@ impl Protocol {
         }
     }
 
-    /// Whether somebody who does not compute may bring inputs and learn outputs.
+    /// Whether members who do not compute may bring inputs and learn outputs.
     #[must_use]
     pub const fn has_clients(self) -> bool {
         matches!(self, Self::Rep3)
     }
 
-    /// The garbling scheme, where it has one: `given`, or the default.
+    /// The garbling scheme, if the protocol has one: `given`, or the default.
     ///
     /// # Errors
-    /// It has none and one is given, or the given one hides nothing.
+    /// A scheme is given to a protocol that has none, or the given scheme hides nothing.
     pub fn scheme(self, given: Option<Scheme>) -> Result<Option<Scheme>, Fault> {
         match (self, given) {
             (Self::Yao, Some(Scheme::PrivacyFree)) => {
@@ -144,10 +148,10 @@ impl Protocol {
         }
     }
 
-    /// The extension of oblivious transfer, where it uses one: `given`, or the default.
+    /// The extension of oblivious transfer, if the protocol uses one: `given`, or the default.
     ///
     /// # Errors
-    /// It uses none and one is given.
+    /// An extension is given to a protocol that uses none.
     pub fn extension(self, given: Option<Extension>) -> Result<Option<Extension>, Fault> {
         match (self, given) {
             (Self::Rep3, Some(_)) => Err(self.has_no("ot", "no oblivious transfer")),
@@ -170,8 +174,11 @@ impl Protocol {
         Fault::new(code::JOB, "planning the job", format!("protocol {self} has {what}"), remedy)
     }
 
-    /// Whether it has a place for `member`, who need not be connected: three parties keep shares of
-    /// what a data set brings, and of what a recipient learns.
+    /// Checks that the protocol has a place for `member`, which need not be connected. Three
+    /// parties keep shares of a data set's values, and of a recipient's results.
+    ///
+    /// # Errors
+    /// The protocol has no place for the member. The texts are the cause and the remedy.
     pub fn keeps(self, member: &Member) -> Result<(), (String, String)> {
         match member {
             Member::Data(_) | Member::Recipient(_) if self == Self::Rep3 => Ok(()),
@@ -186,8 +193,10 @@ impl Protocol {
         }
     }
 
-    /// Whether it has a place for `member`, who is connected; the cause and the remedy where it has
-    /// none.
+    /// Checks that the protocol has a place for `member`, which is connected.
+    ///
+    /// # Errors
+    /// The protocol has no place for the member. The texts are the cause and the remedy.
     pub fn admits(self, member: &Member) -> Result<(), (String, String)> {
         match member {
             Member::Party(index) if *index < self.parties() => Ok(()),
@@ -217,19 +226,19 @@ impl Protocol {
     }
 }
 
-/// The means by which two parties on numbers multiply matrices that one of them alone has.
+/// The means by which two parties on numbers multiply by matrices that only one of them has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Linear {
     /// Oblivious transfer.
     #[default]
     Ot,
-    /// Encryption, and oblivious transfer where it has no room.
+    /// Encryption, or oblivious transfer in layers that have no room for its noise.
     He,
 }
 
 impl Linear {
-    /// As files have it.
+    /// The name in files.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -248,26 +257,26 @@ impl FromStr for Linear {
     }
 }
 
-/// A protocol with what it was told.
+/// A protocol with its options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Chosen {
     /// The protocol of the parties.
     pub protocol: Protocol,
-    /// The scheme of the garbled gates, where the protocol garbles.
+    /// The scheme of garbled gates, if the protocol garbles.
     pub scheme: Option<Scheme>,
-    /// The extension of oblivious transfer, where the protocol uses one.
+    /// The extension of oblivious transfer, if the protocol uses one.
     pub ot: Option<Extension>,
-    /// The means of linear layers, where the protocol has a choice.
+    /// The means of linear layers, if the protocol has a choice.
     pub linear: Linear,
-    /// The link by which the extension was chosen, where nobody named one.
+    /// The link that chose the extension, if none was named.
     pub link: Option<Link>,
-    /// Whether two parties on numbers make OTs ahead of their use; none: as far from each other as
-    /// they are.
+    /// Whether two parties on numbers make OTs ahead of their use. With `None`, their distance
+    /// decides.
     pub ahead: Option<bool>,
 }
 
 impl Chosen {
-    /// The choices that were given, else the defaults.
+    /// The given choices, or the defaults.
     ///
     /// # Errors
     /// The protocol has no such choice, or the scheme hides nothing.
@@ -276,7 +285,7 @@ impl Chosen {
         Ok(Self { protocol, scheme, ot, linear, link: None, ahead: None })
     }
 
-    /// The same with linear layers of that kind; none: as they were.
+    /// Sets the means of linear layers; `None` changes nothing.
     ///
     /// # Errors
     /// The protocol has no such choice.
@@ -288,7 +297,7 @@ impl Chosen {
         }
     }
 
-    /// The same with OTs made ahead of their use or in turn; none: as it was.
+    /// Sets whether OTs are made ahead of their use or in turn; `None` changes nothing.
     ///
     /// # Errors
     /// The protocol has no such choice.
@@ -300,13 +309,14 @@ impl Chosen {
         }
     }
 
-    /// As members agree on it.
+    /// The text on which members agree.
     pub fn agreed(self) -> String {
         let text = self.text(Scheme::agreed);
-        // In the first revision the evaluator between two did not prove what it says of ANDs, and
-        // more than two parties did not compare what they were told of preprocessing; in the second
-        // nobody offered garbled circuits; in the third two parties compared hashes of MACs; in the
-        // fourth computations took nothing from disk.
+        // Five revisions of authenticated garbling do not interoperate. In the first, the evaluator
+        // of two parties did not prove its statements about ANDs. More than two parties did not
+        // compare what they were told of preprocessing. In the second, no party offered garbled
+        // circuits. In the third, two parties compared hashes of MACs. In the fourth, computations
+        // took nothing from disk.
         let name = self.protocol.to_string();
         if self.protocol.authenticated().is_some() {
             text.replacen(&name, &format!("{name} revision 5"), 1)
@@ -325,24 +335,24 @@ impl Chosen {
     }
 }
 
-/// As `yao, scheme mi, ot softspoken4`.
+/// The text is `yao, scheme mi, ot softspoken4`, for example.
 impl fmt::Display for Chosen {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text(Scheme::name))
     }
 }
 
-/// The reason why Yao's protocol cannot run on it.
+/// The reason why Yao's protocol cannot use the privacy-free scheme.
 const REVEALS: &str = "scheme privacy-free hides nothing: its evaluator knows every wire's value";
 
 fn take_private() -> String {
     format!("take one of {}", Scheme::PRIVATE.map(Scheme::name).join(", "))
 }
 
-/// A garbling scheme that hides inputs.
+/// Parses the name of a garbling scheme that hides inputs.
 ///
 /// # Errors
-/// It hides none, or no scheme has that name.
+/// The scheme hides none, or no scheme has this name.
 pub fn private_scheme(name: &str) -> Result<Scheme, Unknown> {
     if name == Scheme::PrivacyFree.name() {
         return Err(Unknown::with(REVEALS, take_private()));
@@ -352,15 +362,15 @@ pub fn private_scheme(name: &str) -> Result<Scheme, Unknown> {
     found.ok_or_else(|| Unknown::among(format!("no garbling scheme is called {name:?}"), name, &known))
 }
 
-/// The extensions of oblivious transfer that semi-honest protocols take.
+/// The extensions of oblivious transfer for semi-honest protocols.
 pub fn extensions() -> impl Iterator<Item = Extension> {
     Extension::ALL.into_iter().filter(|extension| extension.supports(Level::SemiHonest))
 }
 
-/// One of [`extensions`].
+/// Parses the name of one of [`extensions`].
 ///
 /// # Errors
-/// No extension has that name.
+/// No extension has this name.
 pub fn extension(name: &str) -> Result<Extension, Unknown> {
     let known: Vec<_> = extensions().map(Extension::name).collect();
     extensions()
@@ -368,19 +378,19 @@ pub fn extension(name: &str) -> Result<Extension, Unknown> {
         .ok_or_else(|| Unknown::among(format!("no semi-honest OT is called {name:?}"), name, &known))
 }
 
-/// One of [`extensions`], or none where the link is to decide, which is called `auto`.
+/// Parses the name of one of [`extensions`]. `auto` gives `None`: the link decides.
 ///
 /// # Errors
-/// No extension has that name.
+/// No extension has this name.
 pub fn extension_or_auto(name: &str) -> Result<Option<Extension>, Unknown> {
     if name == "auto" { Ok(None) } else { extension(name).map(Some) }
 }
 
-/// Whether OTs are made ahead of their use: `yes`, `no`, or none where the parties' distance is to
-/// decide, which is called `auto`.
+/// Parses whether OTs are made ahead of their use: `yes` or `no`. `auto` gives `None`: the parties'
+/// distance decides.
 ///
 /// # Errors
-/// It is called otherwise.
+/// The text is something else.
 pub fn ahead_or_auto(name: &str) -> Result<Option<bool>, String> {
     match name {
         "auto" => Ok(None),
@@ -400,7 +410,7 @@ impl fmt::Display for Protocol {
     }
 }
 
-/// A number of parties in words.
+/// The number of parties in words.
 pub fn words(parties: u8) -> String {
     match parties {
         2 => "two".to_owned(),
@@ -438,13 +448,13 @@ impl FromStr for Protocol {
     }
 }
 
-/// Schemes and extensions travel between our own processes by name.
+/// Serialization of schemes and extensions by name, in messages between processes of one member.
 #[allow(missing_docs, reason = "serde's `with` calls them")]
 pub mod by_name {
     use serde::{Deserialize, Deserializer, Serializer, de::Error};
     use std::{fmt::Display, str::FromStr};
 
-    /// Likewise, one that is always there.
+    /// The same for a value that is not optional.
     pub mod one {
         use serde::{Deserializer, Serializer, de::Error};
         use std::{fmt::Display, str::FromStr};
@@ -460,7 +470,7 @@ pub mod by_name {
         }
     }
 
-    /// Likewise, several.
+    /// The same for several values.
     pub mod all {
         use serde::{Deserialize, Deserializer, Serializer, de::Error};
         use std::{fmt::Display, str::FromStr};
@@ -522,7 +532,7 @@ mod tests {
         ] {
             assert!(bad.parse::<Protocol>().is_err(), "{bad}");
         }
-        // Parties of other variants do not meet.
+        // Parties of different variants do not meet.
         let agreed = |protocol| Chosen::new(protocol, None, None).map(Chosen::agreed).expect("a choice");
         assert_ne!(agreed(Protocol::Authgarble(3)), agreed(Protocol::Ywz20(3)));
         let error = "yoa".parse::<Protocol>().err().map(|e| e.to_string()).unwrap_or_default();

@@ -1,11 +1,11 @@
-//! Runs one member's side of a job of any kind, from its inputs to its outputs.
+//! Runs one member's part of a job of any kind, from its inputs to its outputs.
 //!
 //! ```text
-//! everybody  opens what it reads and starts what it writes; meets the others, who have the same
-//!            agreement
-//! kind       computes: each folder of `hushwire-kinds` is a kind
-//! everybody  writes its outputs to disk without a name; tells all; names them when all have told
-//!            the same
+//! every member  opens what it reads and starts what it writes; meets the others, which have the
+//!               same agreement
+//! the kind      computes: each folder of `hushwire-kinds` is a kind
+//! every member  writes its outputs to disk without a name; tells all; names its outputs when all
+//!               have told the same
 //! ```
 
 use crate::{
@@ -22,67 +22,67 @@ use hushwire_wire::LinkStock;
 use serde::{Deserialize, Serialize};
 use std::{path::PathBuf, sync::Arc, time::Instant};
 
-/// The step in which a member of a session takes no part in a computation, as the others hear it.
+/// The step in which a member of a session declines a computation, as the others are told it.
 pub const ADMISSION: &str = "admission of the job";
-/// What a member does between meeting the others and writing its outputs, as the others hear it.
+/// The phase between meeting the others and writing outputs, as the others are told it.
 pub const COMPUTING: &str = "computing";
 
-/// The phase of a member before it computes.
+/// The phase before computing.
 const CONNECTING: &str = "connecting";
-/// The phase of a member after it has computed.
+/// The phase after computing.
 const WRITING: &str = "writing outputs";
 
-/// A job of some kind, read and planned: all that a run needs of it.
+/// A job of some kind that was read and planned, with all that a run needs of it.
 pub trait Task {
     /// The result that a member learns.
     type Learnt;
     /// One member's part of a run.
     type Part: Part<Learnt = Self::Learnt>;
 
-    /// The terms that all members must have alike.
+    /// The agreement, which all members must share.
     fn agreement(&self) -> Agreement;
 
-    /// The terms of the job, whose digest operators allow: of an agreement's fields those that are
-    /// neither sizes nor how the work is cut.
+    /// The terms of the job, whose digest operators allow. They are the agreement's fields except
+    /// for sizes, and fields that only say how the work is divided.
     fn terms(&self) -> Terms {
         Terms::of(&self.agreement())
     }
 
-    /// Whether the agreement has digests of files that the job names, other than of what it
-    /// computes: a member that declines keeps them to itself.
+    /// Whether the agreement has digests of files that the job names, other than of the computation
+    /// itself. A member that declines the job does not reveal such digests.
     fn tells_of_files(&self) -> bool {
         false
     }
 
-    /// The number of processes of each member among which rows are spread.
+    /// The number of processes of each member over which rows are distributed.
     fn shards(&self) -> u16 {
         1
     }
 
-    /// Remarks for people on how the job was read.
+    /// Remarks for people about how the job was read.
     fn notes(&self) -> &[String] {
         &[]
     }
 
-    /// Files that the job itself names, with their roles, as `the circuit`: no output replaces
+    /// Files that the job itself names, with their roles, such as `the circuit`. No output replaces
     /// them.
     fn reads(&self) -> Vec<(String, PathBuf)> {
         vec![]
     }
 
-    /// The forecast of a run on a CPU with AES instructions or without, as soon as it can be told:
-    /// from the job alone, or from the `extent` of the work, ANDs or bytes, of which the first
-    /// [`Event::Progress`](crate::Event) of a run tells.
+    /// The forecast of a run on a CPU with AES instructions or without, if it is known. For some
+    /// jobs it follows from the job alone. For others it needs `extent`, the ANDs or bytes of the
+    /// work, which the first [`Event::Progress`](crate::Event) of a run gives.
     fn forecast(&self, aes_instructions: bool, extent: Option<u64>) -> Option<Forecast> {
         let _ = (aes_instructions, extent);
         None
     }
 
     /// Opens the inputs of the member `config.me` and starts its outputs through `config.files`. It
-    /// comes before anybody is dialled, so that files that do not do show at once.
+    /// runs before any peer is dialled, so that unusable files are reported at once.
     ///
     /// # Errors
-    /// A file cannot be used, a value is missing, or is nobody's.
+    /// A file cannot be used, a value is missing, or a value belongs to no member.
     fn open(&self, config: &mut MemberConfig) -> Result<Self::Part, Fault>;
 }
 
@@ -91,67 +91,67 @@ pub trait Part {
     /// The result that the member learns.
     type Learnt;
 
-    /// Computes, until nothing but the last word is left to say. The links come back, and stay open
-    /// until then.
+    /// Computes, until only the confirmation remains. Returns the links, which stay open until
+    /// then.
     ///
     /// # Errors
-    /// Something failed here or elsewhere.
+    /// This member or another one failed.
     fn compute(&mut self, member: &mut MemberSession) -> Result<Links, Fault>;
 
-    /// Takes part in what this member's shards do among themselves before they meet the others, as
-    /// reading its tables.
+    /// Does the part that this member's shards do among themselves before they meet the others,
+    /// such as reading tables.
     ///
     /// # Errors
-    /// A shard cannot take part; all shards of the member end with the same error.
+    /// A shard cannot take part. All shards of the member end with the same error.
     fn among(&mut self, shards: &Shards) -> Result<(), Fault> {
         let _ = shards;
         Ok(())
     }
 
-    /// Puts all outputs on the disk, still without names.
+    /// Writes all outputs to disk, still without names.
     ///
     /// # Errors
-    /// The disk refused.
+    /// The disk fails.
     fn prepare(&mut self) -> Result<(), Fault>;
 
-    /// Names the outputs: every member is done.
+    /// Gives the outputs their names. Every member is done.
     ///
     /// # Errors
-    /// The disk refused.
+    /// The disk fails.
     fn commit(self) -> Result<Self::Learnt, Fault>;
 }
 
-/// The end of a member's run.
+/// The result of a member's run.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Outcome<L> {
-    /// The part of the result that went to no file.
+    /// The part of the result that was not written to a file.
     pub learnt: L,
     /// The member's measurements.
     pub stats: Stats,
 }
 
-/// A member's measurements of itself.
+/// A member's measurements of its own run.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Stats {
-    /// From the first connection to the last confirmation.
+    /// Seconds from the first connection to the last confirmation.
     pub seconds: f64,
-    /// Payload bytes to all peers.
+    /// Payload bytes sent to all peers.
     pub bytes_sent: u64,
-    /// Payload bytes from all peers.
+    /// Payload bytes received from all peers.
     pub bytes_received: u64,
-    /// Exchanges among the parties one after the other; a stream of messages is one of two parties.
-    /// 0 for clients.
+    /// Sequential exchanges among the parties. A stream of messages counts as one exchange between
+    /// two parties. 0 for clients.
     pub rounds: u64,
 }
 
-/// Runs `config`'s side of a job to its end: outputs are in place when it returns. A member cannot
-/// take part if its inputs or outputs cannot be used, or if it does not allow the job; it then
-/// tells the others (see [`excuse`]). A member that hears so reports it by [`Event::Failed`] and
-/// tells for a few seconds those who are not connected yet. Inputs of a job that is not allowed are
-/// not opened.
+/// Runs `config`'s part of a job to its end; outputs are in place when it returns. A member cannot
+/// take part if its inputs or outputs cannot be used, or if it does not allow the job. It then
+/// tells the others (see [`excuse`]). A member that is told so reports it by [`Event::Failed`], and
+/// for a few seconds tells members that are not connected yet. Inputs of a job that is not allowed
+/// are not opened.
 ///
 /// # Errors
-/// Something failed here or elsewhere, or the job is not allowed; no output is in place.
+/// This member or another one failed, or the job is not allowed. No output is in place.
 pub fn run<T: Task>(
     task: &T,
     mut config: MemberConfig,
@@ -162,8 +162,8 @@ pub fn run<T: Task>(
         return Err(excuse(&config, None, observer, refused.telling(Excuse::Job)));
     }
     if let Err(refused) = config.allows(&task.terms()) {
-        // Whoever wrote the job may have named files of this machine in it: then nothing of them is
-        // in what is told.
+        // The author of the job may have named files of this machine in it. In that case, the
+        // others learn nothing about these files.
         let plan = Some(&agreement).filter(|_| !task.tells_of_files());
         return Err(if refused.kind() == Kind::Refused {
             excused(&config, plan, observer, refused, Reason::Declined)
@@ -179,10 +179,10 @@ pub fn run<T: Task>(
 
 /// Tells the others that this member ends before it joins. They learn no more of `e` than
 /// [`Fault::tells`]; [`Event::Failed`] reports `e` here at once. Returns `e`, in this member's
-/// name, once all have been told or after a few seconds. `plan` is missing where the job cannot be
+/// name, once all have been told or after a few seconds. `plan` is `None` if the job cannot be
 /// read.
 pub fn excuse(config: &MemberConfig, plan: Option<&Agreement>, observer: &Observer, e: Fault) -> Fault {
-    // Where jobs are allowed one by one, whoever wrote this one hears nothing of why it cannot be
+    // If jobs must be allowed one by one, the job's author does not learn why the job cannot be
     // read here.
     let hides = plan.is_none() && config.allowed.is_some();
     let why = if hides { Reason::Declined } else { Reason::Local(e.tells()) };
@@ -198,15 +198,16 @@ fn excused(
 ) -> Fault {
     let e = e.by(&config.me);
     observer(Event::Failed(e.clone()));
-    // Whoever cannot be met cannot be told: the error stays this one.
+    // A member that cannot be reached cannot be told; the error stays the same.
     drop(config.excuse(plan, why));
     e
 }
 
-/// The first half of [`run`]: opens the member's files. Nobody is dialled.
+/// The first half of [`run`]: opens the member's files. No peer is dialled.
 ///
 /// # Errors
-/// The member does not allow the job; a file cannot be used, a value is missing, or is nobody's.
+/// The member does not allow the job, a file cannot be used, a value is missing, or a value belongs
+/// to no member.
 pub fn open<T: Task>(task: &T, config: &mut MemberConfig) -> Result<T::Part, Fault> {
     let has = config.shard.as_ref().map_or(1, |place| place.shards);
     let admitted = task.agreement().admits(&config.me).and_then(|()| config.allows(&task.terms()));
@@ -222,7 +223,7 @@ pub fn open<T: Task>(task: &T, config: &mut MemberConfig) -> Result<T::Part, Fau
 /// The second half of [`run`]: meets the others and computes.
 ///
 /// # Errors
-/// Something failed here or elsewhere; no output is in place.
+/// This member or another one failed. No output is in place.
 pub fn run_part<P: Part>(
     agreement: Agreement,
     part: P,
@@ -232,12 +233,12 @@ pub fn run_part<P: Part>(
     ended(agreement, part, config, observer, None)
 }
 
-/// As [`run_part`] of a party, where clients hear that the run ended well only after `decide` gives
-/// [`Decision::Commit`]. It sees what this party learnt. Until then the links stay open, and
-/// clients wait.
+/// As [`run_part`] of a party, but clients are told that the run ended well only after `decide`
+/// returns [`Decision::Commit`]. `decide` sees the result of this party. Until then the links stay
+/// open, and clients wait.
 ///
 /// # Errors
-/// As [`run_part`], or the decision is to abort: then no client has its output in place.
+/// The errors of [`run_part`]; or the decision is to abort, and no client has its output in place.
 pub fn run_part_until<P: Part>(
     agreement: Agreement,
     part: P,
@@ -248,7 +249,7 @@ pub fn run_part_until<P: Part>(
     ended(agreement, part, config, observer, Some(&mut decide))
 }
 
-/// Decides how a run ends, by what a party learnt.
+/// Decides how a run ends, from the party's result.
 type Decides<'a, L> = &'a mut dyn FnMut(&Outcome<L>) -> Result<Decision, Fault>;
 
 fn ended<P: Part>(
@@ -295,46 +296,46 @@ fn ended<P: Part>(
     })
 }
 
-/// A member's channels once its own part is done. They stay open until the last word: closing one
-/// could overtake data on it.
+/// A member's channels once its own part is done. They stay open until the confirmation: closing
+/// one could overtake data on it.
 pub struct Links {
-    /// Between them, one to and one from every peer.
+    /// Channels for the confirmation: together, one to and one from every peer.
     pub word: Vec<Channel>,
-    /// The channels to all others.
+    /// All other channels.
     #[allow(dead_code, reason = "kept open, and not used")]
     pub kept: Vec<Channel>,
 }
 
-/// A member with its links.
+/// A member and its links.
 pub struct MemberSession {
-    /// What all have agreed on.
+    /// The agreement of all members.
     pub agreement: Arc<Agreement>,
     /// The member's own configuration.
     pub config: MemberConfig,
-    /// Its links.
+    /// The member's links.
     pub net: Net,
-    /// Who hears of its progress.
+    /// The observer of the member's progress.
     pub observer: Observer,
-    /// Keeps the links, where they may serve another run.
+    /// The stock of the links, if another run may use them.
     stock: Option<LinkStock>,
-    /// The way to the member's other shards, where it has any.
+    /// The member's other shards, if it has any.
     pub shards: Option<Shards>,
-    /// The meters of computing, and of everything else.
+    /// The meter of computing, and the meter of everything else.
     meters: [Meter; 2],
-    /// Rounds of computing.
+    /// The rounds of computing.
     turns: Turns,
     begun: Instant,
-    /// What is under way, as the others hear it.
+    /// The phase in progress, as the others are told it.
     phase: &'static str,
 }
 
 impl MemberSession {
-    /// The id of this session and of no other, the same for all members.
+    /// The id of this session, which no other session has. It is the same at all members.
     pub fn session(&self) -> SessionId {
         self.net.session().unwrap_or(self.config.session)
     }
 
-    /// Meets the others.
+    /// Connects to the others.
     ///
     /// # Errors
     /// They did not come, or have another agreement.
@@ -342,7 +343,7 @@ impl MemberSession {
         Self::of_shard(agreement, config, observer, None)
     }
 
-    /// The same for one of a member's shards, which have met.
+    /// The same for one of a member's shards, which are already connected.
     fn of_shard(
         agreement: Agreement,
         config: MemberConfig,
@@ -379,7 +380,7 @@ impl MemberSession {
         let finished = finished.map_err(|e| shards.iter().fold(e, |e, shards| shards.explains(e)));
         drop(vigil);
         if let (Err(e), Some(watch)) = (&finished, watch) {
-            // Others learn at once who failed, and not only that links closed.
+            // The others learn at once who failed, and not only that links closed.
             if e.kind() != Kind::Network || e.code() == code::SHARD {
                 watch.abort(me, Reason::Local(e.tells()), self.phase);
             }
@@ -403,7 +404,7 @@ impl MemberSession {
         Ok(outcome)
     }
 
-    /// Measurements so far.
+    /// The measurements so far.
     pub fn stats(&self) -> Stats {
         let [ring, other] = self.meters.each_ref().map(Meter::reading);
         Stats {
@@ -414,7 +415,7 @@ impl MemberSession {
         }
     }
 
-    /// The rounds of computing come back: the confirmation is not counted.
+    /// Returns the rounds of computing, without the confirmation.
     fn compute_and_confirm(&mut self, part: &mut impl Part) -> Result<(u64, Links), Fault> {
         self.enter(COMPUTING);
         let mut links = part.compute(self)?;
@@ -422,7 +423,7 @@ impl MemberSession {
         self.phase = WRITING;
         self.enter(WRITING);
         part.prepare()?;
-        // Whoever hears that this shard is done knows that all shards of this member are.
+        // A peer that hears that this shard is done knows that all shards of this member are done.
         self.shards.as_ref().map_or(Ok(()), Shards::meet)?;
         self.enter(confirm::STEP);
         self.config.cancel.check()?;
@@ -430,7 +431,7 @@ impl MemberSession {
         let is_client = matches!(self.config.me, Member::Client(_));
         let heard = confirm::all_done(&self.agreement, &mut links.word, decider.filter(|_| !is_client));
         match (heard, decider) {
-            // The parties' outputs may be in place all the same.
+            // The parties' outputs may be in place even so.
             (Err(e), Some(decider)) if is_client => match decider.prepared()? {
                 Decision::Commit => {}
                 Decision::Abort => return Err(e),
@@ -441,14 +442,14 @@ impl MemberSession {
         Ok((rounds, links))
     }
 
-    /// Another part of the run is under way.
+    /// Begins another phase of the run.
     pub fn enter(&self, phase: &str) {
         self.config.cancel.enter(phase);
         (self.observer)(Event::Phase(phase.to_owned()));
     }
 
-    /// Exchanges one after the other. Among three parties those of the control lane come first,
-    /// where it is part of computing; the others run beside each other.
+    /// Counts sequential exchanges. Among three parties, exchanges on the control lane come first,
+    /// if that lane is part of computing. The other lanes run concurrently.
     fn rounds(&self) -> u64 {
         if self.agreement.protocol != Protocol::Rep3 {
             return self.turns.rounds();
@@ -458,7 +459,11 @@ impl MemberSession {
         lanes.get(&control).map_or(0, |cost| cost.rounds) + others.max().unwrap_or(0)
     }
 
-    /// A channel that counts, for computing with meter 0 and for everything else with meter 1.
+    /// Opens a channel that is counted, for computing by meter 0 and for everything else by meter
+    /// 1.
+    ///
+    /// # Errors
+    /// A link was already taken, or is not part of this session.
     pub fn channel(
         &mut self,
         meter: usize,
@@ -476,14 +481,15 @@ impl MemberSession {
     }
 }
 
-/// The first of several members' or threads' errors that says more than that others ended, if there
-/// is one.
+/// Picks from the errors of several members or threads. The first error that is more than a
+/// consequence of another member's end is preferred.
 ///
 /// # Errors
-/// That one.
+/// The error that was picked.
 pub fn first_error(errors: Vec<Fault>) -> Result<(), Fault> {
     let mut errors: Vec<_> = errors.into_iter().enumerate().collect();
-    // Least of all says a thread that ended because another one of this process did.
+    // An error of a thread that ended because another thread of this process did is the least
+    // informative.
     errors.sort_by_key(|(i, e)| (e.is_consequence(), e.is_consequence() && e.kind() == Kind::Internal, *i));
     errors.into_iter().next().map_or(Ok(()), |(_, e)| Err(e))
 }

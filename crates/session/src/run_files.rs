@@ -1,5 +1,8 @@
-//! The files of one run: what it reads, and what it will write. Every output of every command goes
-//! through here.
+//! The files of one run: those that it reads and those that it will write. All outputs of all
+//! commands are created here.
+//!
+//! The path of an output is compared with the files that the run reads, with keys, and with the
+//! other outputs. A file that another job wrote is replaced only if that is forced.
 
 use crate::{
     Fault,
@@ -14,30 +17,29 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// LOCAL: a private key shows itself within this number of bytes.
+/// LOCAL: a private key is recognized within this number of bytes.
 const KEY_WITHIN: u64 = 64 << 10;
 
-/// The rule for outputs: no output is a file that the run reads, a key, or another output, under
-/// whatever name, and a file that is there already is replaced only if the same job wrote it last,
-/// or if that is forced.
+/// The rule for outputs. No output is a file that the run reads, a key, or another output, under
+/// any name. An existing file is replaced only if the same job wrote it last, or if that is forced.
 ///
-/// Inputs are named before the first output is created.
+/// Inputs must be declared before the first output is created.
 #[derive(Debug, Default)]
 pub struct RunFiles {
     force: bool,
     reads: Vec<Known>,
-    /// Directories of keys.
+    /// The directories of keys.
     keys: Vec<PathBuf>,
     writes: Vec<Known>,
 }
 
-/// A file that the run has to do with.
+/// A file of the run.
 #[derive(Debug)]
 struct Known {
-    /// As messages name it.
+    /// The file's role in messages.
     role: String,
     path: PathBuf,
-    /// Device and inode, once it is there.
+    /// The device and inode, if the file exists.
     id: Option<(u64, u64)>,
 }
 
@@ -53,7 +55,7 @@ impl Known {
     }
 }
 
-/// The path without links and relative parts, as far as it is there.
+/// The path without links and relative parts, as far as it exists.
 pub fn resolve(path: &Path) -> PathBuf {
     let beside = || {
         let parent = path.parent().filter(|dir| *dir != Path::new("")).unwrap_or(Path::new("."));
@@ -63,10 +65,10 @@ pub fn resolve(path: &Path) -> PathBuf {
     real.or_else(|| std::path::absolute(path).ok()).unwrap_or_else(|| path.to_path_buf())
 }
 
-/// Whether a private key, a share of a key, or the ledger of a key's counters is in a file.
+/// Whether a file holds a private key, a share of a key, or the ledger of a key's counters.
 fn holds_a_key(path: &Path) -> bool {
     if !path.is_file() {
-        // Reading a pipe would take something from somebody.
+        // Reading a pipe would take data from its other readers.
         return false;
     }
     let mut start = hushwire_block::Wiped::new(Vec::with_capacity(KEY_WITHIN as usize));
@@ -82,61 +84,61 @@ fn refused(path: &Path, cause: String, remedy: String) -> Fault {
 }
 
 impl RunFiles {
-    /// The job of an output that no later run replaces by itself.
+    /// The job of an output that no later run replaces without force.
     pub const ONCE: &str = "";
 
-    /// None yet. With `force`, files of others are replaced; what the run reads and keys never are.
+    /// Makes an empty set. With `force`, other files are replaced, but never keys or files that the
+    /// run reads.
     #[must_use]
     pub fn new(force: bool) -> Self {
         Self { force, ..Self::default() }
     }
 
-    /// Lets files of others be replaced, or not.
+    /// Sets whether other files may be replaced.
     pub fn set_force(&mut self, force: bool) {
         self.force = force;
     }
 
-    /// Protects a file that the run reads. `role` names it in messages, as `the private key`.
+    /// Protects a file that the run reads. `role` names it in messages, such as `the private key`.
     pub fn reads(&mut self, role: impl Into<String>, path: &Path) {
         self.reads.push(Known::new(role.into(), path));
     }
 
-    /// Protects what `other` protects, too.
+    /// Adds the files that `other` protects.
     pub fn protect(&mut self, other: Self) {
         self.reads.extend(other.reads);
         self.keys.extend(other.keys);
         self.writes.extend(other.writes);
     }
 
-    /// Protects a directory of keys, which need not hold any yet: no output goes into it. One that
-    /// holds shares of a key is always protected.
+    /// Protects a directory of keys, which may still be empty: no output is put there. A directory
+    /// that holds shares of a key is always protected.
     pub fn keys_in(&mut self, directory: &Path) {
         self.keys.push(resolve(directory));
     }
 
-    /// Forgets what was noted of an output that was for the moment, and of which no run will write
-    /// another.
+    /// Removes the record of a temporary output that no run will write again.
     pub fn forget(path: &Path) {
         Claim::forget(&resolve(path));
     }
 
-    /// Looks whether `job` may write to `path`, for another process that will. `option` is how the
-    /// user named it, as `with --out`.
+    /// Checks that `job` may write to `path`, for another process that will write it. `option` is
+    /// the user's option for it, such as `with --out`.
     ///
     /// # Errors
-    /// It may not; the message says why.
+    /// The job may not write there; the message says why.
     pub fn check(&mut self, option: &str, path: &Path, job: &str) -> Result<(), Fault> {
         self.claim(option, path, job).map(drop)
     }
 
-    /// Starts a file that is to become `path`, and holds it against other runs until it is there or
-    /// dropped. The same `job` may replace it later. With a `mode` of 0600 the file has that mode
-    /// whatever was there; any other mode is subject to the umask, and gives way to that of a file
-    /// that is replaced.
+    /// Starts a file that is to become `path`, and locks it against other runs until it is there or
+    /// dropped. The same `job` may replace it later. With a `mode` of 0600, the file gets that mode
+    /// whatever was there. Any other mode is subject to the umask, and a replaced file keeps its
+    /// own mode.
     ///
     /// # Errors
-    /// It is a file that this run reads, a key, a file of somebody else's, or another run writes it
-    /// ([`Kind::Refused`](hushwire_fault::Kind::Refused)); or it cannot be written.
+    /// `path` is a file that this run reads, a key, or another program's file, or another run
+    /// writes it ([`Kind::Refused`](hushwire_fault::Kind::Refused)); or it cannot be written.
     pub fn create(&mut self, option: &str, path: &Path, job: &str, mode: u32) -> Result<NewFile, Fault> {
         let created = self
             .claim(option, path, job)
@@ -144,25 +146,25 @@ impl RunFiles {
         created.map_err(|e| e.telling(Excuse::Writing))
     }
 
-    /// Looks whether a file that is made without this, or a directory, may be called so.
+    /// Checks that a file that is made by other code, or a directory, may have this name.
     ///
     /// # Errors
-    /// It is a file that this run reads, or a key, or among the shares of one.
+    /// The path is a file that this run reads, a key, or in a directory of key shares.
     pub fn allows(&self, option: &str, path: &Path) -> Result<(), Fault> {
         self.output(option, path).map(drop)
     }
 
-    /// Looks whether an output may be called so at all, before a program does anything that cannot
-    /// be undone.
+    /// Checks that an output may have this name at all, before a program does anything
+    /// irreversible.
     ///
     /// # Errors
-    /// It is a file that this run reads, or a key; or it cannot be written.
+    /// The path is a file that this run reads, or a key; or it cannot be written.
     pub fn admits(&self, option: &str, path: &Path) -> Result<(), Fault> {
         self.output(option, path)?;
         NewFile::create(path, 0o600).map(drop)
     }
 
-    /// An output that is no input, key or other output.
+    /// The output, which must be no input, key or other output.
     fn output(&self, option: &str, path: &Path) -> Result<Known, Fault> {
         let refuse = |cause| Err(refused(path, cause, format!("name another file {option}")));
         let output = Known::new(format!("the output named {option}"), path);
@@ -250,7 +252,7 @@ mod tests {
             place.refused(force, "key.pem", "a private key");
             place.refused(force, "share", "a private key");
         }
-        // Shares and ledgers of other runs, wherever they are.
+        // Shares and ledgers of other runs are protected, wherever they are.
         fs::create_dir_all(place.at("k/below")).unwrap_or_else(|e| panic!("{e}"));
         fs::write(place.at("k/party-1.share"), "HWSHARE1…").unwrap_or_else(|e| panic!("{e}"));
         let ledger = "{\n  \"key_id\": null,\n  \"ranges\": []\n}";
@@ -260,7 +262,7 @@ mod tests {
             place.refused(force, "k/below/new", "keys are kept");
             place.refused(force, "ledger", "the ledger");
         }
-        // A file that is not there yet is protected by its name.
+        // A file that does not exist yet is protected by its name.
         let mut files = RunFiles::new(true);
         files.reads("the key", &place.at("later"));
         assert!(files.create("with --out", &place.at("here/later"), "job", 0o600).is_err());

@@ -1,15 +1,16 @@
-//! Outputs for recipients that are not connected: each party keeps a share that tells nothing
-//! alone, and digests of the other two.
+//! Sealed outputs, for recipients that are not connected. Each party keeps a share, which alone
+//! tells nothing, and digests of the other two shares.
 //!
 //! ```text
 //! a share   u32 length ‖ header ‖ x_i ‖ BLAKE3 of the previous party's share
-//! beside    BLAKE3 of the next party's share; digests are of everything before the last digest
+//! next      BLAKE3 of the next party's share; digests are of everything before the last digest
 //! header    JSON: the number of the party, the recipient; name, type, lengths and form of each
 //!           output
 //! ```
 //!
-//! Shares are masked by a zero-share, and parties tell both neighbours the digests of theirs. So
-//! two parties vouch for the share of the third: whoever altered a share or a digest is named.
+//! Shares are masked by a zero-share, and each party tells both neighbours the digest of its share.
+//! Two parties thus vouch for the share of the third: an error names the party that altered a share
+//! or a digest.
 
 use crate::Fault;
 use hushwire_block::Wiped;
@@ -17,53 +18,54 @@ use hushwire_fault::code;
 use hushwire_rep3::Addition;
 use serde::{Deserialize, Serialize};
 
-/// Bytes of a digest.
+/// The size of a digest in bytes.
 const DIGEST: usize = 32;
-/// LOCAL: no header is longer.
+/// LOCAL: no header is longer than this.
 const HEADER: usize = 1 << 20;
 /// The step, as errors name it.
 pub const OPENING: &str = "opening a sealed result";
 
-/// Takes the shares of a run's sealed outputs.
+/// A sink for the shares of a run's sealed outputs.
 pub trait SealedSink: Send + Sync {
-    /// Takes the share of all that a recipient learns, once a run; it is on the disk when this
-    /// returns. The run is not decided yet.
+    /// Stores the share of everything that a recipient learns. It is called once a run, and the
+    /// share is on disk when it returns. The end of the run is not decided yet.
     ///
     /// # Errors
-    /// It cannot be kept; the run fails.
+    /// The share cannot be kept; the run fails.
     fn take(&self, recipient: &str, sealed: SealedShare) -> Result<(), Fault>;
 }
 
-/// One party's share of all that a recipient learns. No `Debug`: three of them are the result.
+/// One party's share of everything that a recipient learns. No `Debug`: three shares give the
+/// result.
 #[derive(Clone)]
 pub struct SealedShare {
-    /// Header, share and the digest of the previous party's share.
+    /// The header, the share, and the digest of the previous party's share.
     pub share: Wiped<Vec<u8>>,
     /// The digest of the next party's share.
     pub next: [u8; DIGEST],
 }
 
-/// An output, and what three shares of it add up to.
+/// An output, and the value that its three shares add up to.
 pub type SealedValue = (SealedOutput, Wiped<Vec<u8>>);
 
 /// An output within a sealed share.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SealedOutput {
-    /// Its name in the computation.
+    /// The output's name in the computation.
     pub name: String,
-    /// The type of its elements, as `u32`.
+    /// The type of the output's elements, such as `u32`.
     pub scalar: String,
-    /// Lengths of its axes.
+    /// The lengths of the output's axes.
     pub lengths: Vec<usize>,
-    /// Bytes of the words that shares add up in; none where they are bit planes.
+    /// The size in bytes of the words in which shares add; `None` if shares are bit planes.
     pub word: Option<u8>,
-    /// Bytes of a share.
+    /// The size of a share in bytes.
     pub bytes: usize,
 }
 
 impl SealedOutput {
-    /// How its shares add up.
+    /// The group in which the shares of this output add.
     #[must_use]
     pub fn addition(&self) -> Addition {
         self.word.map_or(Addition::Xor, Addition::Words)
@@ -82,10 +84,10 @@ struct Header {
 pub struct Unsealed(Wiped<Vec<u8>>);
 
 impl Unsealed {
-    /// The share of these outputs, one behind the other, of party `party`.
+    /// Makes party `party`'s share of these outputs, one after the other.
     ///
     /// # Errors
-    /// None that a caller could mend.
+    /// An internal error, which a caller cannot mend.
     pub fn new(party: u8, recipient: &str, outputs: Vec<SealedOutput>, share: &[u8]) -> Result<Self, Fault> {
         let header = Header { party, recipient: recipient.to_owned(), outputs };
         let header = serde_json::to_vec(&header).map_err(|e| Fault::internal("sealing outputs", e))?;
@@ -96,13 +98,13 @@ impl Unsealed {
         Ok(Self(body))
     }
 
-    /// The digest that both neighbours keep.
+    /// The digest of the share, which both neighbours keep.
     #[must_use]
     pub fn digest(&self) -> [u8; DIGEST] {
         *blake3::hash(&self.0).as_bytes()
     }
 
-    /// The share with the digests that both neighbours told.
+    /// Adds the digests that both neighbours told.
     #[must_use]
     pub fn sealed(self, previous: &[u8; DIGEST], next: [u8; DIGEST]) -> SealedShare {
         let Self(mut share) = self;
@@ -116,7 +118,7 @@ fn odd(party: usize, cause: impl std::fmt::Display) -> Fault {
     Fault::new(code::SEALED_DIFFERS, OPENING, cause, "fetch it from that party again, and see its log")
 }
 
-/// A share read.
+/// A share that was parsed.
 struct ReadShare<'s> {
     body: &'s [u8],
     header: Header,
@@ -140,12 +142,12 @@ impl<'s> ReadShare<'s> {
     }
 }
 
-/// The outputs that three shares, those of parties 0, 1 and 2, add up to: name and form of each,
-/// and its value.
+/// Opens the outputs from the shares of parties 0, 1 and 2. Returns the name, form and value of
+/// each.
 ///
 /// # Errors
-/// A share is not the one for which the other two parties vouch; the error names whoever altered a
-/// share or a digest, where it is one party.
+/// A share is not the one for which the other two parties vouch. The error names the party that
+/// altered a share or a digest, if a single party did.
 pub fn open_shares(recipient: &str, shares: &[SealedShare; 3]) -> Result<Vec<SealedValue>, Fault> {
     let read = |party: usize| ReadShare::new(party, &shares[party]);
     let read = [read(0)?, read(1)?, read(2)?];
@@ -228,7 +230,7 @@ mod tests {
         assert!(error.cause().contains("for anna, and not for bob"), "{error}");
     }
 
-    /// Every byte of every share, and every digest.
+    /// The test alters every byte of every share, and every digest.
     #[test]
     fn whoever_alters_a_share_or_a_digest_is_named() {
         let whole = shares([200, 100, 7]);

@@ -1,12 +1,12 @@
-//! The members who bring a circuit's inputs and learn its outputs, as protocols without clients
-//! take them.
+//! The members who bring a circuit's inputs and learn its outputs, in the form that protocols
+//! without clients take.
 
 use crate::Member;
 use hushwire_authgarble::Roles;
 use hushwire_circuit::{Program, TwoParty};
 
-/// Owners of inputs and recipients of outputs, in the circuit's order. Nobody but parties is
-/// counted.
+/// The owners of inputs and the recipients of outputs, in the circuit's order. Members that are not
+/// parties do not count.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Seats {
     /// The owner of each input.
@@ -16,13 +16,13 @@ pub struct Seats {
 }
 
 impl Seats {
-    /// The same as a protocol of two parties has them.
+    /// The roles in the form of a protocol of two parties.
     #[must_use]
     pub fn of_two(&self, program: &Program) -> TwoParty {
         TwoParty::new(program, self.owners_of_two(), self.learns_of_two())
     }
 
-    /// The owners that are party 1, and all others as party 0.
+    /// The owner of each input: 1 for party 1, and 0 for any other owner.
     #[must_use]
     pub fn owners_of_two(&self) -> Vec<usize> {
         self.owners.iter().map(|from| usize::from(*from == Member::Party(1))).collect()
@@ -35,7 +35,7 @@ impl Seats {
         self.recipients.iter().map(learns).collect()
     }
 
-    /// The same among `n` parties.
+    /// The roles among `n` parties.
     #[must_use]
     pub fn among(&self, program: &Program, n: u8) -> Roles {
         let owner = |from: &Member| match from {

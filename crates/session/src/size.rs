@@ -1,6 +1,6 @@
 //! Sizes on the command line and in messages.
 
-/// Bytes per unit; the longest suffixes first, so that `MiB` is not read as `B`.
+/// Units with their bytes. The longest suffixes come first, so that `MiB` is not read as `B`.
 const UNITS: [(&str, u64); 13] = [
     ("KiB", 1 << 10),
     ("MiB", 1 << 20),
@@ -20,7 +20,7 @@ const UNITS: [(&str, u64); 13] = [
 /// Reads `256MiB`, `1 GiB`, `500MB`, `64M` (binary) or plain bytes.
 ///
 /// # Errors
-/// It is no whole number with such a unit, or larger than any memory.
+/// The text is no whole number with such a unit, or exceeds any memory.
 pub fn parse(text: &str) -> Result<u64, String> {
     let trimmed = text.trim();
     let lower = trimmed.to_ascii_lowercase();
@@ -36,7 +36,7 @@ pub fn parse(text: &str) -> Result<u64, String> {
     number.and_then(|n| n.checked_mul(unit)).ok_or_else(|| format!("{trimmed} is larger than any memory"))
 }
 
-/// `12.3 MiB`, for people.
+/// Formats a size for people, as `12.3 MiB`.
 #[must_use]
 pub fn show(bytes: u64) -> String {
     let units = [("GiB", 30), ("MiB", 20), ("KiB", 10)];

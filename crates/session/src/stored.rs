@@ -1,4 +1,7 @@
-//! Data sets at rest: inputs of members that take no part in a run.
+//! Stored data sets: inputs of members that take no part in a run.
+//!
+//! [`StoredData`] is one party's view of a data set: seeds of its shares, and parts with the shares
+//! that no seed gives. The parts are read in order, once a run.
 
 use crate::Fault;
 use hushwire_block::Wiped;
@@ -12,13 +15,13 @@ use std::{collections::BTreeMap, sync::Arc};
 /// The step, as errors name it.
 pub const STORED: &str = "taking stored inputs";
 
-/// The parts of a data set at one party, as they were dealt to it
-/// ([`Dealer`](stored::Dealer)).
+/// The parts of a data set at one party, in the form in which a [`Dealer`](stored::Dealer) dealt
+/// them.
 pub trait StoredParts: Send + Sync {
-    /// Reads a part: once a run, in order.
+    /// Reads a part. It is called once a run for each part, in order.
     ///
     /// # Errors
-    /// It cannot be read, or is not what was kept.
+    /// The part cannot be read, or is not the one that was stored.
     fn part(&self, part: u32) -> Result<Wiped<Vec<u8>>, Fault>;
 }
 
@@ -33,20 +36,20 @@ impl StoredParts for Vec<Wiped<Vec<u8>>> {
 /// A data set at one party. No `Debug`: it holds seeds of shares.
 #[derive(Clone)]
 pub struct StoredData {
-    /// Its columns, in the order in which they were dealt.
+    /// The data set's columns, in the order in which they were dealt.
     pub columns: Vec<StoredColumn>,
-    /// The seeds of this party's share and of the next.
+    /// The seeds of this party's share and of the next party's.
     pub seeds: Wiped<[u8; 32]>,
-    /// The parts.
+    /// The parts of the data set.
     pub parts: Arc<dyn StoredParts>,
 }
 
 impl StoredData {
-    /// The column of an input of elements of `bits` bits along `lengths`; none of them where they
-    /// are not known yet.
+    /// Finds the column of an input with elements of `bits` bits along `lengths`. `None` if the
+    /// lengths are not known yet.
     ///
     /// # Errors
-    /// There is no such column, or it has other elements.
+    /// There is no such column, or its elements differ.
     pub fn column(
         &self,
         data: &str,
@@ -82,7 +85,7 @@ impl StoredData {
         }
     }
 
-    /// Reads the parts in turn, and hands on what this party keeps of each column.
+    /// Reads the parts in order, and passes on what this party keeps of each column.
     pub(crate) fn each_part(
         &self,
         data: &str,

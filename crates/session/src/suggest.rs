@@ -1,9 +1,9 @@
-//! The near one, for a word that is not known.
+//! Suggests the nearest known word for an unknown one.
 
 use std::fmt;
 use strsim::osa_distance;
 
-/// The candidate that may have been meant with `word`, a typing error away, if any is near enough.
+/// The nearest candidate to `word`, if one is near enough to be a typing error.
 #[must_use]
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let letters = word.chars().count();
@@ -12,7 +12,7 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
     near.filter(|(d, _)| *d <= limit).min_by_key(|(d, _)| *d).map(|(_, c)| c)
 }
 
-/// `did you mean X?`, or all that there are.
+/// The text `did you mean X?`, or a list of all candidates.
 pub fn remedy(word: &str, candidates: &[&str]) -> String {
     match nearest(word, candidates.iter().copied()) {
         Some(near) => format!("did you mean `{near}`?"),
@@ -21,7 +21,7 @@ pub fn remedy(word: &str, candidates: &[&str]) -> String {
     }
 }
 
-/// A name that nothing has.
+/// The error for a name that does not exist.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unknown {
     cause: String,
@@ -31,14 +31,14 @@ pub struct Unknown {
 }
 
 impl Unknown {
-    /// Nothing has the name `word`, and these are the names that there are.
+    /// Makes the error for `word`, which is not among `names`.
     #[must_use]
     pub fn among(cause: String, word: &str, names: &[&str]) -> Self {
         let is_near = nearest(word, names.iter().copied()).is_some();
         Self { cause, remedy: Some(remedy(word, names)), is_near }
     }
 
-    /// The same with another remedy.
+    /// Makes an error with this cause and this remedy.
     #[must_use]
     pub fn with(cause: impl Into<String>, remedy: impl Into<String>) -> Self {
         Self { cause: cause.into(), remedy: Some(remedy.into()), is_near: false }
@@ -62,9 +62,9 @@ impl fmt::Display for Unknown {
 
 impl std::error::Error for Unknown {}
 
-/// An error of a text that a file has.
+/// An error in the text of a file.
 pub trait Misread: fmt::Display {
-    /// The cause and the remedy, where the remedy is a name that may have been meant.
+    /// The cause and the remedy, if the remedy is a name that may have been meant.
     fn near(&self) -> Option<(&str, &str)> {
         None
     }
@@ -80,7 +80,7 @@ impl Misread for Unknown {
     }
 }
 
-/// `a`, `b` and `c`.
+/// Joins names, as `a`, `b` and `c`.
 fn list(words: &[&str]) -> String {
     match words {
         [] => String::new(),

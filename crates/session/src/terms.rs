@@ -1,8 +1,8 @@
 //! The terms of a job, their digest, and the digests that a member allows.
 //!
-//! Terms are the part of an agreement that an operator approves once, for runs to come: what is
-//! computed, by which protocol, of whose data in which form, and who learns what of it. Sizes,
-//! lengths and how the work is cut are no terms, and neither is anything of a single run:
+//! Terms are the part of an agreement that an operator approves once, for later runs. They say what
+//! is computed, by which protocol, from whose data in which form, and which members learn what.
+//! Sizes, lengths and the division of the work are not terms. Neither is anything of a single run:
 //! addresses, labels, keys, fresh randomness.
 
 use crate::{Agreement, Fault, open_input};
@@ -10,14 +10,14 @@ use hushwire_fault::code;
 use hushwire_machine::printable;
 use std::{collections::BTreeSet, fmt, io::Read, path::Path, str::FromStr};
 
-/// AGREEMENT: the domain of the digest. It is in files of operators, and outlives releases.
+/// AGREEMENT: the domain of the digest. Operators keep digests in files, so it outlives releases.
 const CONTEXT: &str = "hushwire job terms v1";
-/// The text in front of a digest's digits, so that it is not taken for a pin.
+/// The prefix of a digest's digits, so that a digest is not mistaken for a pin.
 const PREFIX: &str = "blake3:";
-/// LOCAL: no file of digests is longer.
+/// LOCAL: no file of digests is longer than this.
 const LONGEST: u64 = 1 << 20;
 
-/// The terms of a job: its kind, and texts by their names, in order.
+/// The terms of a job: its kind, and named texts in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Terms {
     kind: &'static str,
@@ -25,13 +25,13 @@ pub struct Terms {
 }
 
 impl Terms {
-    /// Terms of a kind that list themselves.
+    /// Makes the terms of a kind that lists its own.
     #[must_use]
     pub fn new(kind: &'static str, terms: Vec<(&'static str, String)>) -> Self {
         Self { kind, terms }
     }
 
-    /// The terms among the fields of an agreement.
+    /// Takes the terms from the fields of an agreement.
     #[must_use]
     pub fn of(agreement: &Agreement) -> Self {
         let fields = agreement.fields.iter();
@@ -45,14 +45,15 @@ impl Terms {
         self.kind
     }
 
-    /// Names and texts, in order; a name may come several times.
+    /// The names and texts, in order. A name may occur several times.
     #[must_use]
     pub fn list(&self) -> &[(&'static str, String)] {
         &self.terms
     }
 
-    /// The digest: BLAKE3, deriving a key in a context of its own, of the kind and of each name and
-    /// text in order, each behind its length in bytes as 64 bits, least significant byte first.
+    /// The digest of the terms: BLAKE3 in its key derivation mode, in a context of its own. It
+    /// covers the kind, then each name and text in order. Each is preceded by its length in bytes,
+    /// as 64 bits with the least significant byte first.
     #[must_use]
     pub fn digest(&self) -> TermsDigest {
         let mut hash = blake3::Hasher::new_derive_key(CONTEXT);
@@ -96,13 +97,13 @@ impl FromStr for TermsDigest {
     }
 }
 
-/// The digests of the jobs in which a member takes part, and in no others.
+/// The digests of the only jobs in which a member takes part.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Allowed(BTreeSet<TermsDigest>);
 
 impl Allowed {
-    /// Reads a file with one digest in each line; blank lines and what follows `#` are passed over.
-    /// `-` is standard input.
+    /// Reads a file with one digest in each line. Blank lines and text after `#` are ignored. `-`
+    /// is standard input.
     ///
     /// # Errors
     /// The file cannot be read, or a line is no digest; the message names the line.
@@ -129,15 +130,15 @@ impl Allowed {
         lines.filter(|(_, line)| !line.is_empty()).map(digest).collect()
     }
 
-    /// Allows the jobs of `more` as well.
+    /// Adds the jobs of `more`.
     pub fn extend(&mut self, more: impl IntoIterator<Item = TermsDigest>) {
         self.0.extend(more);
     }
 
-    /// Whether the job of these terms is among them.
+    /// Checks that the job with these terms is allowed.
     ///
     /// # Errors
-    /// It is not; the error has its digest.
+    /// It is not; the error contains its digest.
     pub fn check(&self, terms: &Terms) -> Result<(), Fault> {
         let digest = terms.digest();
         if self.0.contains(&digest) {
@@ -171,7 +172,7 @@ impl IntoIterator for Allowed {
     }
 }
 
-/// Every term in a line of its own, as people read them.
+/// Each term is on a line of its own, for people.
 impl fmt::Display for Terms {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "kind: {}", self.kind)?;
@@ -190,7 +191,7 @@ mod tests {
     #[test]
     fn a_digest_reads_as_it_is_written_and_is_pinned() {
         let digest = terms(&[("sql", "SELECT 1"), ("to", "party0")]).digest();
-        // AGREEMENT: operators have such digests in their files.
+        // AGREEMENT: operators keep such digests in their files.
         assert_eq!(
             digest.to_string(),
             "blake3:6cc28ec80044f15c2af607a669e99804ebca70ab88d7f12cbdf8ae288a9982c3"

@@ -1,4 +1,7 @@
-//! The threads of a member that computes.
+//! The threads of a computing member.
+//!
+//! Each thread runs its batches over lanes of its own. If one thread fails, the others end at their
+//! next batch. The member's error is then the one that caused the others.
 
 use crate::{
     Agreement, Fault,
@@ -18,16 +21,16 @@ use std::{
 /// The step of computing, as errors name it.
 pub const COMPUTE: &str = "computing";
 
-/// The error that ends a thread.
+/// An error that ends a thread.
 pub enum Failed {
     /// The channel failed.
     Net(NetError),
-    /// Everything else.
+    /// Any other error.
     Job(Fault),
 }
 
 impl Failed {
-    /// In the words of the job.
+    /// The failure as an error of the job.
     #[must_use]
     pub fn explain(self, agreement: &Agreement) -> Fault {
         match self {
@@ -49,10 +52,10 @@ impl From<Fault> for Failed {
     }
 }
 
-/// Runs `work` for each of `parts` on a thread of its own; results come in the order of the parts.
+/// Runs `work` for each of `parts` on a thread of its own. Results are in the order of the parts.
 ///
 /// # Errors
-/// The first cause.
+/// The error that caused the others.
 pub fn on_threads<P: Send, T: Send>(
     parts: Vec<P>,
     work: impl Fn(P) -> Result<T, Fault> + Sync,
@@ -83,18 +86,18 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// The progress of `whole` instances or bytes.
+    /// Begins the progress of `whole` instances or bytes.
     pub fn new(whole: u64, observer: &Observer) -> Self {
         let (failed, done) = (AtomicBool::new(false), AtomicU64::new(0));
         Self { failed, done, whole, observer: observer.clone() }
     }
 
-    /// Lets the other threads end at their next batch.
+    /// Makes the other threads end at their next batch.
     pub fn fail(&self) {
         self.failed.store(true, Ordering::SeqCst);
     }
 
-    /// Whether the next batch may begin.
+    /// Checks that the next batch may begin.
     ///
     /// # Errors
     /// Another thread failed.
@@ -106,14 +109,17 @@ impl Progress {
         Ok(())
     }
 
-    /// So much more is done.
+    /// Adds `n` to the instances or bytes that are done.
     pub fn add(&self, n: u64) {
         let done = self.done.fetch_add(n, Ordering::SeqCst) + n;
         (self.observer)(Event::Progress(done, self.whole));
     }
 }
 
-/// The lanes of thread `t` on the ring of products.
+/// Opens the lanes of thread `t` on the ring of products.
+///
+/// # Errors
+/// A channel is not available.
 pub fn lanes<M: Machine>(
     member: &mut MemberSession,
     role: Role,
@@ -124,10 +130,10 @@ pub fn lanes<M: Machine>(
     (t * lanes..(t + 1) * lanes).map(|l| member.channel(0, l, left, right).map(Lane::new)).collect()
 }
 
-/// Runs a thread's work over its lanes, then its `end`.
+/// Runs a thread's work over its lanes, then `end`.
 ///
 /// # Errors
-/// The first, after which the other threads end too.
+/// The first error, after which the other threads end too.
 pub fn drive<M: Machine, W: Work<M, Error = Failed>>(
     agreement: &Agreement,
     progress: &Progress,

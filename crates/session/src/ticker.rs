@@ -1,4 +1,4 @@
-//! Tells of the bytes that move while a run is under way.
+//! Reports the bytes that move during a run.
 
 use crate::member_config::{Event, Observer};
 use hushwire_machine::Meter;
@@ -8,10 +8,10 @@ use std::{
     time::Duration,
 };
 
-/// LOCAL: how often.
+/// LOCAL: the interval between reports.
 const EVERY: Duration = Duration::from_millis(250);
 
-/// Tells an observer of the bytes that meters count, until it is dropped.
+/// Reports the bytes that meters count to an observer, until it is dropped.
 pub(crate) struct Ticker {
     over: Arc<(Mutex<bool>, Condvar)>,
     thread: Option<JoinHandle<()>>,
@@ -40,7 +40,7 @@ impl Ticker {
                 tell();
             }
         };
-        // Without a thread nobody hears of bytes, and the run goes on.
+        // Without this thread, no bytes are reported, and the run goes on.
         let thread = thread::Builder::new().name("traffic".into()).spawn(ticks).ok();
         Self { over, thread }
     }
@@ -51,7 +51,7 @@ impl Drop for Ticker {
         *self.over.0.lock().unwrap_or_else(PoisonError::into_inner) = true;
         self.over.1.notify_all();
         if let Some(thread) = self.thread.take() {
-            // An observer that panics has ended its own thread.
+            // A panic in the observer ended that thread only.
             drop(thread.join());
         }
     }

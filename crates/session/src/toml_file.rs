@@ -1,4 +1,7 @@
-//! TOML files read strictly: every key is known, and every error names its line.
+//! Strict reading of TOML files: every key is known, and every error names its line.
+//!
+//! A [`Section`] gives out the values of a table one by one, and refuses keys that were not taken.
+//! An error about an unknown key suggests the nearest known one. Paths are relative to the file.
 
 use crate::{
     Fault, open_input,
@@ -18,17 +21,20 @@ use toml::{
     de::{DeTable, DeValue},
 };
 
-/// LOCAL: no job or party file is longer.
+/// LOCAL: no job or party file is longer than this.
 const LONGEST: u64 = 1 << 20;
 
-/// The text of a file, which may hold secrets, and what it is called.
+/// The text of a file, which may hold secrets, and the file's path.
 pub struct Source {
     path: PathBuf,
     text: Wiped<String>,
 }
 
 impl Source {
-    /// Reads a file; `-` is standard input, and paths in it start from the current directory.
+    /// Reads a file. `-` is standard input, whose paths are relative to the current directory.
+    ///
+    /// # Errors
+    /// The file cannot be read, is too long, or is not text.
     pub fn read(path: &Path) -> Result<Self, Fault> {
         let mut bytes = Wiped::new(vec![]);
         let file = open_input(path).map_err(|e| Fault::io("read", path, &e))?;
@@ -42,13 +48,13 @@ impl Source {
         }
     }
 
-    /// The text of a file of that path.
+    /// Makes a source from the text of a file with this path.
     #[must_use]
     pub fn new(path: &Path, text: &str) -> Self {
         Self { path: path.to_path_buf(), text: Wiped::new(mark::strip_str(text).to_owned()) }
     }
 
-    /// The directory that paths in the file start from.
+    /// The directory to which paths in the file are relative.
     pub fn dir(&self) -> PathBuf {
         self.path.parent().unwrap_or(Path::new("")).to_path_buf()
     }
@@ -58,7 +64,10 @@ impl Source {
         &self.path
     }
 
-    /// The whole file as one section.
+    /// Parses the whole file as one section.
+    ///
+    /// # Errors
+    /// The text is not TOML.
     pub fn sections(&self) -> Result<Section<'_>, Fault> {
         let table = DeTable::parse(&self.text).map_err(|e| {
             let what = e.message().lines().next().unwrap_or("it is not TOML").to_owned();
@@ -73,7 +82,7 @@ impl Source {
         Ok(Section { source: self, table, known: vec![] })
     }
 
-    /// An error at a place in the file.
+    /// An error at a position in the file.
     pub fn error(
         &self,
         span: &Range<usize>,
@@ -86,14 +95,14 @@ impl Source {
     }
 }
 
-/// A table whose keys are taken one by one; what is left in the end is unknown.
+/// A table whose keys are taken one by one. Keys that remain at the end are unknown.
 pub struct Section<'a> {
     source: &'a Source,
     table: Spanned<DeTable<'a>>,
     known: Vec<&'static str>,
 }
 
-/// A value and its place.
+/// A value and its position.
 pub struct TomlValue<'a> {
     source: &'a Source,
     span: Range<usize>,
@@ -102,12 +111,12 @@ pub struct TomlValue<'a> {
 }
 
 impl<'a> Section<'a> {
-    /// The file of the section.
+    /// The path of the section's file.
     pub fn file(&self) -> &Path {
         self.source.path()
     }
 
-    /// Takes the value of a key, if it is there.
+    /// Takes the value of a key, if the key is present.
     pub fn take(&mut self, key: &'static str) -> Option<TomlValue<'a>> {
         self.known.push(key);
         let (name, value) = self.table.get_mut().remove_entry(key)?;
@@ -115,10 +124,13 @@ impl<'a> Section<'a> {
         Some(TomlValue { source: self.source, span, key: key.to_owned(), value: value.into_inner() })
     }
 
-    /// Takes the value of a key that must be there.
+    /// Takes the value of a key that must be present.
+    ///
+    /// # Errors
+    /// The key is missing.
     pub fn need(&mut self, key: &'static str, example: &str) -> Result<TomlValue<'a>, Fault> {
         let span = self.table.span();
-        // A misspelt key is the better error.
+        // An error about a misspelt key is more helpful.
         let near = self.table.get_ref().keys().find(|k| suggest::nearest(k.get_ref(), [key]).is_some());
         let near = near.filter(|k| !self.known.contains(&&**k.get_ref())).cloned();
         self.take(key).ok_or_else(|| match near {
@@ -133,10 +145,10 @@ impl<'a> Section<'a> {
         })
     }
 
-    /// The text of a key that may be missing, read by `parse`.
+    /// Reads the text of an optional key by `parse`.
     ///
     /// # Errors
-    /// It is no text, or does not make sense.
+    /// The value is not a text, or is invalid.
     pub fn parsed<T, E: Misread>(
         &mut self,
         key: &'static str,
@@ -146,10 +158,10 @@ impl<'a> Section<'a> {
         self.take(key).map(|value| value.parsed(parse, remedy)).transpose()
     }
 
-    /// The whole number of a key that may be missing.
+    /// Reads the whole number of an optional key.
     ///
     /// # Errors
-    /// It is no number, or out of range.
+    /// The value is not a number, or is out of range.
     pub fn number(
         &mut self,
         key: &'static str,
@@ -158,21 +170,21 @@ impl<'a> Section<'a> {
         self.take(key).map(|value| value.number(range)).transpose()
     }
 
-    /// Whether a key that may be missing is true.
+    /// Reads an optional flag, which is false by default.
     ///
     /// # Errors
-    /// It is neither true nor false.
+    /// The value is neither true nor false.
     pub fn flag(&mut self, key: &'static str) -> Result<bool, Fault> {
         self.take(key).map_or(Ok(false), |value| value.flag())
     }
 
-    /// Whether a key is there.
+    /// Whether a key is present.
     pub fn has(&self, key: &str) -> bool {
         self.table.get_ref().contains_key(key)
     }
 
-    /// The error of a section without a key that was taken in vain; one that is there and unknown
-    /// says more.
+    /// The error of a section that lacks a required key. An unknown key in the section gives a more
+    /// helpful error.
     pub fn lacks(self, key: &str, example: &str) -> Fault {
         let (source, span) = (self.source, self.table.span());
         let missing =
@@ -185,7 +197,7 @@ impl<'a> Section<'a> {
         self.source.error(&self.table.span(), cause, remedy)
     }
 
-    /// Everything that is left, whatever its name: for tables whose keys are the user's.
+    /// All remaining values, whatever their names: for tables whose keys are the user's.
     pub fn rest(mut self) -> Vec<(String, TomlValue<'a>)> {
         let source = self.source;
         let all = std::mem::take(self.table.get_mut()).into_iter();
@@ -196,14 +208,17 @@ impl<'a> Section<'a> {
         all.collect()
     }
 
-    /// The same in the order of the file.
+    /// All remaining values in the order of the file.
     pub fn in_order(self) -> Vec<(String, TomlValue<'a>)> {
         let mut all = self.rest();
         all.sort_by_key(|(_, value)| value.span.start);
         all
     }
 
-    /// The first key that nobody took is an error.
+    /// Refuses the first key that was not taken.
+    ///
+    /// # Errors
+    /// A key was not taken.
     pub fn finish(self) -> Result<(), Fault> {
         let first = self.table.get_ref().keys().min_by_key(|k| k.span().start);
         first.map_or(Ok(()), |key| {
@@ -223,23 +238,23 @@ impl<'a> TomlValue<'a> {
         self.error(format!("is {}, where {wanted} is wanted", self.value.type_str()), "see docs/jobs.md")
     }
 
-    /// The directory that paths in the file start from.
+    /// The directory to which paths in the file are relative.
     pub fn dir(&self) -> PathBuf {
         self.source.dir()
     }
 
-    /// Text in quotes.
+    /// The text, which must be in quotes.
     ///
     /// # Errors
-    /// It is something else.
+    /// The value is something else.
     pub fn text(&self) -> Result<&str, Fault> {
         self.value.as_str().ok_or_else(|| self.wrong("text in quotes"))
     }
 
-    /// A text in quotes, a whole number, a truth value or a date, as one text.
+    /// A text in quotes, a whole number, a truth value or a date, as text.
     ///
     /// # Errors
-    /// It is something else.
+    /// The value is something else.
     pub fn plain(&self) -> Result<String, Fault> {
         match &self.value {
             DeValue::String(text) => Ok(text.clone().into_owned()),
@@ -253,16 +268,19 @@ impl<'a> TomlValue<'a> {
         }
     }
 
-    /// `true` or `false`.
+    /// The value, which must be `true` or `false`.
+    ///
+    /// # Errors
+    /// The value is something else.
     pub fn flag(&self) -> Result<bool, Fault> {
         self.value.as_bool().ok_or_else(|| self.wrong("true or false"))
     }
 
-    /// A value as text: text in quotes as it is, a number, a truth value or a date as it is
-    /// written.
+    /// A value as text: the contents of a text in quotes, or a number, a truth value or a date as
+    /// it is written.
     ///
     /// # Errors
-    /// It is a list or a table.
+    /// The value is a list or a table.
     pub fn written(&self) -> Result<String, Fault> {
         Ok(match &self.value {
             DeValue::String(text) => text.to_string(),
@@ -277,12 +295,15 @@ impl<'a> TomlValue<'a> {
         })
     }
 
-    /// Whether it is a table.
+    /// Whether the value is a table.
     pub fn is_table(&self) -> bool {
         matches!(self.value, DeValue::Table(_))
     }
 
-    /// A whole number within `range`.
+    /// The whole number, which must be within `range`.
+    ///
+    /// # Errors
+    /// The value is not a whole number, or is out of range.
     pub fn number(&self, range: std::ops::RangeInclusive<u64>) -> Result<u64, Fault> {
         let number = self.value.as_integer().ok_or_else(|| self.wrong("a whole number"))?;
         let number = u64::from_str_radix(number.as_str(), number.radix()).ok();
@@ -292,7 +313,10 @@ impl<'a> TomlValue<'a> {
         })
     }
 
-    /// Seconds as a number, or `500ms`, `60s`, `5m`.
+    /// The duration: a number of seconds, or `500ms`, `60s`, `5m`.
+    ///
+    /// # Errors
+    /// The value is not a duration.
     pub fn duration(&self) -> Result<Duration, Fault> {
         if self.value.is_integer() {
             return Ok(Duration::from_secs(self.number(1..=86_400)?));
@@ -309,7 +333,10 @@ impl<'a> TomlValue<'a> {
         })
     }
 
-    /// The text, read by `parse`.
+    /// The text, parsed by `parse`.
+    ///
+    /// # Errors
+    /// The value is not a text, or `parse` refuses it.
     pub fn parsed<T, E: Misread>(
         &self,
         parse: impl FnOnce(&str) -> Result<T, E>,
@@ -317,13 +344,16 @@ impl<'a> TomlValue<'a> {
     ) -> Result<T, Fault> {
         parse(self.text()?).map_err(|e| {
             let text = e.to_string();
-            // One way out is enough, and the near one is the better.
+            // One remedy is enough, and the nearest name is the better one.
             let (cause, remedy) = e.near().unwrap_or((&text, remedy));
             self.error(format!("cannot be used: {cause}"), remedy)
         })
     }
 
-    /// A path, relative to the file.
+    /// The path, relative to the file.
+    ///
+    /// # Errors
+    /// The value is not a text, or is empty.
     pub fn path(&self) -> Result<PathBuf, Fault> {
         let text = self.text()?;
         if text.is_empty() {
@@ -332,7 +362,10 @@ impl<'a> TomlValue<'a> {
         Ok(self.source.dir().join(text))
     }
 
-    /// A list; text alone is a list of one.
+    /// The elements of a list. A single text is a list of one.
+    ///
+    /// # Errors
+    /// The value is neither a list nor a text.
     pub fn list(self) -> Result<Vec<TomlValue<'a>>, Fault> {
         let TomlValue { source, span, key, value } = self;
         match value {
@@ -351,7 +384,10 @@ impl<'a> TomlValue<'a> {
         }
     }
 
-    /// A table.
+    /// The value as a table.
+    ///
+    /// # Errors
+    /// The value is not a table.
     pub fn section(self) -> Result<Section<'a>, Fault> {
         let TomlValue { source, span, key, value } = self;
         match value {
@@ -360,7 +396,10 @@ impl<'a> TomlValue<'a> {
         }
     }
 
-    /// An array of tables, as `[[inputs]]` makes.
+    /// The tables of an array, such as `[[inputs]]`.
+    ///
+    /// # Errors
+    /// The value is not an array of tables.
     pub fn sections(self) -> Result<Vec<Section<'a>>, Fault> {
         let source = self.source;
         let DeValue::Array(items) = self.value else { return Err(self.wrong("an array of tables")) };

@@ -13,8 +13,8 @@ use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 /// AGREEMENT: the offset of the ring's bytes, one page, so that they are page-aligned.
 pub(crate) const DATA_AT: usize = 4096;
 
-/// A value on a pair of cache lines of its own (processors fetch pairs), so that the two sides do
-/// not slow each other down.
+/// A value on its own pair of cache lines (processors fetch pairs), so that the two ends do not
+/// slow each other down.
 #[repr(C, align(128))]
 pub(crate) struct OwnLines<T>(pub(crate) T);
 
@@ -37,8 +37,7 @@ pub(crate) struct Map {
     capacity: usize,
 }
 
-// SAFETY: a map owns its mapping, which is valid in every thread, and gives out nothing but
-// atomics.
+// SAFETY: a map owns its mapping, which is valid in every thread, and gives out only atomics.
 unsafe impl Send for Map {}
 
 impl Map {
@@ -46,24 +45,23 @@ impl Map {
     /// against shrinking.
     pub(crate) fn new(memory: BorrowedFd<'_>, capacity: usize) -> io::Result<Self> {
         let (access, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::SHARED);
-        // SAFETY: a new mapping at an address of the kernel's choice touches no memory that exists.
+        // SAFETY: a new mapping at an address of the kernel's choice touches no existing memory.
         let base = unsafe { mmap(ptr::null_mut(), DATA_AT + capacity, access, flags, memory, 0) }?;
         let base = NonNull::new(base.cast()).ok_or(io::ErrorKind::OutOfMemory)?;
         Ok(Self { base, capacity })
     }
 
     pub(crate) fn header(&self) -> &Header {
-        // SAFETY: the mapping is page-aligned, longer than a header and lives as long as `self`;
-        // every field is an atomic, for which any bytes are a value and which others may write at
-        // any time.
+        // SAFETY: the mapping is page-aligned, longer than a header and lives as long as `self`.
+        // Every field is an atomic, for which any bytes are a valid value and which others may
+        // write at any time.
         unsafe { self.base.cast().as_ref() }
     }
 
     /// The ring's bytes.
     pub(crate) fn words(&self) -> &[AtomicU64] {
-        // SAFETY: `capacity` bytes follow `DATA_AT`, which is a multiple of a word's alignment; the
-        // mapping lives as long as `self`; as for the header, atomics may be written by others at
-        // any time.
+        // SAFETY: `capacity` bytes follow `DATA_AT`, which is a multiple of a word's alignment. The
+        // mapping lives as long as `self`. As for the header, others may write atomics at any time.
         unsafe {
             slice::from_raw_parts(self.base.add(DATA_AT).cast().as_ptr(), self.capacity / size_of::<u64>())
         }
@@ -72,8 +70,8 @@ impl Map {
 
 impl Drop for Map {
     fn drop(&mut self) {
-        // SAFETY: this side alone owns the mapping, and no borrow outlives `self`. A failure leaves
-        // it mapped.
+        // SAFETY: this process alone owns the mapping, and no borrow outlives `self`. After a
+        // failure the memory stays mapped.
         let _ = unsafe { munmap(self.base.as_ptr().cast(), DATA_AT + self.capacity) };
     }
 }

@@ -1,4 +1,7 @@
 //! Descriptors over a Unix socket.
+//!
+//! One message carries a byte that identifies the format, and the descriptors of a ring. Surplus
+//! descriptors are closed.
 
 use std::{
     io::{self, ErrorKind, IoSlice, IoSliceMut},
@@ -14,10 +17,10 @@ use rustix::{
     },
 };
 
-/// AGREEMENT: the byte that the descriptors come with. It changes with the layout of the memory.
+/// AGREEMENT: the byte that comes with the descriptors. It changes with the layout of the memory.
 const TAG: u8 = 0xA1;
 
-/// Sends `fds` in one message; false if that would block.
+/// Sends `fds` in one message. Returns false if that would block.
 pub(crate) fn give<const N: usize>(socket: BorrowedFd<'_>, fds: [BorrowedFd<'_>; N]) -> io::Result<bool> {
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(8))];
     let mut ancillary = SendAncillaryBuffer::new(&mut space);

@@ -1,4 +1,7 @@
 //! The ring and its two ends.
+//!
+//! The two ends copy bytes to and from shared memory. They make system calls to sleep and to wake
+//! the other end. Each end checks the other's index against its own.
 
 use std::{
     io::{self, ErrorKind},
@@ -21,21 +24,22 @@ use crate::{
     side::RingSide,
 };
 
-/// LOCAL: the capacities that this side accepts in a ring from the other.
+/// LOCAL: the capacities that are accepted in a ring from the other process.
 const CAPACITIES: core::ops::RangeInclusive<usize> = 4096..=64 << 20;
-/// LOCAL: a waiting writer is woken when one part in this many is free.
+/// LOCAL: a waiting writer is woken when one part in `WAKE_PART` is free.
 const WAKE_PART: usize = 4;
 
 /// A fault of the other process.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 pub enum RingError {
-    /// It closed its end, or it ended. A reader gets this only after it has read all bytes.
+    /// The other process closed its end, or ended. A reader gets this only after it has read all
+    /// bytes.
     #[error("the other end is gone")]
     Gone,
-    /// It claims a position that it cannot have.
+    /// The other process claims an impossible position.
     #[error("the other process wrote position {theirs} into the ring, which cannot be while ours is {ours}")]
     Position {
-        /// The position of this side, in bytes since the start.
+        /// This end's position, in bytes since the start.
         ours: u64,
         /// The position that the other process wrote, in bytes since the start.
         theirs: u64,
@@ -63,14 +67,15 @@ impl Ring {
         }
         let memory = memfd_create("hushwire-ring", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
         ftruncate(&memory, (DATA_AT + capacity) as u64)?;
-        // Allocated now, while a lack of memory is an error and not a fault.
+        // The memory is allocated now, so that a lack of memory is an error and not a fault.
         fallocate(&memory, FallocateFlags::empty(), 0, (DATA_AT + capacity) as u64)?;
         fcntl_add_seals(&memory, SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL)?;
         let counter = || eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK);
         Ok(Self { memory, bytes: counter()?, room: counter()?, capacity })
     }
 
-    /// Passes the ring to the process at the other end of `socket`; false if that would block.
+    /// Passes the ring to the process at the other end of `socket`. Returns false if that would
+    /// block.
     ///
     /// # Errors
     /// The error of the system call that passes descriptors.
@@ -82,8 +87,8 @@ impl Ring {
     /// come yet.
     ///
     /// # Errors
-    /// `InvalidData` if something else than a ring of sealed size came; `UnexpectedEof` if the
-    /// socket has ended.
+    /// `InvalidData` if something other than a ring of sealed size came; `UnexpectedEof` if the
+    /// socket has closed.
     pub fn take(socket: BorrowedFd<'_>) -> io::Result<Option<Self>> {
         let Some([memory, bytes, room]) = pass::take(socket)? else { return Ok(None) };
         let bad = |what| Err(io::Error::new(ErrorKind::InvalidData, what));
@@ -91,7 +96,7 @@ impl Ring {
         if !fcntl_get_seals(&memory).is_ok_and(|seals| seals.contains(sealed)) {
             return bad("the other process passed memory whose size is not sealed");
         }
-        // Read after the seals were checked: the size cannot change any more.
+        // The size is read after the seals were checked, and cannot change any more.
         let size = usize::try_from(fstat(&memory)?.st_size).unwrap_or(usize::MAX);
         let capacity = size.saturating_sub(DATA_AT);
         if !capacity.is_power_of_two() || !CAPACITIES.contains(&capacity) {
@@ -100,7 +105,7 @@ impl Ring {
         Ok(Some(Self { memory, bytes, room, capacity }))
     }
 
-    /// The end that writes; `lifeline` is the socket over which the ring was passed.
+    /// Makes the writing end; `lifeline` is the socket over which the ring was passed.
     ///
     /// # Errors
     /// The error of the system call that maps the memory or watches the socket.
@@ -110,7 +115,7 @@ impl Ring {
         Ok(Producer { side, capacity: self.capacity as u64, head: 0, tail: 0 })
     }
 
-    /// The end that reads; `lifeline` is the socket over which the ring was passed.
+    /// Makes the reading end; `lifeline` is the socket over which the ring was passed.
     ///
     /// # Errors
     /// The error of the system call that maps the memory or watches the socket.
@@ -121,19 +126,20 @@ impl Ring {
     }
 }
 
-/// The number of bytes in a ring of `capacity`, or an error if the positions are impossible.
+/// The number of bytes in a ring of `capacity`; an error if the positions are impossible.
 fn held(head: u64, tail: u64, capacity: u64, (ours, theirs): (u64, u64)) -> Result<u64, RingError> {
     let held = head.wrapping_sub(tail);
     if held <= capacity { Ok(held) } else { Err(RingError::Position { ours, theirs }) }
 }
 
-/// The end that writes.
+/// The writing end.
 pub struct Producer {
     side: RingSide,
     capacity: u64,
-    /// Bytes ever written: this side's own count, never read back from memory.
+    /// The number of bytes ever written. This is the end's own count, which is never read back from
+    /// memory.
     head: u64,
-    /// Bytes ever read, when this side last looked.
+    /// The number of bytes ever read, when this end last checked.
     tail: u64,
 }
 
@@ -142,8 +148,8 @@ impl Producer {
     /// ring is full.
     ///
     /// # Errors
-    /// [`RingError::Gone`] if nobody will read them, [`RingError::Position`] if the reader claims
-    /// an impossible position.
+    /// [`RingError::Gone`] if the reader is gone; [`RingError::Position`] if the reader claims an
+    /// impossible position.
     pub fn write(&mut self, out: &[u8]) -> Result<usize, RingError> {
         let header = self.side.map.header();
         if self.side.ended.get() || header.reader_gone.0.load(Ordering::Relaxed) != 0 {
@@ -168,8 +174,8 @@ impl Producer {
         held(self.head, tail, self.capacity, (self.head, tail))
     }
 
-    /// Announces that this side is about to sleep on [`Producer::wakers`]; false if it need not
-    /// sleep.
+    /// Announces that this end is about to sleep on [`Producer::wakers`]. Returns false if it need
+    /// not sleep.
     #[must_use]
     pub fn doze(&self) -> bool {
         let header = self.side.map.header();
@@ -185,7 +191,7 @@ impl Producer {
         self.side.wake(&self.side.map.header().writer_sleeps.0);
     }
 
-    /// The descriptors to sleep on: input or end of file on either one ends the sleep.
+    /// The descriptors to sleep on. Input or end of file on either one ends the sleep.
     #[must_use]
     pub fn wakers(&self) -> [BorrowedFd<'_>; 2] {
         self.side.wakers()
@@ -201,13 +207,14 @@ impl Drop for Producer {
     }
 }
 
-/// The end that reads.
+/// The reading end.
 pub struct Consumer {
     side: RingSide,
     capacity: u64,
-    /// Bytes ever written, when this side last looked.
+    /// The number of bytes ever written, when this end last checked.
     head: u64,
-    /// Bytes ever read: this side's own count, never read back from memory.
+    /// The number of bytes ever read. This is the end's own count, which is never read back from
+    /// memory.
     tail: u64,
 }
 
@@ -215,13 +222,14 @@ impl Consumer {
     /// Reads available bytes to the front of `into`. Returns their number, 0 if the ring is empty.
     ///
     /// # Errors
-    /// [`RingError::Gone`] if the ring is empty and nobody will write, [`RingError::Position`] if
+    /// [`RingError::Gone`] if the ring is empty and the writer is gone; [`RingError::Position`] if
     /// the writer claims an impossible position.
     pub fn read(&mut self, into: &mut [u8]) -> Result<usize, RingError> {
         let header = self.side.map.header();
         let mut held = self.held(self.head)?;
         if held < into.len() as u64 {
-            // Loaded before the index: bytes that the writer wrote before it left are read first.
+            // The flag is loaded before the index, so that bytes from before the writer left are
+            // read first.
             let gone = self.side.ended.get() || header.writer_gone.0.load(Ordering::Acquire) != 0;
             self.head = RingSide::load(&header.head.0);
             held = self.held(self.head)?;
@@ -234,8 +242,8 @@ impl Consumer {
             self.side.copy_out(self.tail, &mut into[..taken as usize]);
             self.tail = self.tail.wrapping_add(taken);
             header.tail.0.store(self.tail, Ordering::Release);
-            // Not signalled for every few bytes, but always when the ring is empty: the reader may
-            // be about to wait.
+            // The writer is not signalled for every few bytes, but always when the ring is empty,
+            // since the reader may be about to wait.
             let left = held - taken;
             if left == 0 || self.capacity - left >= self.capacity / WAKE_PART as u64 {
                 self.side.signal(&header.writer_sleeps.0);
@@ -248,8 +256,8 @@ impl Consumer {
         held(head, self.tail, self.capacity, (self.tail, head))
     }
 
-    /// Announces that this side is about to sleep on [`Consumer::wakers`]; false if it need not
-    /// sleep.
+    /// Announces that this end is about to sleep on [`Consumer::wakers`]. Returns false if it need
+    /// not sleep.
     #[must_use]
     pub fn doze(&self) -> bool {
         let header = self.side.map.header();
@@ -265,7 +273,7 @@ impl Consumer {
         self.side.wake(&self.side.map.header().reader_sleeps.0);
     }
 
-    /// The descriptors to sleep on: input or end of file on either one ends the sleep.
+    /// The descriptors to sleep on. Input or end of file on either one ends the sleep.
     #[must_use]
     pub fn wakers(&self) -> [BorrowedFd<'_>; 2] {
         self.side.wakers()

@@ -1,5 +1,5 @@
-//! Rings with both ends in one process: any lengths at any position, ends that lie, ends that
-//! leave.
+//! Rings with both ends in one process: any lengths at any position, ends that claim false
+//! positions, and ends that leave.
 
 use std::{
     io::ErrorKind,
@@ -22,7 +22,7 @@ fn ok<T, E: std::fmt::Display>(result: Result<T, E>) -> T {
     result.unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// Both ends and their sockets.
+/// Makes both ends and their sockets.
 fn pair() -> (Producer, Consumer, UnixStream, UnixStream) {
     let (ours, theirs) = ok(UnixStream::pair());
     let ring = ok(Ring::create(CAPACITY));
@@ -44,7 +44,8 @@ proptest! {
         moves in proptest::collection::vec((0usize..6000, 0usize..6000), 1..60),
     ) {
         let (mut producer, mut consumer, _ours, _theirs) = pair();
-        // As if this many bytes had passed before: indices wrap, and the ring wraps anywhere.
+        // The indices are set as if this many bytes had passed, so that indices wrap, and the ring
+        // wraps at any place.
         (producer.head, producer.tail, consumer.head, consumer.tail) = (start, start, start, start);
         let header = producer.side.map.header();
         header.head.0.store(start, Ordering::SeqCst);
@@ -80,7 +81,7 @@ proptest! {
         }
         let claimed = theirs.wrapping_add(1);
         consumer.side.map.header().tail.0.store(claimed, Ordering::SeqCst);
-        // More than fits, so that the producer must look at the reader's position.
+        // The bytes exceed the ring, so that the producer must read the reader's position.
         match producer.write(&[2; CAPACITY + 1]) {
             Ok(_) => assert!(claimed <= written as u64),
             Err(e) => prop_assert_eq!(e, RingError::Position { ours: written as u64, theirs: claimed }),
@@ -112,7 +113,7 @@ fn sleepers_are_woken_and_nobody_else() {
     assert!(rung(producer.wakers()));
     producer.wake();
     assert_eq!(ok(producer.write(&[4; 9])), 9);
-    // A signal after the sleep ended costs one short sleep, not a loop.
+    // A signal after the end of the sleep costs one short sleep, not a loop.
     producer.side.ring_bell();
     assert_eq!(ok(consumer.read(&mut into)), 9);
     for end in [true, false] {
@@ -147,7 +148,7 @@ fn a_reader_that_leaves_stops_the_writer() {
 fn the_end_of_the_socket_is_the_end_of_its_process() {
     let (mut producer, mut consumer, ours, theirs) = pair();
     ok(producer.write(b"left"));
-    // As when the kernel kills a process: the sockets end, and the memory says nothing.
+    // The sockets close and the memory has no mark, as when the kernel kills a process.
     ok(ours.shutdown(std::net::Shutdown::Both));
     drop(theirs);
     let mut into = [0; 8];

@@ -1,5 +1,5 @@
-//! The code that both ends share: the map, sleeping, signalling, and learning that the other end is
-//! gone.
+//! The code that both ends share: the map, sleeping, signalling, and detecting that the other end
+//! is gone.
 
 use core::{
     cell::Cell,
@@ -20,13 +20,13 @@ use crate::map::Map;
 /// One end of a ring.
 pub(crate) struct RingSide {
     pub(crate) map: Map,
-    /// The counter of the other side's signals.
+    /// The counter of the other end's signals.
     pub(crate) ear: OwnedFd,
-    /// The counter that signals the other side.
+    /// The counter that signals the other end.
     pub(crate) bell: OwnedFd,
-    /// The socket that ends with the other process.
+    /// The socket that closes when the other process ends.
     pub(crate) lifeline: OwnedFd,
-    /// Whether the lifeline has ended.
+    /// Whether the lifeline has closed.
     pub(crate) ended: Cell<bool>,
     /// Whether a sleep is announced.
     dozes: Cell<bool>,
@@ -46,7 +46,7 @@ impl RingSide {
         self.process == std::process::id()
     }
 
-    /// Announces in `flag` that this side is about to sleep, unless `moves` then finds that it need
+    /// Announces in `flag` that this end is about to sleep, unless `moves` then finds that it need
     /// not.
     pub(crate) fn doze(&self, flag: &AtomicU32, moves: impl FnOnce() -> bool) -> bool {
         flag.store(1, Ordering::Relaxed);
@@ -59,7 +59,8 @@ impl RingSide {
         sleeps
     }
 
-    /// Signals the other side if `flag` says that it sleeps. Call it after an index has moved.
+    /// Signals the other end if `flag` says that it sleeps. It must be called after an index has
+    /// moved.
     pub(crate) fn signal(&self, flag: &AtomicU32) {
         fence(Ordering::SeqCst);
         if flag.load(Ordering::Relaxed) != 0 && flag.swap(0, Ordering::Relaxed) != 0 {
@@ -68,7 +69,7 @@ impl RingSide {
     }
 
     pub(crate) fn ring_bell(&self) {
-        // A full counter has woken it already.
+        // A full counter has already woken the other end.
         let _ = write(&self.bell, &1u64.to_ne_bytes());
     }
 
@@ -78,7 +79,7 @@ impl RingSide {
             return;
         }
         flag.store(0, Ordering::Relaxed);
-        // A signal that comes after this read ends the next sleep early and is read then.
+        // A signal that comes after this read ends the next sleep early, and is read then.
         let signalled = read(&self.ear, &mut [0u8; 8]).is_ok();
         if !signalled && self.has_ended() {
             self.ended.set(true);
@@ -89,7 +90,7 @@ impl RingSide {
         let mut byte = [0u8; 1];
         match recv(&self.lifeline, byte.as_mut_slice(), RecvFlags::DONTWAIT | RecvFlags::PEEK) {
             Err(Errno::AGAIN | Errno::INTR) => false,
-            // The socket's end, or bytes that do not belong there.
+            // The socket has closed, or has bytes that do not belong there.
             Ok(_) | Err(_) => true,
         }
     }
@@ -117,7 +118,7 @@ impl RingSide {
         copy_out(words, second.0, back);
     }
 
-    /// Loads the other side's index.
+    /// Loads the other end's index.
     pub(crate) fn load(index: &AtomicU64) -> u64 {
         index.load(Ordering::Acquire)
     }

@@ -1,5 +1,5 @@
 //! Two processes share a ring: all bytes come in order while both sleep and wake, and a killed
-//! writer is noticed.
+//! writer is detected.
 #![cfg(target_os = "linux")]
 
 use std::{
@@ -31,7 +31,7 @@ fn sleep(wakers: [std::os::fd::BorrowedFd<'_>; 2]) {
     assert!(ok(poll(&mut fds, Some(&Timespec { tv_sec: 20, tv_nsec: 0 }))) > 0, "nobody woke this side");
 }
 
-/// Not a test of its own: the other process's part.
+/// The part of the other process, which is not a test of its own.
 #[test]
 fn child() {
     let Ok(path) = env::var(CHILD) else { return };
@@ -46,7 +46,7 @@ fn child() {
     let message: Vec<u8> = (0..BYTES).map(byte).collect();
     let mut sent = 0;
     while sent < BYTES {
-        // Odd lengths, so that pieces end anywhere.
+        // Odd lengths let pieces end anywhere.
         match ok(producer.write(&message[sent..BYTES.min(sent + 10_007)])) {
             0 if producer.doze() => {
                 sleep(producer.wakers());
@@ -56,7 +56,7 @@ fn child() {
             n => sent += n,
         }
     }
-    // Loops until it is killed: the memory says nothing of that.
+    // The process waits here until it is killed, which leaves no mark in the memory.
     loop {
         std::thread::park();
     }

@@ -17,7 +17,7 @@ pub trait ByteField: Copy {
     /// Bytes in a vector, a multiple of 16.
     const BYTES: usize;
     /// Whether bytes are kept in bit planes. Each operation then takes so much code that a second
-    /// form of a loop gains a kernel nothing: write one.
+    /// form of a loop gains nothing; a kernel should have one.
     const SLICED: bool;
     /// Loads the first [`ByteField::BYTES`] bytes of `src`; panics if `src` is shorter.
     fn load(self, src: &[u8]) -> Self::B;
@@ -36,19 +36,19 @@ pub trait ByteField: Copy {
 }
 
 /// A computation written once for every [`ByteField`]. Closures and `array::map` over vectors do
-/// not inherit the tier's instructions: write loops.
+/// not inherit the tier's instructions, so that kernels must use loops.
 pub trait ByteKernel {
     /// The kernel's result.
     type Out;
-    /// Runs with the given operations; mark it and what it calls `#[inline(always)]`.
+    /// Runs with the given operations. It and everything that it calls must be marked
+    /// `#[inline(always)]`.
     fn run<F: ByteField>(self, field: F) -> Self::Out;
 }
 
-/// Runs `kernel` with GFNI where `gfni` asks for it and the CPU has it, and on bit slices
-/// elsewhere.
+/// Runs `kernel` with GFNI if `gfni` is set and the CPU has it, and on bit slices otherwise.
 ///
 /// # Panics
-/// As [`dispatch`].
+/// The same as for [`dispatch`].
 pub fn dispatch_bytes<K: ByteKernel>(tier: Tier, gfni: bool, kernel: K) -> K::Out {
     struct Adapter<K>(K);
     impl<K: ByteKernel> Kernel for Adapter<K> {
@@ -62,7 +62,8 @@ pub fn dispatch_bytes<K: ByteKernel>(tier: Tier, gfni: bool, kernel: K) -> K::Ou
     dispatch(tier, gfni && cpu().features().gfni, Adapter(kernel))
 }
 
-/// Natural bytes, one instruction an operation. Correct, but slow, where `L` lacks GFNI.
+/// Natural bytes, with one instruction for each operation. It is correct but slow if `L` lacks
+/// GFNI.
 #[derive(Clone, Copy)]
 pub struct Gfni<L>(pub L);
 

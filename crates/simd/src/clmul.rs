@@ -1,7 +1,7 @@
-//! Carry-less multiplication of 64-bit polynomials, by instruction where the CPU has one.
+//! Carry-less multiplication of 64-bit polynomials, with instructions if the CPU has them.
 //!
 //! No AES tier implies or needs this capability. Sums of 128-bit products stay unreduced and in
-//! parts, so that a long sum costs nothing but its products.
+//! parts, so that a long sum costs only its products.
 
 #[cfg(target_arch = "aarch64")]
 mod arm;
@@ -10,7 +10,8 @@ mod x86;
 
 use crate::cpu;
 
-/// The CPU's way to multiply without carries. A token: the choice is made once, outside loops.
+/// The CPU's form of carry-less multiplication. It is a token: the choice is made once, outside
+/// loops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Clmul {
     form: Instructions,
@@ -25,8 +26,8 @@ enum Instructions {
     Wide,
 }
 
-/// Products of words by one form, for code that is compiled once for each form. Only [`Clmul::run`]
-/// hands out a value.
+/// Products of words in one form, for code that is compiled once for each form. Only [`Clmul::run`]
+/// makes a value.
 pub trait ClmulWords: Copy {
     /// The 127-bit carry-less product of `a` and `b`.
     fn mul(self, a: u64, b: u64) -> u128;
@@ -92,7 +93,7 @@ impl Clmul {
         Clmul { form }
     }
 
-    /// The portable form. It is constant time where the CPU's integer multiplication is.
+    /// The portable form. It is constant time if the CPU's integer multiplication is.
     #[must_use]
     pub fn portable() -> Self {
         Clmul { form: Instructions::Portable }
@@ -264,8 +265,8 @@ fn scale_add_with(mul: impl Fn(u64, u64) -> u128, c: u128, tail: u64, e: &[u64],
     }
 }
 
-/// Carry-less product by integer products of every fourth bit. One factor has 32 bits, so a sum of
-/// bits is at most eight and does not reach the next bit that counts.
+/// The carry-less product, computed from integer products of every fourth bit. One factor has 32
+/// bits, so that a sum of bits is at most eight and does not reach the next relevant bit.
 fn mul_soft(a: u64, b: u64) -> u128 {
     const FOURTH: u128 = 0x1111_1111_1111_1111_1111_1111_1111_1111;
     let part = |x: u64, i: usize| u128::from(x & ((FOURTH as u64) << i));

@@ -2,8 +2,8 @@
 
 use std::sync::OnceLock;
 
-/// An AES tier: the width and the instructions that kernels run with. It is a local choice: results
-/// and wire bytes do not depend on it.
+/// An AES tier: the width and the instructions with which kernels run. It is a local choice:
+/// results and wire bytes do not depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Tier {
     /// Bit slices: constant time on any CPU.

@@ -1,10 +1,10 @@
-//! The one place where a kernel meets its tier.
+//! The only place where a kernel is combined with its tier.
 
 use crate::detect::cpu;
 use crate::{Kernel, Tier};
 
-/// Runs `kernel` with the operations of `tier`; `gfni` asks for GFNI, which is used only where the
-/// CPU has it.
+/// Runs `kernel` with the operations of `tier`; `gfni` requests GFNI, which is used only if the CPU
+/// has it.
 ///
 /// # Panics
 /// If the CPU lacks `tier` (check with [`Cpu::has`](crate::Cpu::has) first; `hushwire-aes::Backend`

@@ -1,5 +1,5 @@
-//! Bytes as elements of GF(2^8), one at a time: what the tiers without GFNI run, and what tests
-//! compare with.
+//! Single bytes as elements of GF(2^8): the tiers without GFNI use these functions, and tests
+//! compare with them.
 
 /// Product in GF(2^8) modulo x^8+x^4+x^3+x+1, without tables or branches.
 pub(crate) fn mul_soft(a: u8, b: u8) -> u8 {

@@ -1,15 +1,15 @@
 //! The vector interface that every tier implements, and the kernel interface that
 //! [`crate::dispatch`] calls.
 
-/// A vector of `N` 128-bit lanes and the operations on it. Tokens implement it: whoever holds one
-/// has proof of the features.
+/// A vector of `N` 128-bit lanes and the operations on it. Tokens implement it, and each is a proof
+/// that the CPU has the features.
 ///
 /// Memory order is little-endian everywhere: byte `i` of a vector is byte `i` of the slice it was
 /// loaded from.
 pub trait Lanes: Copy + Send + Sync {
-    /// 128-bit lanes (AES blocks) in a vector.
+    /// The number of 128-bit lanes (AES blocks) in a vector.
     const N: usize;
-    /// Bytes in a vector, `16 * N`.
+    /// The number of bytes in a vector, `16 * N`.
     const BYTES: usize = 16 * Self::N;
     /// Whether [`Lanes::gf8_mul`] and [`Lanes::gf8_affine`] are single instructions in this tier.
     const GFNI: bool;
@@ -57,16 +57,16 @@ pub trait Lanes: Copy + Send + Sync {
     /// # Panics
     /// If `dst` is shorter (the caller's bug).
     fn store(self, v: Self::V, dst: &mut [u8]);
-    /// Stores past the caches where the CPU can and `dst` is aligned to a vector. [`Lanes::fence`]
+    /// Stores past the caches if the CPU can and `dst` is aligned to a vector. [`Lanes::fence`]
     /// must follow the last such store.
     ///
     /// # Panics
-    /// As [`Lanes::store`].
+    /// The same as for [`Lanes::store`].
     #[inline(always)]
     fn stream(self, v: Self::V, dst: &mut [u8]) {
         self.store(v, dst);
     }
-    /// Calls [`Lanes::stream`] if `streamed`, else [`Lanes::store`].
+    /// Calls [`Lanes::stream`] if `streamed` is set, otherwise [`Lanes::store`].
     #[inline(always)]
     fn put(self, v: Self::V, dst: &mut [u8], streamed: bool) {
         if streamed {
@@ -78,11 +78,11 @@ pub trait Lanes: Copy + Send + Sync {
     /// Ends a run of [`Lanes::stream`]: its writes come before all later ones.
     #[inline(always)]
     fn fence(self) {}
-    /// Bitwise exclusive or.
+    /// Bitwise XOR.
     fn xor(self, a: Self::V, b: Self::V) -> Self::V;
-    /// Bitwise and.
+    /// Bitwise AND.
     fn and(self, a: Self::V, b: Self::V) -> Self::V;
-    /// Bitwise or.
+    /// Bitwise OR.
     fn or(self, a: Self::V, b: Self::V) -> Self::V;
     /// `!a & b`.
     fn andnot(self, a: Self::V, b: Self::V) -> Self::V;
@@ -96,8 +96,8 @@ pub trait Lanes: Copy + Send + Sync {
     fn shl64_by(self, a: Self::V, bits: u32) -> Self::V;
     /// Wrapping addition of 64-bit words.
     fn add64(self, a: Self::V, b: Self::V) -> Self::V;
-    /// Moves bytes inside each 128-bit lane: byte `i` of a lane becomes byte `idx[i] & 15` of it,
-    /// or 0 where `idx[i]` has its top bit set. Indices are public.
+    /// Moves bytes within each 128-bit lane: byte `i` of a lane becomes byte `idx[i] & 15` of it,
+    /// or 0 if `idx[i]` has its top bit set. Indices are public.
     fn shuffle(self, a: Self::V, idx: Self::V) -> Self::V;
     /// One AES round on every lane: ShiftRows, SubBytes, MixColumns, then `^ key`.
     fn enc(self, state: Self::V, key: Self::V) -> Self::V;
@@ -204,8 +204,8 @@ pub trait Lanes: Copy + Send + Sync {
         }
     }
 
-    /// [`Lanes::gf8_affine`] with a matrix per 64-bit word: `matrices`' word `i` multiplies every
-    /// byte of `x`'s word `i`.
+    /// [`Lanes::gf8_affine`] with a separate matrix for each 64-bit word: word `i` of `matrices`
+    /// multiplies every byte of word `i` of `x`.
     fn gf8_affine_each(self, x: Self::V, matrices: Self::V) -> Self::V {
         let (mut bytes, mut rows) = ([0; 64], [0; 64]);
         self.store(x, &mut bytes);
@@ -218,8 +218,8 @@ pub trait Lanes: Copy + Send + Sync {
     }
 
     /// Turns eight vectors of bytes into eight bit planes and back (see [`crate::bytes::Sliced`]).
-    /// This and the other operations on planes are not inlined: they would swell every kernel of
-    /// every tier.
+    /// This and the other operations on planes are not inlined, because they would enlarge every
+    /// kernel of every tier.
     fn slice(self, v: &mut [Self::V; 8]);
     /// Products of elements of GF(2^8) in bit planes.
     fn planes_mul(self, a: &[Self::V; 8], b: &[Self::V; 8]) -> [Self::V; 8];
@@ -229,9 +229,9 @@ pub trait Lanes: Copy + Send + Sync {
         crate::planes::planes_linear(self, a, matrix)
     }
 
-    /// Returns `a` and `b`, and makes the compiler have both before it uses either. Chains of
-    /// operations that are interleaved in the source then stay interleaved; a compiler likes to put
-    /// one behind the other, which spares registers and leaves units idle.
+    /// Returns `a` and `b`, and makes the compiler compute both before it uses either. Chains of
+    /// operations that are interleaved in the source then stay interleaved. A compiler tends to put
+    /// one behind the other, which saves registers and leaves units idle.
     #[inline(always)]
     fn abreast(self, a: Self::V, b: Self::V) -> (Self::V, Self::V) {
         (a, b)
@@ -318,18 +318,18 @@ pub trait Lanes: Copy + Send + Sync {
 
 /// A computation written once for every tier.
 ///
-/// Mark `run` and everything it calls `#[inline(always)]`: only then does it compile with the
-/// tier's instructions.
+/// `run` and everything that it calls must be marked `#[inline(always)]`: only then does it compile
+/// with the tier's instructions.
 pub trait Kernel {
     /// Whether the kernel uses GFNI ([`Lanes::GFNI`], [`Lanes::gf8_mul`], [`Lanes::gf8_affine`]).
     /// If so, each tier is compiled twice, with those instructions and without. `vaes512`, whose
     /// CPUs all have them, is an exception: without GFNI, `vaes256`'s form runs in its place.
     const GFNI: bool = false;
-    /// Whether the kernel needs single blocks only. If so, the wider tiers are not compiled and may
-    /// not be dispatched to.
+    /// Whether the kernel only needs single blocks. If so, the wider tiers are not compiled and
+    /// must not be dispatched to.
     const NARROW: bool = false;
     /// Whether the portable tier runs this kernel. If another form serves that tier, this one is
-    /// not compiled for it and may not be dispatched to it.
+    /// not compiled for it and must not be dispatched to it.
     const PORTABLE: bool = true;
     /// The kernel's result.
     type Out;

@@ -1,9 +1,8 @@
 //! Capability tokens and vector operations, each with a portable form.
 //!
-//! A *token* is a zero-sized value that exists only when the CPU has the features it stands for. A
-//! kernel is written once, generic over [`Lanes`], and [`dispatch`] monomorphises it behind one
-//! `#[target_feature]` wrapper per tier. Nothing here needs a build flag: one binary runs
-//! everywhere.
+//! A *token* is a zero-sized value that exists only if the CPU has the features that it represents.
+//! A kernel is written once, generic over [`Lanes`], and [`dispatch`] monomorphises it behind one
+//! `#[target_feature]` wrapper for each tier. No build flag is needed: one binary runs everywhere.
 //!
 //! ```text
 //! tier      token      blocks per vector   needs

@@ -1,4 +1,4 @@
-//! Sums of the halves of products of numbers below 2^52, by instruction where the CPU has one
+//! Sums of the halves of products of numbers below 2^52, with instructions if the CPU has them
 //! (AVX-512 IFMA).
 //!
 //! The `vaes512` tier does not imply this capability. Every form works on eight numbers at a time,
@@ -9,7 +9,7 @@ mod x86;
 
 use crate::cpu;
 
-/// The CPU's way to make 52-bit products. A token: the choice is made once, outside loops.
+/// The CPU's form of 52-bit products. It is a token: the choice is made once, outside loops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Madd52 {
     is_wide: bool,
@@ -18,10 +18,10 @@ pub struct Madd52 {
 /// Eight numbers.
 pub type Eight = [u64; 8];
 
-/// Operations on eight numbers by one form, for code that is compiled once for each form. Only
-/// [`Madd52::run`] hands out a value.
+/// Operations on eight numbers in one form, for code that is compiled once for each form. Only
+/// [`Madd52::run`] makes a value.
 pub trait Numbers: Copy {
-    /// Eight numbers, where this form keeps them.
+    /// Eight numbers, in the form's representation.
     type V: Copy;
     /// Loads eight numbers.
     fn load(self, from: &Eight) -> Self::V;
@@ -36,11 +36,11 @@ pub trait Numbers: Copy {
     fn high(self, sum: Self::V, a: Self::V, b: Self::V) -> Self::V;
     /// Wrapping addition.
     fn add(self, a: Self::V, b: Self::V) -> Self::V;
-    /// Bitwise and.
+    /// Bitwise AND.
     fn and(self, a: Self::V, b: Self::V) -> Self::V;
     /// Logical shift right by `S` bits.
     fn shr<const S: u32>(self, a: Self::V) -> Self::V;
-    /// `a − b` where `b ≤ a`, else `a`; no branch.
+    /// `a − b` if `b ≤ a`, otherwise `a`; without a branch.
     fn less(self, a: Self::V, b: Self::V) -> Self::V;
 }
 
@@ -119,7 +119,7 @@ impl Madd52 {
         Madd52 { is_wide: cpu().features().ifma }
     }
 
-    /// The form of any CPU. It is constant time where the CPU's integer multiplication is.
+    /// The form for any CPU. It is constant time if the CPU's integer multiplication is.
     #[must_use]
     pub fn portable() -> Self {
         Madd52 { is_wide: false }

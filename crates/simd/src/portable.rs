@@ -8,8 +8,8 @@
 //! word j, byte i  ->  block j/2, AES row i & 3, AES column 2(j & 1) + (i >> 2)
 //! ```
 //!
-//! so MixColumns turns 32-bit halves by bytes, and ShiftRows moves bytes and swaps neighbouring
-//! bits.
+//! MixColumns therefore rotates 32-bit halves by bytes, and ShiftRows moves bytes and swaps
+//! neighbouring bits.
 
 use crate::gf8::{affine_soft, mul_soft};
 use crate::planes::{planes_linear, planes_mul, slice8};
@@ -73,7 +73,7 @@ fn shift_rows(x: u64) -> u64 {
         | ((x << 32) & 0xff00_0000_0000_0000)
 }
 
-/// Rotates the bytes of every column by one row: the byte of row `r` becomes that of row `r + 1`.
+/// Rotates the bytes of every column by one row: the byte of row `r` moves to row `r + 1`.
 #[inline(always)]
 fn next_row(x: u64) -> u64 {
     ((x >> 8) & 0x00ff_ffff_00ff_ffff) | ((x << 24) & 0xff00_0000_ff00_0000)
@@ -131,14 +131,15 @@ fn spread<const W: usize>(x: u64) -> u64 {
     x
 }
 
-/// Runs a kernel in this tier. Not inlined, so that one copy serves every caller of `dispatch`.
+/// Runs a kernel in this tier. It is not inlined, so that one copy serves every caller of
+/// `dispatch`.
 #[inline(never)]
 pub(crate) fn run<K: Kernel>(kernel: K) -> K::Out {
     kernel.run(Portable)
 }
 
-/// AES on every block: slices once a cipher, not once a round. Not inlined: bit-sliced rounds are
-/// long and kernels are many.
+/// AES on every block: slices once for a whole cipher, not once for each round. It is not inlined,
+/// since bit-sliced rounds are long and kernels are many.
 #[inline(never)]
 fn encrypt_all(keys: &[FourBlocks], blocks: &mut [FourBlocks]) {
     let mut sliced = [[0; 8]; 15];
@@ -315,7 +316,7 @@ impl Lanes for Portable {
     }
 
     fn unpack<const W: usize>(self, a: FourBlocks, b: FourBlocks) -> (FourBlocks, FourBlocks) {
-        // FourBlocks 2i and 2i + 1 are the halves of lane i.
+        // Words 2i and 2i + 1 are the halves of lane i.
         let half = |h: usize| -> FourBlocks {
             std::array::from_fn(|j| {
                 let (x, y) = (a[(j & !1) + h], b[(j & !1) + h]);

@@ -1,10 +1,10 @@
 //! A hint to the CPU about memory that will be read soon.
 
-/// Asks for the cache lines of every 64th byte of `bytes`, so that they are on their way while
-/// something else runs. It changes no value, waits for nothing and asks for no other line. On CPUs
-/// other than x86-64 it does nothing.
+/// Prefetches the cache lines of every 64th byte of `bytes`, so that they arrive while something
+/// else runs. It changes no value, waits for nothing and requests no other line. On CPUs other than
+/// x86-64 it does nothing.
 ///
-/// Constant time as a read is: the addresses must not depend on secrets.
+/// It is constant time in the same sense as a read: the addresses must not depend on secrets.
 #[inline(always)]
 pub fn prefetch(bytes: &[u8]) {
     #[cfg(target_arch = "x86_64")]

@@ -4,15 +4,15 @@
 //! applications to cryptology", SEA 2010, Figs. 3 and 4, with the names used there. The flatter
 //! inversion in GF(2^4) is from J. Boyar, R. Peralta, "A depth-16 circuit for the AES S-box", 2011
 //! (M25…M40), between the same linear layers. The circuit is generic over [`Gates`]: words evaluate
-//! it, a recorder turns it into a circuit.
+//! it, and a recorder turns it into a circuit.
 
 /// Boolean gates over words of some kind.
 pub trait Gates {
     /// A word: one wire of many instances.
     type W: Copy;
-    /// Exclusive or.
+    /// XOR.
     fn xor(&mut self, a: Self::W, b: Self::W) -> Self::W;
-    /// And.
+    /// AND.
     fn and(&mut self, a: Self::W, b: Self::W) -> Self::W;
     /// The complement of `a`.
     fn not(&mut self, a: Self::W) -> Self::W;
@@ -25,13 +25,13 @@ pub fn forward<G: Gates>(g: &mut G, u: [G::W; 8]) -> [G::W; 8] {
     around(g, u, inverse_five)
 }
 
-/// The S-box with 34 ANDs, AND-depth 4; planes as in [`forward`].
+/// The S-box with 34 ANDs, AND-depth 4; planes are as in [`forward`].
 #[inline(always)]
 pub fn forward_depth4<G: Gates>(g: &mut G, u: [G::W; 8]) -> [G::W; 8] {
     around(g, u, inverse_seven)
 }
 
-/// Inversion in GF(2^4) with five ANDs, one after the other: t21…t24 to t29, t33, t37, t40.
+/// Inversion in GF(2^4) with five consecutive ANDs: t21…t24 to t29, t33, t37, t40.
 #[inline(always)]
 fn inverse_five<G: Gates>(g: &mut G, [t21, t22, t23, t24]: [G::W; 4]) -> [G::W; 4] {
     let t25 = g.xor(t21, t22);

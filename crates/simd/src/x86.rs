@@ -6,23 +6,23 @@ use crate::{Kernel, Lanes, Tier};
 use std::arch::{asm, x86_64::*};
 use std::mem::MaybeUninit;
 
-/// The AES-NI token, one block a vector; with GFNI if `G`. Only [`crate::dispatch`] makes it, after
-/// detection.
+/// The AES-NI token, with one block in each vector; with GFNI if `G` is set. Only
+/// [`crate::dispatch`] makes it, after detection.
 #[derive(Clone, Copy)]
 pub struct X128<const G: bool>(());
-/// The token of VAES on 256-bit vectors; with GFNI if `G`. Only [`crate::dispatch`] makes it, after
-/// detection.
+/// The token of VAES on 256-bit vectors; with GFNI if `G` is set. Only [`crate::dispatch`] makes
+/// it, after detection.
 #[derive(Clone, Copy)]
 pub struct X256<const G: bool>(());
-/// The token of VAES on 512-bit vectors; with GFNI if `G`. Only [`crate::dispatch`] makes it, after
-/// detection.
+/// The token of VAES on 512-bit vectors; with GFNI if `G` is set. Only [`crate::dispatch`] makes
+/// it, after detection.
 #[derive(Clone, Copy)]
 pub struct X512<const G: bool>(());
 
 /// Runs `kernel` behind the wrapper of its tier. The caller has checked that the CPU has `tier`
 /// and, if `gfni`, GFNI.
 pub(crate) fn run<K: Kernel>(tier: Tier, gfni: bool, kernel: K) -> K::Out {
-    // The kernel's constants keep wrappers that it does not ask for from being compiled.
+    // The kernel's constants prevent the compilation of wrappers that it does not request.
     let gfni = K::GFNI && gfni;
     // SAFETY: `dispatch` checked the tier and GFNI against what was detected, and each wrapper
     // enables only features that its tier's detection requires.
@@ -40,17 +40,16 @@ pub(crate) fn run<K: Kernel>(tier: Tier, gfni: bool, kernel: K) -> K::Out {
             Tier::Vaes256 if K::GFNI && gfni => x256g(kernel),
             Tier::Vaes256 => x256(kernel),
             Tier::Vaes512 if K::GFNI && gfni => x512g(kernel),
-            // Every CPU of this tier has GFNI: only a caller asks to go without it, which is not
-            // worth a form of its own.
+            // Every CPU of this tier has GFNI. Only a caller can choose not to use it, and this
+            // case is not worth a separate form.
             Tier::Vaes512 if K::GFNI => x256(kernel),
             Tier::Vaes512 => x512(kernel),
         }
     }
 }
 
-/// Puts an object into the caller's frame that has `V`'s alignment, and so aligns the frame. LLVM
-/// aligns a frame for its objects alone: without such an object, the vectors that it spills lie
-/// across cache lines.
+/// Puts an object with the alignment of `V` into the caller's frame, and so aligns the frame. LLVM
+/// aligns a frame only for its objects: without such an object, spilled vectors cross cache lines.
 #[inline(always)]
 fn align_frame<V>() {
     let place = MaybeUninit::<V>::uninit();
@@ -79,8 +78,7 @@ wrapper!(x256, "vaes,aes,avx2,sse4.1,ssse3", X256::<false>(()), __m256i);
 wrapper!(x128g, "aes,sse4.1,ssse3,gfni", X128::<true>(()), __m128i);
 wrapper!(x128, "aes,sse4.1,ssse3", X128::<false>(()), __m128i);
 
-/// Runs a portable bytewise operation through memory: only where GFNI is missing, off the fast
-/// paths.
+/// Runs a portable bytewise operation through memory, only if GFNI is missing, off the fast paths.
 macro_rules! through_memory {
     ($self:ident, $n:literal, $f:ident, $a:expr, $b:expr) => {{
         let (mut x, mut y) = ([0u8; $n], [0u8; $n]);
@@ -306,7 +304,7 @@ macro_rules! lanes {
                     let to = dst.as_mut_ptr();
                     if to.addr().is_multiple_of($bytes) {
                         // SAFETY: the token proves the features; length and alignment were checked.
-                        // That a fence follows is the trait's rule.
+                        // The trait requires that a fence follows.
                         unsafe { _mm512_stream_si512(to.cast(), v) }
                     } else {
                         self.store(v, dst);
@@ -314,7 +312,7 @@ macro_rules! lanes {
                 }
                 #[inline(always)]
                 fn fence(self) {
-                    // SAFETY: every x86-64 has it.
+                    // SAFETY: every x86-64 CPU has this instruction.
                     unsafe { _mm_sfence() }
                 }
                 #[inline(always)]
@@ -436,7 +434,7 @@ unsafe fn scatter512(v: __m512i, p: *mut u8, stride: usize) {
     }
 }
 
-/// One lane: nothing to interleave.
+/// With one lane, there is nothing to interleave.
 #[inline(always)]
 fn pair(a: __m128i, b: __m128i) -> (__m128i, __m128i) {
     (a, b)
@@ -463,8 +461,8 @@ fn unzip512(a: __m512i, b: __m512i) -> (__m512i, __m512i) {
     (_mm512_shuffle_i64x2::<0x88>(a, b), _mm512_shuffle_i64x2::<0xdd>(a, b))
 }
 
-/// A shift and a blend for each result: unpacking needs no shift but only the shuffle port, which
-/// would become the limit.
+/// Uses a shift and a blend for each result. Unpacking needs no shift, but only the shuffle port,
+/// which would become the limit.
 #[target_feature(enable = "avx512f,avx512bw")]
 #[inline]
 fn trade512(a: __m512i, b: __m512i) -> (__m512i, __m512i) {

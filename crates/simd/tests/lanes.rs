@@ -1,4 +1,4 @@
-//! Every token agrees with the portable form on every operation, and the portable form with
+//! Every token agrees with the portable form on every operation, and the portable form agrees with
 //! FIPS-197.
 
 use hushwire_simd::bytes::{ByteField, ByteKernel, Gfni, Sliced, dispatch_bytes};
@@ -252,7 +252,7 @@ fn hex(s: &str) -> [u8; 16] {
     std::array::from_fn(|i| u8::from_str_radix(&s[2 * i..2 * i + 2], 16).unwrap())
 }
 
-/// x^254 then the affine map: the S-box as FIPS-197 defines it, and a permuted copy.
+/// x^254, then the affine map: the S-box as FIPS-197 defines it, and a permuted copy.
 struct ByDefinition<'a>(&'a [u8]);
 
 impl ByteKernel for ByDefinition<'_> {

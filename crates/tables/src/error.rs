@@ -1,15 +1,15 @@
-//! Errors of relations and of tables' rows, as faults of the table of errors.
+//! Errors of relations and of tables' rows, as faults with a code.
 
 use crate::algebra::{ColumnType, ExprType, MAX_DIGITS, castable, told};
 use core::fmt::Display;
 use hushwire_fault::{Code, Fault, IntoText, Text, code};
 
-/// A relation that is refused for a reason without a code of its own.
+/// Refuses a relation for a reason that has no code of its own.
 pub(crate) fn refused(cause: impl IntoText, remedy: impl IntoText) -> Fault {
     Fault::of(code::QUERY, &[("cause", cause.into_text()), ("remedy", remedy.into_text())])
 }
 
-/// Values of two types that have no common one, in a place such as `a comparison`.
+/// The fault of values of two types without a common type, in a place such as `a comparison`.
 #[must_use]
 pub fn types_differ([left, right]: [ColumnType; 2], place: &dyn Display) -> Fault {
     let digests = [left, right].iter().any(|ty| matches!(ty, ColumnType::Digest { .. }));
@@ -26,7 +26,7 @@ pub fn types_differ([left, right]: [ColumnType; 2], place: &dyn Display) -> Faul
     Fault::filled(code::TYPES_DIFFER, &[&types[..], &[("place", place), ("remedy", &remedy)]].concat())
 }
 
-/// The reason for which an operation does not take its operands. It becomes a [`Fault`] where the
+/// The reason why an operation does not take its operands. It becomes a [`Fault`] where the
 /// operation's text is known.
 pub(crate) struct Refused {
     code: Code,
@@ -43,22 +43,22 @@ impl Refused {
         self
     }
 
-    /// Operands of types that the operation does not take.
+    /// The operands have types that the operation does not take.
     pub(crate) fn operands(types: &[ExprType], remedy: impl IntoText) -> Self {
         Self::new(code::OPERANDS, types).with("remedy", remedy)
     }
 
-    /// Operands whose common type does not hold all of their values.
+    /// The common type of the operands does not hold all of their values.
     pub(crate) fn narrow(types: &[ExprType], ty: ColumnType) -> Self {
         Self::new(code::TYPE_TOO_NARROW, types).with("type", ty)
     }
 
-    /// Digests, for an operation that takes values with an order.
+    /// The operands are digests, but the operation takes values with an order.
     pub(crate) fn no_order(types: &[ExprType]) -> Self {
         Self::new(code::NO_ORDER, types)
     }
 
-    /// Operands whose result may have too many digits.
+    /// The result of the operands may have too many digits.
     pub(crate) fn digits(types: &[ExprType], result: &str) -> Self {
         Self::new(code::TOO_MANY_DIGITS, types).with("result", result).with("most", MAX_DIGITS)
     }

@@ -1,4 +1,4 @@
-//! Plans in words.
+//! The text of plans.
 
 use crate::algebra::{Expr, JoinKind, Operator, Relation, Schema, SetOperation, SortKey};
 
@@ -18,7 +18,7 @@ fn exprs<'a>(all: impl Iterator<Item = &'a Expr>, schema: &Schema) -> String {
     list(all.map(|e| e.shown(schema).to_string()))
 }
 
-/// An operator as one line.
+/// One line for an operator.
 pub(crate) fn operator(relation: &Relation) -> String {
     match relation.operator() {
         Operator::Scan(table) => {

@@ -1,5 +1,5 @@
-//! Turns rows of a table's part into a query's inputs, a batch at a time: an owner holds columns as
-//! narrow as their types, and never all rows.
+//! Turns rows of a table's part into a query's inputs, a batch at a time. An owner holds columns as
+//! narrow as their types, and never all rows as values.
 
 mod columns;
 
@@ -20,13 +20,14 @@ use hushwire_compute::Tensor;
 use hushwire_fault::{Code, code};
 use std::collections::BTreeMap;
 
-/// The rows of a table's part, taken in batches, as the inputs of a query's computation in records.
+/// The rows of a table's part, taken in batches. They become the inputs of a query's computation,
+/// in records.
 pub struct Incoming<'t> {
     table: &'t Table,
     /// Columns that the owner computes from each row.
     made: &'t [Made],
     part: usize,
-    /// The first row of the part that is taken, and the number of rows.
+    /// The first row of the part that belongs to this converter, and the number of rows.
     first: usize,
     rows: usize,
     taken: usize,
@@ -35,20 +36,20 @@ pub struct Incoming<'t> {
     valid: Option<(String, Vec<u8>)>,
 }
 
-/// One input of a table's part.
+/// An input from a table's part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TableInput {
     /// The values of the column of this number.
     Values(usize),
-    /// Whether they are NULL.
+    /// The NULL flags of the column of this number.
     Nulls(usize),
-    /// Whether a row is one, and no padding.
+    /// The flags for rows that are not padding.
     Valid,
 }
 
 impl TableInput {
-    /// The inputs of part `part` of a table that is number `at` of those that a query reads: what
-    /// each has, its name, and the bits of an element.
+    /// The inputs of part `part` of a table, which is number `at` of those that a query reads: the
+    /// contents of each, its name, and the bits of an element.
     #[must_use]
     pub fn all(table: &Table, at: usize, part: usize) -> Vec<(TableInput, String, usize)> {
         let mut all = vec![];
@@ -73,13 +74,13 @@ struct Records {
     nulls: Option<(String, Vec<u8>)>,
 }
 
-/// Room for the records of all rows, since growing would leave copies behind.
+/// Room for the records of all rows. If vectors grew, they would leave copies behind.
 fn room((ty, range): (ColumnType, Range), rows: usize) -> Vec<u8> {
     Vec::with_capacity(rows * scalar(ty, range).record())
 }
 
 impl Records {
-    /// No records yet of the column `k` of part `part` of table `at`.
+    /// Empty records of the column `k` of part `part` of table `at`.
     fn new(column: &Column, [at, part, k]: [usize; 3], rows: usize) -> Records {
         let of = column.expr_type();
         let nulls = column.nullable.then(|| (null_name(at, part, k), room(truth(), rows)));
@@ -100,17 +101,17 @@ fn records<'v>(
     made.records()
 }
 
-/// The fault of rows for a table or a part that the query does not read.
+/// The fault for a table or a part that the query does not read.
 pub(crate) fn unknown_part(table: &str, cause: &str, remedy: &str) -> Fault {
     Fault::new(code::PART_UNKNOWN, format_args!("table {table}"), cause, remedy)
 }
 
 impl<'t> Incoming<'t> {
-    /// The converter of part `part` of a table that is number `at` of those that a query reads, or
-    /// that no query reads yet.
+    /// The converter for part `part` of a table that is number `at` of those that a query reads. It
+    /// also serves a table that no query reads yet.
     ///
     /// # Errors
-    /// There is no such part.
+    /// If there is no such part.
     pub fn new(table: &'t Table, at: usize, part: usize) -> Result<Self, Fault> {
         let rows = Self::rows_of(table, part)?;
         Self::within(table, [at, part], 0..rows)
@@ -123,8 +124,8 @@ impl<'t> Incoming<'t> {
         })
     }
 
-    /// The converter of some rows of a part, whose other rows come elsewhere. Rows of the range
-    /// that the part lacks are padding.
+    /// The converter for some rows of a part, whose other rows go elsewhere. Rows of the range that
+    /// the part lacks are padding.
     pub(crate) fn within(
         table: &'t Table,
         [at, part]: [usize; 2],
@@ -138,7 +139,7 @@ impl<'t> Incoming<'t> {
         Ok(Incoming { table, made: &[], part, first, rows, taken: 0, columns, valid })
     }
 
-    /// The converter with columns that the owner computes.
+    /// The same converter, with columns that the owner computes.
     pub(crate) fn with_made(mut self, at: usize, made: &'t [Made]) -> Self {
         let first = self.table.schema.columns().len();
         let more = made.iter().enumerate();
@@ -153,7 +154,7 @@ impl<'t> Incoming<'t> {
         self.table.schema.columns().iter().chain(self.made.iter().map(|(column, _)| column))
     }
 
-    /// The fault of rows that differ from what was agreed. It holds no value of a row, because
+    /// The fault for rows that differ from the agreement. It contains no value of a row, because
     /// other members may read it.
     fn refuse(&self, code: Code, places: &[(&'static str, &dyn Display)]) -> Fault {
         Fault::filled(code, places).at(format_args!("table {}", self.table.name))
@@ -171,10 +172,10 @@ impl<'t> Incoming<'t> {
         )
     }
 
-    /// Refuses a part that has too many rows or too few, before they are taken.
+    /// Refuses a part that has too many or too few rows, before they are taken.
     ///
     /// # Errors
-    /// More rows than agreed, or fewer if the table is not padded.
+    /// If there are more rows than agreed, or fewer and the table is not padded.
     pub fn counted(&self, found: usize) -> Result<(), Fault> {
         match found.cmp(&self.agreed()) {
             Ordering::Greater => Err(self.too_many()),
@@ -183,7 +184,7 @@ impl<'t> Incoming<'t> {
         }
     }
 
-    /// Rows of the whole part.
+    /// The number of rows of the whole part.
     fn agreed(&self) -> usize {
         self.table.parts[self.part].rows as usize
     }
@@ -197,8 +198,8 @@ impl<'t> Incoming<'t> {
     /// Takes the next rows.
     ///
     /// # Errors
-    /// More rows than agreed; a value of another type, or outside the range that its column
-    /// promises.
+    /// If there are more rows than agreed, or a value has another type, or is outside the range
+    /// that its column promises.
     pub fn take(&mut self, rows: &[Row]) -> Result<(), Fault> {
         if self.taken + rows.len() > self.rows {
             return Err(self.too_many());
@@ -238,7 +239,7 @@ impl<'t> Incoming<'t> {
         Ok(())
     }
 
-    /// Checks that a column holds the value of a row.
+    /// Checks that a column can hold a row's value.
     fn holds(&self, row: usize, value: &Value, column: &Column, wrong: Code) -> Result<(), Fault> {
         if value.is_null() && !column.nullable {
             return Err(self.refuse(code::ROW_NULL, &[("row", &row), ("column", column)]));
@@ -272,7 +273,7 @@ impl<'t> Incoming<'t> {
     /// The records of every input, by its name, including padding.
     ///
     /// # Errors
-    /// Fewer rows than agreed, if the table is not padded.
+    /// If there are fewer rows than agreed, and the table is not padded.
     pub fn finish(mut self) -> Result<BTreeMap<String, Vec<u8>>, Fault> {
         if !self.table.padded && self.taken < self.rows {
             return Err(self.too_few(self.taken));

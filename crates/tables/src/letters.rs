@@ -1,5 +1,5 @@
-//! Finds the columns of tables from whose strings parties compute what they only can for some
-//! letters: bytes as characters, or the case of letters.
+//! Finds table columns whose strings may only have certain letters, because the parties compute a
+//! function on them that treats bytes as characters, or that changes case.
 
 use crate::{
     Fault,
@@ -9,11 +9,11 @@ use crate::{
 use hushwire_fault::code;
 use std::collections::BTreeMap;
 
-/// Columns of tables, by the table's name and the column's index, and the letters that they may
+/// Columns of tables, by the table's name and the column's index, with the letters that they may
 /// have.
 pub(crate) type Places = BTreeMap<(String, usize), Letters>;
 
-/// The columns of tables from which parties compute a function that takes some letters alone.
+/// The columns of tables from which the parties compute a function that takes only certain letters.
 pub(crate) fn cut(relation: &Relation) -> Places {
     let mut found = Places::new();
     walk(relation, &mut found);
@@ -49,7 +49,7 @@ fn walk(relation: &Relation, found: &mut Places) {
         }
         Operator::Scan(_)
         | Operator::Values(_)
-        // Owners count characters.
+        // Owners count characters, not bytes.
         | Operator::ByOwner(..)
         | Operator::Cross(..)
         | Operator::Distinct(_)
@@ -59,7 +59,7 @@ fn walk(relation: &Relation, found: &mut Places) {
     relation.inputs().into_iter().for_each(|input| walk(input, found));
 }
 
-/// The columns in arguments of functions that take some letters alone.
+/// The columns in arguments of functions that take only certain letters.
 fn cut_columns(expr: &Expr) -> Vec<(usize, Letters)> {
     let within = expr.operands().into_iter().flat_map(cut_columns);
     match expr {
@@ -119,7 +119,7 @@ fn origins(relation: &Relation, at: usize, letters: Letters, found: &mut Places)
     }
 }
 
-/// The expressions of an operator that parties compute.
+/// The expressions of an operator that the parties compute.
 fn computed(relation: &Relation) -> Vec<&Expr> {
     match relation.operator() {
         Operator::Project(_, columns) => columns.iter().map(|(_, e)| e).collect(),
@@ -145,10 +145,10 @@ fn computed(relation: &Relation) -> Vec<&Expr> {
     }
 }
 
-/// Refuses functions that only owners compute where parties would have to.
+/// Refuses functions that only owners can compute, if the parties would have to compute them.
 ///
 /// # Errors
-/// There is one.
+/// If there is such a function.
 pub(crate) fn refuse_owners(relation: &Relation) -> Result<(), Fault> {
     fn of_owner(expr: &Expr) -> Option<&'static str> {
         match expr {

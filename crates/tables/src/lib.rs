@@ -1,12 +1,12 @@
 //! Relational operators over secret tables.
 //!
 //! ```text
-//! functions  scalar functions of SQL, each of them one definition; aggregates likewise
+//! functions  scalar functions of SQL, one definition each; aggregates likewise
 //! fixed      roots, logarithms and angles on fixed-point numbers, in the clear and on shares
-//! algebra    Table, Expr, Relation: a checked tree of operators, the input of every way to run it
+//! algebra    Table, Expr, Relation: a checked tree of operators, the input of every evaluation
 //! plain      rows in the clear, row by row: the reference
-//! Query      a relation as a computation: its inputs from rows, its rows from outputs, and what it
-//!            costs and shows
+//! Query      a relation as a computation: its inputs from rows, its rows from outputs, its
+//!            cost and what it reveals
 //! ```
 //!
 //! Row counts are public and everything else is hidden. Each row carries a validity bit, which

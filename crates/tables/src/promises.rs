@@ -1,8 +1,8 @@
-//! The promises that a plan relies on; they follow from its operators alone. No two have the same
-//! name.
+//! The promises on which a plan relies. They follow from its operators alone, and no two have the
+//! same name.
 //!
 //! The plain evaluator and the computation identify a promise by its operator. A computation that
-//! lacks the check of a promise is refused, so every promise is checked, even if two look equal.
+//! does not check a promise is refused, so every promise is checked, even if two look equal.
 
 use crate::{
     Fault,
@@ -19,7 +19,7 @@ impl Promises {
     pub(crate) fn of(relation: &Relation) -> Promises {
         let mut found = vec![];
         collect(relation, &mut BTreeSet::new(), &mut found);
-        // Keys of a table may be checked in several joins.
+        // The keys of a table may be checked in several joins.
         let repeated = repeated(found.iter().map(|promise| &promise.text));
         for Promise { text, place, .. } in found.iter_mut().filter(|of| repeated.contains_key(&of.text)) {
             if !text.contains(&*place) {
@@ -59,11 +59,11 @@ pub(crate) fn broken(promise: &str) -> Fault {
     Fault::filled(code::PROMISE_BROKEN, &[("promise", &promise)]).at("the result")
 }
 
-/// A promise that has no name yet.
+/// A promise before it has a name.
 struct Promise {
     at: usize,
     text: String,
-    /// Its operator, in words.
+    /// Its operator, as text.
     place: String,
 }
 
@@ -81,7 +81,7 @@ fn repeated_places(found: &[Promise]) -> BTreeMap<String, (usize, usize)> {
     all.into_iter().map(|(text, count)| (text, (0, count))).collect()
 }
 
-/// Promises below an operator come before its own, since its rows depend on them.
+/// Promises below an operator come before the operator's own, since its rows depend on them.
 fn collect(relation: &Relation, seen: &mut BTreeSet<usize>, found: &mut Vec<Promise>) {
     if !seen.insert(relation.address()) {
         return;
@@ -92,7 +92,7 @@ fn collect(relation: &Relation, seen: &mut BTreeSet<usize>, found: &mut Vec<Prom
     }
 }
 
-/// The promise of an operator itself, and the operator in words.
+/// The promise of an operator itself, and the operator as text.
 fn promise(relation: &Relation) -> Option<(String, String)> {
     match relation.operator() {
         Operator::Join { left, right, kind, on, residual, bound, one } => {
@@ -152,7 +152,7 @@ struct Ground {
 /// The tables' promises that make these columns unique among valid rows: empty if operators ensure
 /// it, `None` if no promise does.
 fn grounds(relation: &Relation, columns: &[usize]) -> Option<Vec<Ground>> {
-    // Stops early: only relations with this property are walked.
+    // Only relations with this property are walked.
     if !relation.is_unique(columns) {
         return None;
     }
@@ -247,7 +247,7 @@ fn names(schema: &Schema, set: &[usize]) -> String {
     list(set.iter().map(|at| schema.columns()[*at].name.clone()))
 }
 
-/// The tables of a relation, each as often as it reads them.
+/// The tables of a relation, each as often as the relation reads it.
 fn tables(relation: &Relation) -> String {
     /// LOCAL: the largest number of tables that a text names.
     const MOST: usize = 8;
@@ -271,7 +271,7 @@ fn list(items: impl Iterator<Item = String>) -> String {
     items.collect::<Vec<_>>().join(", ")
 }
 
-/// `a`, `a and b`, `a, b and c`.
+/// A list as text: `a`, `a and b`, `a, b and c`.
 fn joined(mut items: Vec<String>) -> String {
     let last = items.pop().unwrap_or_default();
     if items.is_empty() { last } else { format!("{} and {last}", items.join(", ")) }

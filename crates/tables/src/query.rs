@@ -21,7 +21,8 @@ use hushwire_compute::{Builder, Computation, Member, Node, Op, Shape, Tensor};
 use hushwire_fault::code;
 use std::{collections::BTreeMap, fmt::Write};
 
-/// A relation as a computation that shows its recipients the valid rows, and nobody anything else.
+/// A relation as a computation. It reveals the valid rows to its recipients, and nothing to anybody
+/// else.
 ///
 /// Its outputs are columns of [`Relation::rows`] elements, valid rows first and zeros after them;
 /// NULL flags for each column that needs them; the validity flags; and one bit for each promise. If
@@ -58,24 +59,24 @@ pub struct Query {
     nulls: Vec<bool>,
     promises: Vec<String>,
     notes: Vec<Note>,
-    /// For each node, the number of its operator's line; nodes that make the result have the number
+    /// The number of the operator's line, for each node. Nodes that make the result have the number
     /// after the last line.
     lines: Vec<u32>,
     sorts: usize,
     order: Order,
     tags: bool,
-    /// The columns from which parties compute functions that take some letters alone.
+    /// The columns from which the parties compute functions that take only certain letters.
     cut: Places,
 }
 
-/// Outputs of a query: which rows are rows of the result, and each column's type, values and NULL
-/// flags.
+/// The outputs of a query: flags for the rows of the result, and each column's type, values and
+/// NULL flags.
 struct QueryOutputs<'o> {
     valid: &'o Tensor,
     columns: Vec<(ColumnType, &'o Tensor, Option<&'o Tensor>)>,
 }
 
-/// How a query is lowered.
+/// The options of a lowering.
 #[derive(Clone, Copy, Default)]
 struct LoweringOptions {
     /// Rows stay where operators leave them.
@@ -84,11 +85,11 @@ struct LoweringOptions {
     tags: bool,
 }
 
-/// What the order of rows reveals in addition to values that are shown or asked for.
+/// The information that the order of rows reveals, beyond values that are shown or requested.
 struct Tells {
     /// Whether the order of the result's rows reveals more.
     more: bool,
-    /// Whether the choice of rows does: the error of an operator that chose or numbered rows by the
+    /// The error, if the choice of rows reveals more: an operator chose or numbered rows by the
     /// order.
     unfair: Option<Fault>,
 }
@@ -97,20 +98,20 @@ impl Query {
     /// A query with this name, whose result the members `to` learn.
     ///
     /// # Errors
-    /// More operations than a computation can have; invalid names; a limit, a row number, a
-    /// neighbour or a running sum that would depend on the order of keys that no ORDER BY names and
-    /// the result does not show.
+    /// If there are more operations than a computation can have, or names are invalid. If a limit,
+    /// a row number, a neighbour or a running sum would depend on the order of keys that no ORDER
+    /// BY names and the result does not show.
     pub fn new(name: &str, relation: &Relation, to: &[&str]) -> Result<Query, Fault> {
         Self::made(name, relation, to, LoweringOptions::default())
     }
 
-    /// A query whose joins use tags if one side's keys are unique. Rows of both sides are matched
-    /// by keyed digests of their keys, which three parties open, shuffled, instead of sorting. It
-    /// takes less time, and shows the parties of each such join how many rows of either side have
-    /// the same key, under names that are new in every run. Rows that are padding, that a filter
-    /// left out or that have no key look like keys that occur once. For keys of more than 128 bits,
-    /// two digests collide with a probability below 2^-64 for 2^32 rows. Other numbers of parties
-    /// sort instead.
+    /// A query whose joins use tags if one side's keys are unique. Instead of sorting, three
+    /// parties open keyed digests of the rows' keys, shuffled, and match rows of both sides by
+    /// them. This takes less time. It reveals to the parties of each such join how many rows of
+    /// either side have the same key, under pseudonyms that are new in every run. Padding, rows
+    /// that a filter left out, and rows without a key look like keys that occur once. For keys of
+    /// more than 128 bits, two digests collide with a probability below 2^-64 for 2^32 rows. Other
+    /// numbers of parties sort instead.
     ///
     /// # Errors
     /// As [`Query::new`].
@@ -118,9 +119,9 @@ impl Query {
         Self::made(name, relation, to, LoweringOptions { tags: true, in_place: false })
     }
 
-    /// A query that leaves rows where operators put them: nothing is moved to the front, and the
-    /// content of invalid rows is shown too. It measures the cost of an operator in the middle of a
-    /// plan; never give its result to anybody.
+    /// A query that leaves rows where operators put them. Valid rows are not moved to the front,
+    /// and the content of invalid rows is shown too. It measures the cost of an operator in the
+    /// middle of a plan; its result must never be given to anybody.
     ///
     /// # Errors
     /// As [`Query::new`].
@@ -134,13 +135,13 @@ impl Query {
         if way.in_place || (!tells.more && tells.unfair.is_none()) {
             return Ok(query);
         }
-        // Equal rows may still be in that order, which nobody sees. Limits at the top are then
+        // Equal rows may still be in that order, which nobody can see. Limits at the top are then
         // fair.
         let (query, tells) = Self::lowered(name, &settled(relation)?, to, way)?;
         tells.unfair.map_or(Ok(query), Err)
     }
 
-    /// The computation of a relation, and what the order of rows reveals in it.
+    /// The computation of a relation, and the information that its order of rows reveals.
     fn lowered(
         name: &str,
         relation: &Relation,
@@ -211,15 +212,15 @@ impl Query {
         &self.computation
     }
 
-    /// The operator of a node of the computation, in words; `the result` for the nodes that make
-    /// the result.
+    /// The operator of a node of the computation, as text; `the result` for the nodes that make the
+    /// result.
     #[must_use]
     pub fn operator_of(&self, node: hushwire_compute::Value) -> &str {
         let line = self.lines.get(node.0 as usize).and_then(|line| self.notes.get(*line as usize));
         line.map_or("the result", |note| &note.operator)
     }
 
-    /// The tables that it reads, each once.
+    /// The tables that the query reads, each once.
     #[must_use]
     pub fn tables(&self) -> &[Table] {
         &self.tables
@@ -232,16 +233,16 @@ impl Query {
         &self.schema
     }
 
-    /// The indices of a table's columns whose strings must have these letters alone, since parties
-    /// compute functions of them that take no others.
+    /// The indices of a table's columns whose strings may only have these letters, since the
+    /// parties compute functions of them that take no others.
     #[must_use]
     pub fn letters(&self, table: &str) -> Vec<(usize, Letters)> {
         let mine = self.cut.iter().filter(|((name, _), _)| name == table);
         mine.map(|((_, at), letters)| (*at, *letters)).collect()
     }
 
-    /// The columns that a table's owners compute in the open from their own rows, in words. Nobody
-    /// else can: not the parties that hold a table's shares.
+    /// The columns that a table's owners compute in the clear from their own rows, as text. No
+    /// other member can compute them, not even parties that hold a table's shares.
     #[must_use]
     pub fn computed_by_owners(&self, table: &str) -> Vec<String> {
         let of = |(known, made): (&Table, &Vec<Made>)| {
@@ -265,7 +266,7 @@ impl Query {
         self.sorts
     }
 
-    /// Whether a join uses tags, which show parties 1 and 2 how often keys repeat.
+    /// Whether a join uses tags, which reveal to parties 1 and 2 how often keys repeat.
     #[must_use]
     pub fn shows_tags(&self) -> bool {
         self.tags
@@ -274,8 +275,8 @@ impl Query {
     /// The inputs of a table's part from its rows, for their owner.
     ///
     /// # Errors
-    /// The table or part does not exist; the number of rows is wrong (a padded table may have
-    /// fewer); a value has another type, or is outside the range that its column promises.
+    /// If the table or part does not exist, or the number of rows is wrong (a padded table may have
+    /// fewer). If a value has another type, or is outside the range that its column promises.
     pub fn inputs(&self, table: &str, part: usize, rows: &[Row]) -> Result<BTreeMap<String, Tensor>, Fault> {
         let mut incoming = self.incoming(table, part)?;
         incoming.take(rows)?;
@@ -292,18 +293,18 @@ impl Query {
     /// A converter of a table's part, for an owner that need not hold all rows.
     ///
     /// # Errors
-    /// The table or part does not exist.
+    /// If the table or part does not exist.
     pub fn incoming(&self, table: &str, part: usize) -> Result<Incoming<'_>, Fault> {
         let (at, table) = self.table(table)?;
         Ok(Incoming::new(table, at, part)?.with_made(at, &self.made[at]))
     }
 
     /// A converter of some rows of a table's part, for an owner whose rows are in several places.
-    /// It says nothing of how many rows the part has ([`Incoming::counted`] of the whole does);
-    /// rows of the range that it lacks are padding.
+    /// It does not check how many rows the part has; call [`Incoming::counted`] for the whole part.
+    /// Missing rows of the range are padding.
     ///
     /// # Errors
-    /// The table or part does not exist.
+    /// If the table or part does not exist.
     pub fn incoming_within(
         &self,
         table: &str,
@@ -325,7 +326,7 @@ impl Query {
     /// The rows of a result.
     ///
     /// # Errors
-    /// A promise does not hold; the outputs are not the computation's.
+    /// If a promise does not hold, or the outputs are not the computation's.
     pub fn rows(&self, outputs: &BTreeMap<String, Tensor>) -> Result<Vec<Row>, Fault> {
         let QueryOutputs { valid, columns } = self.opened(outputs)?;
         let cell = |i: usize, (ty, values, nulls): &(ColumnType, &Tensor, Option<&Tensor>)| {
@@ -347,7 +348,7 @@ impl Query {
         Ok(ResultColumns { rows: rows.len(), columns: columns.collect() })
     }
 
-    /// The outputs that a result is made of, once its promises hold.
+    /// The outputs from which a result is made, after checking that its promises hold.
     fn opened<'o>(&self, outputs: &'o BTreeMap<String, Tensor>) -> Result<QueryOutputs<'o>, Fault> {
         let output = |name: String| {
             outputs.get(&name).ok_or_else(|| {
@@ -370,7 +371,7 @@ impl Query {
     }
 
     /// The plan: operators from the result down, with the rows that they process and the sorts that
-    /// they need, then who learns what. `cost` is a back end's price for it.
+    /// they need, then the members that learn each value. `cost` is a back end's cost for it.
     #[must_use]
     pub fn explain(&self, cost: Option<hushwire_compute::cost::Cost>) -> String {
         let mut out = String::new();

@@ -18,9 +18,9 @@ pub struct ResultColumns {
 /// A column of a result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ResultColumn {
-    /// The values; where a row has none, anything.
+    /// The values; arbitrary in rows that have none.
     pub values: ResultValues,
-    /// Whether each row has a value; all, if none.
+    /// Whether each row has a value; all have one if `None`.
     pub valid: Option<Vec<bool>>,
 }
 
@@ -33,7 +33,7 @@ pub enum ResultValues {
     Short(Vec<i64>),
     /// Wider numbers, in steps of the column's type.
     Long(Vec<i128>),
-    /// Strings: the end of each in all their bytes.
+    /// Strings: the bytes of all of them, and the end of each.
     Texts {
         /// The end of each string; the first one begins at 0.
         ends: Vec<usize>,
@@ -63,7 +63,7 @@ impl ResultColumn {
             ColumnType::Digest { .. } => {
                 ResultValues::Long(rows.iter().map(|i| values.get(*i).cast_signed()).collect())
             }
-            // At most 64 bits, and signed as all numbers of columns are.
+            // At most 64 bits, and signed like all numbers of columns.
             _ if values.scalar().bits() <= 64 => {
                 let unused = 64 - values.scalar().bits();
                 let words = values.words();
@@ -99,7 +99,7 @@ impl ResultColumn {
         self.valid.as_ref().is_none_or(|valid| valid[i])
     }
 
-    /// The bytes of the string of row `i`; none in a column of another type.
+    /// The bytes of the string of row `i`; empty in a column of another type.
     #[must_use]
     pub fn text(&self, i: usize) -> &[u8] {
         match &self.values {

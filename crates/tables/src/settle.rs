@@ -1,23 +1,23 @@
 //! Makes the order of a result's rows reveal no more than the rows, their places in tables and an
 //! ORDER BY.
 //!
-//! Groups, windows, sets and joins leave rows in the order of their keys. Whoever sees that order
-//! without the keys would learn how the keys compare: the k-th of all sums would be that of the
-//! k-th least name. Such a result is sorted by the columns that it shows.
+//! Groups, windows, sets and joins leave rows in the order of their keys. A member that sees this
+//! order without the keys would learn how the keys compare: the k-th of all sums would belong to
+//! the k-th smallest name. Such a result is sorted by the columns that it shows.
 
 use crate::{
     Fault,
     algebra::{Expr, Operator, Relation, SortKey},
 };
 
-/// What the order of a result's rows follows from.
+/// The source of the order of a result's rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Order {
     /// The rows that are shown.
     Shown,
-    /// An ORDER BY by columns that are not shown; for equal rows, their places in tables.
+    /// An ORDER BY by columns that are not shown; equal rows follow their places in tables.
     Asked,
-    /// The rows' places in tables, as far as shown values do not determine it.
+    /// The rows' places in tables, as far as shown values do not determine the order.
     Tables,
 }
 
@@ -70,9 +70,8 @@ fn of_shown(relation: &Relation, shown: Vec<Expr>) -> Order {
     }
 }
 
-/// The same rows in an order that follows from the values that are shown, after those of an ORDER
-/// BY, if there is one. It is applied below the limits, so that it also decides which rows they
-/// keep.
+/// The same rows in an order that follows from the shown values, after those of an ORDER BY, if
+/// there is one. The order is applied below the limits, so it also decides which rows they keep.
 pub(crate) fn settled(relation: &Relation) -> Result<Relation, Fault> {
     settled_by(relation, all(relation), vec![])
 }
@@ -82,8 +81,8 @@ fn columns_of(exprs: &[Expr]) -> impl Iterator<Item = Expr> {
     exprs.iter().flat_map(Expr::columns).map(Expr::Column)
 }
 
-/// `used` are columns that conditions above read: rows that are equal in the shown values may
-/// differ there, and a limit depends on them too.
+/// `used` are the columns that conditions above read. Rows that are equal in the shown values may
+/// differ in these columns, and a limit depends on them too.
 fn settled_by(relation: &Relation, shown: Vec<Expr>, used: Vec<Expr>) -> Result<Relation, Fault> {
     match relation.operator() {
         Operator::OrderBy(input, keys) => {
@@ -116,8 +115,8 @@ fn is_cut(relation: &Relation) -> bool {
     }
 }
 
-/// The keys of shown values, each once. Literals and digests, which no result of a job shows, have
-/// no order.
+/// The sort keys for shown values, each once. Literals, and digests, which no result of a job
+/// shows, have no order.
 fn keys_of(relation: &Relation, shown: Vec<Expr>) -> Result<Vec<SortKey>, Fault> {
     let mut keys: Vec<SortKey> = vec![];
     for expr in shown {

@@ -37,17 +37,17 @@ pub struct Digests {
 }
 
 impl Digests {
-    /// The section of this name, without runs.
+    /// Begins the section with this name, without runs.
     #[must_use]
     pub fn section(name: &'static str) -> Self {
         Digests { section: name, found: BTreeMap::new() }
     }
 
     /// Runs the protocol `name` on every backend of this CPU and checks that all send the same
-    /// bytes. The name begins with the section's and a slash.
+    /// bytes. The name begins with the section's name and a slash.
     ///
     /// # Panics
-    /// If the bytes differ, or the name is another section's or is repeated.
+    /// If the bytes differ, or the name belongs to another section or is repeated.
     pub fn run(&mut self, name: &str, run: impl Fn(Backend) -> Trace) {
         let trace = run(Backend::best());
         for backend in backends() {
@@ -56,11 +56,11 @@ impl Digests {
         self.ran(name, &trace);
     }
 
-    /// Takes the trace of a run of the protocol `name` that has no backend, or that was compared on
-    /// all of them.
+    /// Adds the trace of a run of the protocol `name` that has no backend, or that was already
+    /// compared on all backends.
     ///
     /// # Panics
-    /// If the name is another section's or is repeated.
+    /// If the name belongs to another section or is repeated.
     pub fn ran(&mut self, name: &str, trace: &Trace) {
         let sent = trace.sent();
         let own = name.strip_prefix(self.section).is_some_and(|rest| rest.starts_with('/'));
@@ -95,7 +95,7 @@ fn section_of((name, _): &LineKey) -> &str {
     name.split_once('/').map_or(name, |(section, _)| section)
 }
 
-/// The lines of the head, and the other lines.
+/// Reads the lines of the head, and the other lines.
 fn read(path: &Path) -> (String, Lines) {
     let text = fs::read_to_string(path).unwrap_or_else(|e| panic!("{FILE}: {e}"));
     let (mut head, mut lines) = (String::new(), Lines::new());
@@ -127,7 +127,7 @@ fn write(path: &Path, section: &str, found: Lines) {
     fs::write(path, text).unwrap_or_else(|e| panic!("{FILE}: {e}"));
 }
 
-/// The differences between the file and the runs, for people to read.
+/// The differences between the file and the runs, for people.
 fn differences(lines: &Lines, found: &Lines) -> String {
     let mut text = String::new();
     let mut say = |what: &str, (name, party): &LineKey, old: Option<&String>, new: Option<&String>| {
@@ -219,7 +219,7 @@ mod tests {
         }
     }
 
-    /// A section whose test is gone would stay in the file unnoticed.
+    /// Without this test, a section whose test was removed would stay in the file unnoticed.
     #[test]
     fn every_section_has_one_test() {
         let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");

@@ -6,12 +6,12 @@ use hushwire_machine::drive::{Exchanged, Machine, Round};
 /// The former content of a buffer, which must not reach a message.
 const OLD: u8 = 0xa5;
 
-/// A machine whose buffers hold old bytes whenever it is asked for a message, as a transport's
-/// buffers do.
+/// A machine whose buffers hold old bytes whenever a message is requested, as a transport's buffers
+/// do.
 pub struct Dirty<M>(M);
 
 impl<M> Dirty<M> {
-    /// `inner` with dirty buffers.
+    /// Wraps `inner` with dirty buffers.
     pub fn new(inner: M) -> Self {
         Dirty(inner)
     }

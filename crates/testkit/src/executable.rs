@@ -6,11 +6,11 @@ use std::{
     process::{Command, Stdio},
 };
 
-/// Makes `path` a program with these bytes, mode 0755.
+/// Writes these bytes to `path` as a program with mode 0755.
 ///
-/// A child process writes it. If it were open for writing in this process, a child that another
-/// test starts at that moment would inherit the descriptor until it becomes its own program, and
-/// Linux refuses to run a file that is open for writing (`ETXTBSY`).
+/// A child process writes the file. If this process had it open for writing, a child that another
+/// test starts then would inherit the descriptor, until it executes its own program. Linux refuses
+/// to run a file that is open for writing (`ETXTBSY`).
 ///
 /// # Panics
 /// If the file cannot be written.

@@ -1,5 +1,5 @@
-//! Seeded three-party worlds, transports to run them over, and digests of the bytes on the wire.
-//! For tests: no shipped crate depends on it.
+//! Seeded three-party worlds, transports to run them over, and digests of the bytes on the wire. It
+//! is for tests: no shipped crate depends on it.
 #![forbid(unsafe_code)]
 
 mod digests;
@@ -65,7 +65,7 @@ pub fn party(seed: u64, role: Role, backend: Backend) -> Rep3Party {
     test_support::party(role, backend, SessionId([7; 16]), &keys)
 }
 
-/// Runs three machines on a ring to their end, on this thread; records the uses of keys.
+/// Runs three machines on a ring to their end, on this thread. It records the uses of keys.
 ///
 /// # Panics
 /// If a machine fails or its cost differs from its declared cost.
@@ -75,7 +75,7 @@ pub fn lockstep<M: Machine<Error: std::fmt::Display>>(mut parties: [M; 3]) -> [M
     parties
 }
 
-/// Every set of capabilities that this CPU has: each tier, with and without GFNI.
+/// All sets of capabilities that this CPU has: each tier, with and without GFNI.
 #[must_use]
 pub fn backends() -> Vec<Backend> {
     let pairs = Backend::all().into_iter();

@@ -6,8 +6,9 @@ use hushwire_prg::Prg;
 /// The length of the longest random input.
 const RANDOM: usize = 512;
 
-/// `count` inputs for a decoder, the same at each call: every valid one unchanged, then valid ones
-/// with some bytes changed, cut out, repeated or moved, and now and then random bytes.
+/// Returns `count` inputs for a decoder, the same at each call. First come all valid inputs
+/// unchanged. Then come valid inputs with some bytes changed, cut out, repeated or moved, and
+/// sometimes random bytes.
 pub fn mutated(seed: u64, good: &[&[u8]], count: usize) -> impl Iterator<Item = Vec<u8>> {
     let mut prg = prg(seed, "hushwire testkit mutated");
     let good: Vec<Vec<u8>> = good.iter().map(|bytes| bytes.to_vec()).collect();
@@ -56,7 +57,7 @@ fn change(prg: &mut Prg, bytes: &mut Vec<u8>, good: &[Vec<u8>]) {
             prg.fill(&mut random);
             bytes.splice(part, random);
         }
-        // Lengths, versions and signs depend on few bits.
+        // Lengths, versions and signs often depend on few bits.
         5 => bytes.get_mut(part).into_iter().flatten().for_each(|b| *b = [0, 1, 0x7f, 0x80, 0xff][at % 5]),
         _ => bytes.get_mut(at).into_iter().for_each(|b| *b ^= 1 << (at % 8)),
     }

@@ -12,7 +12,7 @@ use std::sync::{
 /// The transport between the parties of a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Transport {
-    /// Queues in memory.
+    /// In-memory queues.
     Inproc,
     /// TCP on loopback with TLS 1.3 and throw-away certificates.
     TcpTls,
@@ -21,7 +21,7 @@ pub enum Transport {
 }
 
 impl Transport {
-    /// The three transports.
+    /// All transports.
     pub const ALL: [Transport; 3] = [Transport::Inproc, Transport::TcpTls, Transport::TcpInsecure];
 }
 
@@ -42,7 +42,7 @@ pub fn run_three<T: Send>(
     parties(transport, lanes, socket_buffer, party)
 }
 
-/// The same in the record of this thread, if it has one.
+/// As [`run_three`], in the record of this thread, if it has one.
 fn parties<T: Send>(
     transport: Transport,
     lanes: u16,
@@ -81,13 +81,13 @@ fn tcp(transport: TransportKind, lanes: u16, socket_buffer: Option<usize>) -> Ve
     parties.connect().into_iter().map(|net| net.expect("a session")).collect()
 }
 
-/// The movers of a shard's three parties, each of which its thread takes.
+/// The movers of a shard's three parties. The thread of each party takes its own.
 type OfRoles = [Mutex<Option<Box<dyn Mover>>>; 3];
 
-/// Runs all shards of three parties, each on a thread of its own: the shards of one number have a
-/// network of their own, and those of one party a mover in memory, which `mover` may wrap, by party
-/// and shard. Gives results by shard, then by party. The uses of keys are recorded: no two shards
-/// of a party may use the same part of one.
+/// Runs all shards of three parties, each on a thread of its own. Shards with the same number share
+/// a network. The shards of one party share an in-memory mover, which `mover` may wrap, by party
+/// and shard. Returns results by shard, then by party. The uses of keys are recorded: no two shards
+/// of a party may use the same part of a key.
 ///
 /// # Panics
 /// As [`run_three`].
@@ -101,7 +101,7 @@ pub fn run_shards<T: Send>(
     run_shards_again(lanes, shards, mover, party)
 }
 
-/// As [`run_shards`], in the record of this thread: tries of one run have one.
+/// As [`run_shards`], in the record of this thread, since all attempts of one run share a record.
 ///
 /// # Panics
 /// As [`run_three`].
@@ -132,17 +132,17 @@ pub fn run_shards_again<T: Send>(
     })
 }
 
-/// A mover whose shard is gone after a number of exchanges: from then on it fails, as that of a
-/// process does which was killed.
+/// A mover whose shard is gone after a number of exchanges. From then on it fails, like the mover
+/// of a killed process.
 pub struct LostMover {
     mover: MemoryMover,
-    /// Exchanges that are left, and those that there were.
+    /// The number of exchanges that remain, and the number so far.
     left: u64,
     count: Arc<AtomicU64>,
 }
 
 impl LostMover {
-    /// A shard that is lost after this many exchanges; `count` counts those that there were.
+    /// A shard that is lost after this many exchanges; `count` counts the exchanges so far.
     #[must_use]
     pub fn after(exchanges: u64, mover: MemoryMover, count: Arc<AtomicU64>) -> Self {
         Self { mover, left: exchanges, count }

@@ -1,16 +1,16 @@
-//! Pages of `docs` with parts that are made of tables in the code.
+//! Pages of `docs` with parts that are generated from tables in the code.
 
 use std::{env, fs, path::Path};
 
-/// The line after a part that is made of a table.
+/// The line after a generated part.
 const END: &str = "<!-- end -->\n";
 
-/// Compares a part of a page with the text that a table makes of it. The part is between the line
-/// `begin` and the line `<!-- end -->`, or goes on to the end of the page. With
-/// `HUSHWIRE_WRITE_PAGES=1` the part is written anew, so that the difference shows in a review.
+/// Compares a part of a page with the text that a table gives. The part is between the line `begin`
+/// and the line `<!-- end -->`, or extends to the end of the page. With `HUSHWIRE_WRITE_PAGES=1`
+/// the part is rewritten, so that a review shows the difference.
 ///
 /// # Panics
-/// The page differs, or lacks the line.
+/// If the page differs, or lacks the line.
 pub fn page(path: &str, begin: &str, text: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(path);
     let page = fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));

@@ -1,11 +1,11 @@
-//! The memory of processes, as the system counts it.
+//! The memory of processes, as counted by the system.
 
 use std::{env, process::Command};
 
-/// The most memory that this process ever had, in bytes.
+/// The peak memory of this process, in bytes.
 ///
 /// # Panics
-/// If the system does not say.
+/// If the system does not report it.
 #[must_use]
 pub fn peak() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").expect("Linux says");
@@ -13,20 +13,20 @@ pub fn peak() -> u64 {
     line.trim().trim_end_matches(" kB").parse::<u64>().expect("a number") << 10
 }
 
-/// Says which case of a test a process is.
+/// The environment variable with the case of a test that a process runs.
 const CASE: &str = "HUSHWIRE_TEST_MEMORY_CASE";
 
-/// The case that this process was started for, by [`took`].
+/// The case for which this process was started by [`took`].
 #[must_use]
 pub fn case() -> Option<String> {
     env::var(CASE).ok()
 }
 
-/// Starts a process of its own for a case, of this program's test `one_case`, which prints
-/// `took=` and bytes; gives these.
+/// Starts a process for a case. It runs this program's test `one_case`, which prints `took=` and a
+/// number of bytes. Returns that number.
 ///
 /// # Panics
-/// If it fails, or prints no such thing.
+/// If the process fails, or prints no such number.
 #[must_use]
 pub fn took(case: &str) -> u64 {
     let mut child = Command::new(env::current_exe().expect("this program"));

@@ -1,4 +1,4 @@
-//! Addresses that a test can name before anybody listens there.
+//! Addresses that a test can name before a process listens there.
 
 use std::fmt::{self, Display, Formatter};
 use std::io;
@@ -8,11 +8,11 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use socket2::{Domain, Socket, Type};
 
-/// A TCP port on loopback that is reserved for a test: whoever knows its number can listen there,
-/// and the system gives it to nobody else.
+/// A TCP port on loopback that is reserved for a test. Code that knows its number can listen there,
+/// and the system gives it to no other process.
 ///
-/// A port that is found free and released can be taken before a test uses it: tests that run
-/// meanwhile open hundreds of connections.
+/// A port that is found free and then released can be taken before a test uses it, since concurrent
+/// tests open hundreds of connections.
 #[derive(Debug)]
 pub struct Port {
     address: SocketAddr,
@@ -20,7 +20,7 @@ pub struct Port {
 }
 
 impl Port {
-    /// Reserves a port of the system's choice.
+    /// Reserves a port that the system chooses.
     ///
     /// # Panics
     /// If no port is free.
@@ -50,8 +50,8 @@ impl Port {
     fn at(port: u16) -> io::Result<Self> {
         let held = Socket::new(Domain::IPV4, Type::STREAM, None)?;
         held.bind(&SocketAddr::from((Ipv4Addr::LOCALHOST, port)).into())?;
-        // Bound exclusively, then shared with those who ask for it by number. It never listens: a
-        // connection is refused while nobody else listens there.
+        // The port is bound exclusively, then shared with sockets that ask for it by number. It
+        // never listens, so a connection is refused unless another socket listens there.
         held.set_reuse_address(true)?;
         let address = held.local_addr()?.as_socket().ok_or(io::ErrorKind::Unsupported)?;
         Ok(Self { address, _held: held })
@@ -64,7 +64,7 @@ impl Port {
     }
 }
 
-/// The address as in options and files: `127.0.0.1:PORT`.
+/// The text is the address in options and files: `127.0.0.1:PORT`.
 impl Display for Port {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         self.address.fmt(f)
@@ -94,7 +94,7 @@ mod tests {
             drop(listener);
             assert!(TcpStream::connect(port.to_string()).is_err());
         }
-        // The system never chooses it, in a thousand tries.
+        // The system never chooses it in a thousand attempts.
         let others: Vec<_> =
             (0..1000).filter_map(|_| TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).ok()).collect();
         let numbers: BTreeSet<u16> =

@@ -79,7 +79,8 @@ const EXPRESSIONS: [&str; 66] = [
     "x & y",
 ];
 
-/// Plans whose bytes on the wire are pinned: a name, and inputs of parties with what is computed.
+/// Plans whose bytes on the wire are pinned. Each has a name, and a text with the parties' inputs
+/// and the outputs.
 pub const PLANS: [(&str, &str); 8] = [
     ("comparison", "input x: i32[50] from m\ninput y: i32[50] from m\noutput a = x < y to m"),
     ("equality", "input x: u20[50] from m\ninput y: u20[50] from m\noutput a = x == y to m"),
@@ -112,18 +113,19 @@ pub const PLANS: [(&str, &str); 8] = [
     ),
 ];
 
-/// A computation of one member's numbers.
+/// Makes a computation of one member's numbers.
 ///
 /// # Panics
-/// If the text is none: it is for tests.
+/// If the text is invalid, which is a bug of the test.
 #[must_use]
 pub fn computation_of(body: &str) -> Computation {
     let text = format!("computation c\nmembers m\nsymbols n\n{body}\n");
     text.parse().unwrap_or_else(|e| panic!("{e}: {text}"))
 }
 
-/// Random computations, on columns of several lengths, the empty one among them. `check` says
-/// whether a back end ran one and gave what the evaluator gives. At least half of them run.
+/// Runs random computations on columns of several lengths, including empty ones. `check` returns
+/// whether a back end ran one, and must compare the result with the evaluator's. More than half of
+/// them must run.
 ///
 /// # Panics
 /// If fewer run.
@@ -137,8 +139,8 @@ pub fn random_computations(count: u64, mut check: impl FnMut(&Computation, &Valu
     assert!(compared > count / 2, "{compared}");
 }
 
-/// Checks each operation on columns of these types and lengths. Each expression runs at least
-/// `least` times; an expression that needs a length without a symbol has one.
+/// Checks each operation on columns of these types and lengths. Each expression must run at least
+/// `least` times. An expression that needs a length without a symbol gets one.
 ///
 /// # Panics
 /// If an expression runs less often.

@@ -55,14 +55,14 @@ impl Display for SentTraffic {
 }
 
 impl Trace {
-    /// The trace of a run that has not begun.
+    /// An empty trace.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Records that `sender` sends `message` on this stream: a lane, a slot or a receiver, if it
-    /// has several.
+    /// Records that `sender` sends `message` on this stream. A stream is a lane, a slot or a
+    /// receiver, if the sender has several.
     pub fn hear(&self, sender: impl Display, stream: u64, message: &[u8]) {
         if message.is_empty() {
             return;
@@ -74,14 +74,14 @@ impl Trace {
         stream.hash.update(&(message.len() as u64).to_le_bytes()).update(message);
     }
 
-    /// The function that [`Lockstep::run_edited`] calls; parties are named by their numbers.
+    /// The function for [`Lockstep::run_edited`]. Parties are named by their numbers.
     pub fn listen(&self) -> impl FnMut(Place, &mut Vec<u8>) + use<> {
         let all = self.clone();
         move |place, message| all.hear(place.party, place.slot as u64, message)
     }
 
-    /// Runs machines in lockstep and records all their messages. Their buffers hold old bytes; the
-    /// uses of keys are recorded.
+    /// Runs machines in lockstep and records all their messages. Their buffers hold old bytes, and
+    /// the uses of keys are recorded.
     ///
     /// # Panics
     /// If a machine fails or its cost differs from its declared cost.
@@ -97,7 +97,7 @@ impl Trace {
         Box::new(Ear { trace: self.clone(), sender: sender.to_string() })
     }
 
-    /// The traffic by sender; a sender's streams are in the order of their numbers.
+    /// The traffic of each sender. A sender's streams are in the order of their numbers.
     pub(crate) fn sent(&self) -> BTreeMap<String, SentTraffic> {
         let mut all: BTreeMap<String, (u64, u64, Hasher)> = BTreeMap::new();
         for ((sender, number), stream) in &*self.lock() {

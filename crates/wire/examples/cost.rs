@@ -80,7 +80,8 @@ fn flow(mut net: Net, bytes: usize, rounds: usize) -> Outcome<()> {
     Ok(())
 }
 
-/// Each of three parties sends to the next and receives from the one before, on all lanes in turn.
+/// Each of three parties sends to the next party and receives from the previous one, on all lanes
+/// in turn.
 fn ring(mut net: Net, bytes: usize, rounds: usize) -> Outcome<()> {
     let me = net.me().0;
     let (to, from) = (PartyId((me + 1) % 3), PartyId((me + 2) % 3));
@@ -107,7 +108,7 @@ fn cpu_ns() -> u64 {
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
-/// The kernel's part of the CPU time, in ticks of 10 ms.
+/// The kernel's share of the CPU time, in ticks of 10 ms.
 fn kernel_ns() -> Outcome<u64> {
     let stat = fs::read_to_string("/proc/self/stat")?;
     // After the name in parentheses, the state is field 3 and the kernel's time field 15.

@@ -1,10 +1,10 @@
-//! Bytes a second, and the time of an exchange, over each transport and with shaped networks.
+//! Bytes per second and the time of an exchange, over each transport and with shaped networks.
 //!
 //! `cargo run --release -p hushwire-wire --example throughput [seconds for each row [shape]]`
 //!
-//! One way: party 0 sends, party 1 receives. Ring: each of three parties sends to the next while it
-//! receives from the one before; the bytes of all three count. The parties are threads of this
-//! process.
+//! One way: party 0 sends, party 1 receives. Ring: each of three parties sends to the next party
+//! while it receives from the previous one; the bytes of all three count. The parties are threads
+//! of this process.
 mod common;
 
 use std::{
@@ -72,8 +72,8 @@ fn row(
     Ok(())
 }
 
-/// The seconds a message of each run. Party 0 announces the number of messages before each run, so
-/// that all agree.
+/// Returns the seconds per message of each run. Party 0 announces the number of messages before
+/// each run, so that all parties agree.
 fn party(mut net: Net, bytes: usize, limit: Duration) -> Outcome<Vec<f64>> {
     let (me, parties) = (net.me().0, net.peers().len() as u8 + 1);
     let (next, previous) = (PartyId((me + 1) % parties), PartyId((me + parties - 1) % parties));
@@ -101,7 +101,7 @@ fn party(mut net: Net, bytes: usize, limit: Duration) -> Outcome<Vec<f64>> {
                 if hears { &mut into } else { &mut [] },
             )?;
         }
-        // All messages have arrived when the end marker comes round.
+        // All messages have arrived when the end marker has passed around the ring.
         let mut end = [0];
         if me > 0 {
             channel.recv("end", &mut end)?;

@@ -1,4 +1,9 @@
-//! The listening side of joining a session: accepts connections until every peer is here.
+//! The listening endpoint of joining a session: accepts connections until every peer has joined.
+//!
+//! The accepting thread reads first bytes in the [`lobby`](crate::lobby), and starts a thread for
+//! the handshake of each connection that has sent enough. Connections that other sessions of the
+//! port pass on are handled in the same way. If too many handshakes run, it evicts the oldest one
+//! whose peer has not proved its identity.
 
 use std::{
     io::Read,
@@ -22,11 +27,13 @@ use crate::{
     port::{Port, Registration},
 };
 
-/// LOCAL: the number of connections that greet at the same time, in total and from one address.
+/// LOCAL: the number of connections that run the handshake at the same time, in total and from one
+/// address.
 const GREETING: Crowd = Crowd { all: 64, of_one: 32 };
-/// LOCAL: the number of threads that greet, including evicted ones that have not noticed yet.
+/// LOCAL: the number of threads that run handshakes, including evicted ones that have not noticed
+/// yet.
 const GREETERS: usize = 128;
-/// LOCAL: how often the listening side checks whether the session was given up.
+/// LOCAL: the interval at which the listening endpoint checks whether the session was given up.
 const LOOK: Duration = Duration::from_millis(20);
 
 /// A connection of this session, or `None` for one that was passed to another session. The error's
@@ -37,7 +44,7 @@ impl Joining<'_> {
     /// Whether to go on accepting. `grace` holds the time at which a party that gave up stops.
     fn may_accept(&self, grace: &mut Option<Instant>) -> bool {
         if self.guard.given_up.load(Ordering::SeqCst) {
-            // The only peer dials and has learned the reason: any later connection is for the next
+            // The only peer dials and has learned the reason. Any later connection is for the next
             // session on this port.
             if let [peer] = &self.cfg.peers[..]
                 && peer.address.is_none()
@@ -49,8 +56,8 @@ impl Joining<'_> {
         self.guard.check().is_ok()
     }
 
-    /// `ear` rings when the last connection is there. Other sessions of the port pass connections
-    /// to `registration`.
+    /// Accepts connections until all are there; `ear` rings when the last one is. Other sessions of
+    /// the port pass connections to `registration`.
     pub(crate) fn accept_all<'s, 'e>(
         &'s self,
         scope: &'s Scope<'s, 'e>,
@@ -68,7 +75,7 @@ impl Joining<'_> {
                 }
                 thread::sleep(BACKOFF.1);
             }
-            // The loop checks all sources, whether the bell rang or not.
+            // The loop checks all sources, even if the bell did not ring.
             let _ = ear.read(&mut [0; 8]);
             while self.greeting.load(Ordering::SeqCst) < GREETERS {
                 if let Some(guest) = registration.and_then(Registration::next) {
@@ -82,8 +89,8 @@ impl Joining<'_> {
         }
     }
 
-    /// Greets on a thread of its own. If there are too many, evicts the oldest one whose peer has
-    /// not proved its identity.
+    /// Runs a handshake on a thread of its own. If there are too many, it evicts the oldest one
+    /// whose peer has not proved its identity.
     fn receive<'s, 'e>(
         &'s self,
         scope: &'s Scope<'s, 'e>,
@@ -103,7 +110,7 @@ impl Joining<'_> {
         self.start(scope, number, move || self.greet(visitor, port, &out, || self.proved(number)));
     }
 
-    /// Runs a greeting on a thread of its own.
+    /// Starts a thread for a handshake.
     fn start<'s, 'e>(
         &'s self,
         scope: &'s Scope<'s, 'e>,
@@ -115,7 +122,7 @@ impl Joining<'_> {
             match greet() {
                 Ok(Some((slot, nonce, link))) => self.keep(slot, nonce, link),
                 Ok(None) => {}
-                // A member that ends already goes on, to tell the others.
+                // A member that ends anyway continues, to tell the others.
                 Err((true, e)) if self.excuse.is_none() => self.give_up(e),
                 Err((_, e)) => self.refuse(e.fault().clauses_text()),
             }
@@ -129,7 +136,7 @@ impl Joining<'_> {
         }
     }
 
-    /// Protects a greeting from eviction.
+    /// Protects a handshake from eviction.
     fn proved(&self, number: u64) {
         lock(&self.unproven).retain(|greeter| greeter.number != number);
     }

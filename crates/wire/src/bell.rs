@@ -1,4 +1,4 @@
-//! A connection within this process: a byte into one end wakes a thread that polls the other end
+//! A connection within this process. A byte into one end wakes a thread that polls the other end
 //! together with sockets.
 
 use std::io;
@@ -10,7 +10,7 @@ pub(crate) type Bell = std::os::unix::net::UnixStream;
 #[cfg(not(unix))]
 pub(crate) type Bell = std::net::TcpStream;
 
-/// Both ends; they do not block.
+/// Makes both ends, which do not block.
 pub(crate) fn pair() -> io::Result<(Bell, Bell)> {
     let (one, other) = connected()?;
     one.set_nonblocking(true)?;
@@ -29,7 +29,7 @@ fn connected() -> io::Result<(Bell, Bell)> {
     let one = Bell::connect(listener.local_addr()?)?;
     loop {
         let (other, from) = listener.accept()?;
-        // Another process may have dialled this port: its connection is dropped.
+        // Another process may have dialled this port. Its connection is dropped.
         if from == one.local_addr()? {
             one.set_nodelay(true)?;
             return Ok((one, other));

@@ -1,8 +1,8 @@
-//! Joins a session: dials and accepts all connections of a party, and greets on each.
+//! Joins a session: dials and accepts all connections of a party, and runs the handshake on each.
 //!
-//! A connection carries one lane one way. Between two parties that listen, the sender dials. A
-//! party without a listener (a client) dials for both directions; the hello says which way data
-//! flows.
+//! A connection carries one lane in one direction. Between two parties that listen, the sender
+//! dials. A party without a listener (a client) dials for both directions, and the hello gives the
+//! direction of the data.
 
 use hushwire_fault::Text;
 use std::{
@@ -28,28 +28,28 @@ use crate::{
     slot::Slot,
 };
 
-/// LOCAL: how often a dialler checks whether it must dial again.
+/// LOCAL: the interval at which a dialler checks whether it must dial again.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// Joins the session: connects every lane with every peer, both ways, and waits until all peers
-/// have done so.
+/// Joins the session: connects every lane with every peer in both directions, and waits until all
+/// peers have done the same.
 ///
 /// It dials repeatedly while it accepts. Connections of strangers (an unlisted certificate, or no
 /// hello) are closed and do not end the session. `listener` may be `None` if every peer has an
-/// address, as for a client. On a [shared](Listener::shared) listener many sessions may join at a
-/// time. A peer that ends the session ends the wait for the others. A peer that dies before all
-/// have joined may be started again, and is waited for. A process that does not prove to be a peer
-/// ends nothing. One process of each member takes part: while it lives, connections of a second
-/// process with the same key are refused. [`Net::session`] is new each time.
+/// address, as for a client. Many sessions may join at once on a [shared](Listener::shared)
+/// listener. A peer that ends the session ends the wait for the others. A peer that dies before all
+/// have joined may be restarted, and is waited for. A process that does not prove to be a peer ends
+/// nothing. One process of each member takes part: while it lives, connections of a second process
+/// with the same key are refused. [`Net::session`] is unique to each session.
 ///
 /// # Errors
-/// [`NetError::HandshakeMismatch`] on both sides if a peer disagrees; [`NetError::Duplicate`] if
+/// [`NetError::HandshakeMismatch`] at both ends if a peer disagrees; [`NetError::Duplicate`] if
 /// another process with this party's key has joined before; [`NetError::UnknownPeer`] or
-/// [`NetError::Tls`] if a process other than the pinned peer answered until `connect_timeout`;
-/// [`NetError::Connect`] or [`NetError::Absent`] if peers do not come until then;
+/// [`NetError::Tls`] if a process other than the pinned peer answers until `connect_timeout`;
+/// [`NetError::Connect`] or [`NetError::Absent`] if peers do not come before that;
 /// [`NetError::Config`] if the configuration cannot work; [`NetError::Expired`] if a certificate is
-/// not valid today; [`NetError::Dead`] and [`NetError::Aborted`] if a peer ends before all are
-/// here.
+/// not valid today; [`NetError::Dead`] and [`NetError::Aborted`] if a peer ends before all have
+/// joined.
 pub fn connect(
     cfg: &SessionConfig,
     identity: &Identity,
@@ -58,11 +58,11 @@ pub fn connect(
     join(cfg, identity, listener, None, None).map_err(|(e, _)| e)
 }
 
-/// [`connect`] with an observer, which hears for whom the session waits, now and later, until the
-/// net and its channels are dropped.
+/// As [`connect`], with an observer that is told which members the session waits for. It is called
+/// until the net and its channels are dropped.
 ///
 /// # Errors
-/// As [`connect`].
+/// The errors of [`connect`].
 pub fn connect_observed(
     cfg: &SessionConfig,
     identity: &Identity,
@@ -72,12 +72,13 @@ pub fn connect_observed(
     join(cfg, identity, listener, Some(observer), None).map_err(|(e, _)| e)
 }
 
-/// [`connect_observed`] whose error may come with [`News`]: if a member ended before it joined, for
-/// the members that may not have heard so. Pass them to [`retell`](crate::retell). Once `stop` is
-/// set, the member gives up within a moment, and the others hear that it was interrupted.
+/// As [`connect_observed`], but the error may come with [`News`] that a member ended before it
+/// joined, for members that may not know it yet. Pass the news to [`retell`](crate::retell). Once
+/// `stop` is set, the member gives up within a moment, and tells the others that it was
+/// interrupted.
 ///
 /// # Errors
-/// As [`connect`]; [`NetError::Aborted`] of this member itself once `stop` is set.
+/// The errors of [`connect`]; [`NetError::Aborted`] by this member itself once `stop` is set.
 pub fn connect_or_news(
     cfg: &SessionConfig,
     identity: &Identity,
@@ -88,11 +89,11 @@ pub fn connect_or_news(
     join(cfg, identity, listener, Some(observer), stop)
 }
 
-/// [`connect_or_news`] with links that outlive the session: they come back to the [`LinkStock`],
+/// As [`connect_or_news`], with links that outlive the session. They return to the [`LinkStock`]
 /// and serve another session of the same members.
 ///
 /// # Errors
-/// As [`connect_or_news`].
+/// The errors of [`connect_or_news`].
 #[expect(clippy::type_complexity, reason = "as `connect_or_news` has it, with a stock")]
 pub fn connect_kept(
     cfg: &SessionConfig,
@@ -102,7 +103,7 @@ pub fn connect_kept(
     stop: Option<&AtomicBool>,
 ) -> Result<(Net, LinkStock), (NetError, Option<Box<News>>)> {
     let met = meeting(cfg, identity, listener, Some(observer), stop, true)?;
-    // It is new, so that all links are there.
+    // The stock is new, so all links are there.
     met.1.map(|stock| (met.0, stock)).ok_or_else(|| {
         let what = "the links of the session cannot be kept".to_owned();
         (NetError::Config { peer: None, what }, None)
@@ -151,7 +152,7 @@ impl Joining<'_> {
             if let Some(e) = self.cause(listener) {
                 break Err(e);
             }
-            // Otherwise a peer was lost: another round replaces its connections.
+            // Otherwise a peer was lost, and another round replaces its connections.
             if let Some(agreed) = self.agree().transpose() {
                 break agreed;
             }
@@ -160,7 +161,7 @@ impl Joining<'_> {
         self.into_net(session, keeps)
     }
 
-    /// Dials and accepts until all connections are there or the time is over.
+    /// Dials and accepts until all connections are there or the time has passed.
     fn run(&self, listener: Option<&Listener>, registration: Option<&Registration<'_>>, ear: &Bell) {
         let accepts = !self.slots(|_, dials| !dials).is_empty();
         self.heard_all.store(false, Ordering::SeqCst);
@@ -180,8 +181,8 @@ impl Joining<'_> {
         });
     }
 
-    /// The most informative error, if there is one; when the time is over, also one for those who
-    /// have not come.
+    /// The most informative error, if there is one. Once the time has passed, this includes an
+    /// error for members that have not come.
     fn cause(&self, listener: Option<&Listener>) -> Option<NetError> {
         if let Some(e) = self.stopped() {
             return Some(e);
@@ -208,7 +209,7 @@ impl Joining<'_> {
     fn seen_here(&self, e: NetError) -> NetError {
         let mut sights = lock(&self.sights);
         if let NetError::Blamed { why: Reason::Absent, .. } = e {
-            // This party did not reach the others because a stranger answered for them: perhaps its
+            // This party did not reach the others because a stranger answered for them. Perhaps its
             // own list is wrong.
             return sights.telling.pop_first().map_or(e, |(_, telling)| telling);
         }
@@ -227,7 +228,7 @@ impl Joining<'_> {
         }
     }
 
-    /// Dials all of this party's connections to `peer`, and lost ones again.
+    /// Dials all of this party's connections to `peer`, and dials lost ones again.
     fn dial_all(&self, peer: &PeerConfig, address: &str) {
         while !self.over() && self.guard.check().is_ok() {
             let seen = self.moved.epoch();
@@ -248,8 +249,8 @@ impl Joining<'_> {
         let mut backoff = BACKOFF.0;
         loop {
             let attempt = self.dial_once(peer, address, slot);
-            // If it is refused, or closed before a word, the peer or a proxy before it is not up
-            // yet.
+            // If the connection is refused, or closed before any byte, the peer or a proxy before
+            // it is not up yet.
             let (sort, last) = match attempt {
                 Ok((nonce, link)) => {
                     lock(&self.sights).met(peer.id);
@@ -282,7 +283,7 @@ impl Joining<'_> {
         }
     }
 
-    /// The party to blame, as the others hear it, and the reason. If one member answers at the
+    /// The party to blame, as the others are told, and the reason. If one member answers at the
     /// address of another, this party's own list is wrong and neither member is to blame.
     fn blames(&self, e: &NetError) -> (PartyId, Reason) {
         let listed = |shown: &str| self.cfg.peers.iter().any(|peer| peer.pin.to_string() == shown);
@@ -294,7 +295,7 @@ impl Joining<'_> {
         }
     }
 
-    /// The links of the session that was agreed on; tells the others of an error.
+    /// Returns the links of the agreed session, or tells the others of an error.
     fn into_net(
         self,
         session: Result<SessionId, NetError>,
@@ -321,7 +322,7 @@ impl Joining<'_> {
             let stock = LinkStock::new(of, session, self.watched.parts(), tx, rx);
             match stock.lend() {
                 Some(net) => (net, Some(stock)),
-                // A peer has ended meanwhile.
+                // A peer has ended in the meantime.
                 None => {
                     stock.watch().check("connect")?;
                     (Net::new(of.0, of.1, of.2), None)

@@ -1,15 +1,15 @@
-//! A member that ends before it joins tells the others, so that nobody waits for it.
+//! A member that ends before it joins tells the others, so that no member waits for it.
 //!
 //! It connects to each peer as for a session, over the same transport, so a process that cannot
-//! prove its identity can say nothing. Its hello has the reason, one of a closed set, and no text.
-//! A peer answers with its own hello and ends the session because of this member. A second process
-//! of a member that has joined is refused as always (see [`roster`](crate::roster)).
+//! prove its identity cannot report anything. Its hello has the reason, one of a closed set, and no
+//! text. A peer answers with its own hello and ends the session because of this member. A second
+//! process of a member that has joined is refused as always (see [`roster`](crate::roster)).
 //!
-//! Two clients have no link, and one of them may come after the parties have heard from the other.
-//! Therefore a party that heard it from a client itself tells the clients that are not connected,
-//! for as long: the hello names the client, and the error says who told it. A member that heard it
-//! from another member does not pass it on, so that news of one run cannot reach later runs
-//! forever.
+//! Two clients have no link, and one of them may come after the parties were told by the other.
+//! Therefore a party that was told by a client itself also tells the clients that are not
+//! connected, for the same time. The hello names the client, and the error names the member that
+//! reported it. A member that was told by another member does not pass it on, so that news of one
+//! run cannot reach later runs forever.
 
 use std::{
     collections::BTreeSet,
@@ -33,8 +33,8 @@ use crate::{
     watch::{Verdict, VerdictSource},
 };
 
-/// LOCAL: how long a member that ends tries to reach the others. A peer that starts later waits for
-/// this member, which may be started again.
+/// LOCAL: the time during which a member that ends tries to reach the others. A peer that starts
+/// later waits for this member, which may be restarted.
 const TELLS: Duration = Duration::from_secs(5);
 
 /// The step of a member that ends before it joins, as the others' errors name it.
@@ -42,7 +42,7 @@ pub(crate) fn step_of(why: Reason) -> &'static str {
     if why == Reason::Declined { "admission of the job" } else { "start-up" }
 }
 
-/// News that a member ended before it joined, for peers that may not have heard so: see
+/// News that a member ended before it joined, for peers that may not know it yet. See
 /// [`connect_or_news`](crate::connect_or_news).
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct News {
@@ -52,14 +52,14 @@ pub struct News {
 }
 
 /// Tells the peers that this member ends before it joins, because of `why`, which is
-/// [`Reason::Local`] or [`Reason::Declined`]. Returns when all have heard it, at the latest after
-/// five seconds or `connect_timeout`.
+/// [`Reason::Local`] or [`Reason::Declined`]. Returns when all peers have been told, at the latest
+/// after five seconds or `connect_timeout`.
 ///
 /// The digests of job and parameters may be zeros if this member does not know them. Peers that
-/// share a port among runs then do not learn of it, since they cannot tell which run is meant.
+/// share a port among runs are then not told, since they cannot determine which run is meant.
 ///
 /// # Errors
-/// [`NetError::Config`], [`NetError::Expired`] and [`NetError::Io`] if it cannot reach any peer.
+/// [`NetError::Config`], [`NetError::Expired`] and [`NetError::Io`] if no peer can be reached.
 pub fn excuse(
     cfg: &SessionConfig,
     identity: &Identity,
@@ -69,12 +69,12 @@ pub fn excuse(
     say(cfg, identity, listener, &Excuse { why, of: None, told: Mutex::default() })
 }
 
-/// Tells the peers that may not have heard `news`, because of which this member ends. Returns when
-/// all of them have, at the latest after five seconds or `connect_timeout`. Call it with the
-/// arguments of [`connect_or_news`](crate::connect_or_news).
+/// Tells `news`, because of which this member ends, to the peers that may not know it. Returns when
+/// all of them have been told, at the latest after five seconds or `connect_timeout`. Call it with
+/// the arguments of [`connect_or_news`](crate::connect_or_news).
 ///
 /// # Errors
-/// As [`excuse`].
+/// The errors of [`excuse`].
 pub fn retell(
     cfg: &SessionConfig,
     identity: &Identity,
@@ -117,14 +117,14 @@ impl Joining<'_> {
         });
     }
 
-    /// Dials `peer` until it has been told, this party gives up, or `peer` can evidently not be
-    /// told.
+    /// Dials `peer` until it has been told, this party gives up, or it is clear that `peer` cannot
+    /// be told.
     fn tell(&self, peer: &PeerConfig, address: &str) {
         let mut backoff = BACKOFF.0;
         while !self.has_told(peer.id) && self.guard.check().is_ok() {
             match self.tell_once(peer, address) {
                 Ok(()) => return self.told(peer.id),
-                // It lists another key for this member, or none.
+                // The peer lists another key for this member, or none.
                 Err(NetError::Unlisted { .. } | NetError::Expired { .. }) => return,
                 Err(_) => {}
             }
@@ -137,8 +137,8 @@ impl Joining<'_> {
         let ours = self.hello(peer.id, CONTROL_LANE, Flow::FromDialer, GreetingRole::Dialer);
         let (_, _, theirs) = self.greeted(peer, address, &ours)?;
         if theirs.full && self.excuse.is_some_and(|excuse| excuse.of.is_some()) {
-            // It still has a link from this member's attempt to join, and has not yet seen that it
-            // closed.
+            // The peer still has a link from this member's attempt to join, and has not yet noticed
+            // that it closed.
             return Err(NetError::Closed { peer: Some(peer.id), step: "handshake".to_owned() });
         }
         Ok(())
@@ -148,7 +148,7 @@ impl Joining<'_> {
         self.excuse.is_some_and(|excuse| lock(&excuse.told).contains(&peer))
     }
 
-    /// Records that `peer` has heard why this member ends.
+    /// Records that `peer` has been told why this member ends.
     pub(crate) fn told(&self, peer: PartyId) {
         let first = self.excuse.is_some_and(|excuse| lock(&excuse.told).insert(peer));
         if first && self.awaited.fetch_sub(1, Ordering::SeqCst) == 1 {
@@ -157,8 +157,8 @@ impl Joining<'_> {
         }
     }
 
-    /// The error of a session that `by` ends because of `peer`, as its hello says; the two may be
-    /// the same.
+    /// The error of a session that `by` ends because of `peer`, according to its hello. The two may
+    /// be the same.
     pub(crate) fn ended_by(&self, by: PartyId, peer: PartyId, why: Reason) -> NetError {
         let (shared, step) = (self.watched.shared(), step_of(why));
         shared.knows(by);
@@ -176,13 +176,13 @@ impl Joining<'_> {
     /// themselves.
     pub(crate) fn news(&self, e: &NetError) -> Option<News> {
         let NetError::Aborted { peer: Some(of), by, why, .. } = *e else { return None };
-        // A party has links with all and tells all itself; a client tells the parties.
+        // A party has links with all members and tells them itself; a client tells the parties.
         if of != by || !of.is_client() || !why.is_excuse() {
             return None;
         }
         let (knowing, links) = (self.watched.shared().knowing(), lock(&self.links));
         let unheard = self.cfg.peers.iter().map(|peer| peer.id).filter(|&peer| {
-            // The others hear it over the control link.
+            // The others are told over the control link.
             let hears = links.contains_key(&Slot { peer, lane: CONTROL_LANE, sends: true });
             peer.is_client() && peer != of && !hears && !knowing.contains(&peer)
         });

@@ -1,7 +1,7 @@
-//! Entry points for fuzz targets and for the test below: bytes from strangers and peers reach this
-//! crate's decoders.
+//! Entry points for fuzz targets and for the test below, through which bytes from strangers and
+//! peers reach the decoders of this crate.
 //!
-//! Each function takes any bytes, panics if an invariant fails, and otherwise returns.
+//! Each function accepts any bytes, and panics only if an invariant fails.
 
 use hushwire_machine::{NetError, PartyId, Reason, SessionId, printable};
 
@@ -14,7 +14,7 @@ use crate::{
     subject::common_name,
 };
 
-/// Parses a certificate's dates and name; whatever is parsed can be printed.
+/// Parses a certificate's dates and name. Everything that is parsed can be printed.
 pub fn certificate(bytes: &[u8]) {
     if let Some(validity) = Validity::of(bytes) {
         assert!(printable(&validity.to_string()).len() >= "1970-01-01 to 1970-01-01".len());
@@ -24,7 +24,7 @@ pub fn certificate(bytes: &[u8]) {
     }
 }
 
-/// Parses the first bytes on a connection: at most a record is asked for, and encoding a decoded
+/// Parses the first bytes on a connection. At most one record is asked for, and encoding a decoded
 /// hello gives the same bytes.
 pub fn hello(bytes: &[u8]) {
     for tls in [false, true] {
@@ -58,7 +58,7 @@ pub fn hello(bytes: &[u8]) {
     }
 }
 
-/// Parses a peer's notice: encoding a decoded notice gives the same bytes, and its text cannot
+/// Parses a peer's notice. Encoding a decoded notice gives the same bytes, and its text cannot
 /// disturb a terminal.
 pub fn notice(bytes: &[u8]) {
     let said = padded::<NOTICE_BYTES>(bytes);
@@ -133,13 +133,13 @@ mod of_records {
     }
 
     /// Plays a peer that holds the keys and sends records of any kind, between any bytes. The link
-    /// must end with an error or give its caller the data that was sealed, in order, and must never
+    /// must either end with an error or give its caller the sealed data in order. It must never
     /// wait while it can open something.
     ///
     /// `script` holds operations: a byte for the kind, a byte for the length, and that many bytes.
     ///
     /// # Panics
-    /// If an invariant fails.
+    /// Panics if an invariant fails.
     pub fn records(script: &[u8]) {
         let mut script = script.iter().copied();
         let mut number = 0;
@@ -152,7 +152,7 @@ mod of_records {
             let bytes = usize::from(script.next().unwrap_or(0));
             let mut text: Vec<u8> = script.by_ref().take(bytes).collect();
             let content = match what % 8 {
-                // Long records as well.
+                // Some records are long.
                 0 => {
                     text = text.repeat(1 + bytes % 64);
                     ContentType::ApplicationData

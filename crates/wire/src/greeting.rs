@@ -1,4 +1,10 @@
-//! One connection of a session, from the first byte to the judged hellos, on either side.
+//! The handshake of one connection of a session, at either end: from the first byte to the
+//! comparison of hellos.
+//!
+//! Over TLS, hellos are sent after the TLS handshake, and a peer is known by its pin. Without TLS,
+//! the number that a peer claims is believed. The listener judges the dialler's hello, and admits
+//! the connection in the [`roster`](crate::roster) before it answers. An error ends the session
+//! only if it comes from a known peer.
 
 use std::{io, sync::atomic::AtomicBool, time::Duration};
 
@@ -20,10 +26,10 @@ use crate::{
     transport,
 };
 
-/// LOCAL: how long an accepted connection may take to greet, from its first words on.
+/// LOCAL: the time that an accepted connection may take for the handshake, from its first bytes on.
 const GREETING: Duration = Duration::from_secs(10);
 
-/// A dialled connection, the certificate of its other end, and the hello of that.
+/// A dialled connection, with the certificate and the hello of its other end.
 type Answered = (Box<dyn Duplex>, Option<ShownCertificate>, Hello);
 
 /// An admitted connection and its slot.
@@ -41,7 +47,7 @@ impl Joining<'_> {
         let flow = if slot.sends { Flow::FromDialer } else { Flow::FromListener };
         let ours = self.hello(peer.id, slot.lane, flow, GreetingRole::Dialer);
         let (link, shown, theirs) = self.greeted(peer, address, &ours)?;
-        // The peer only probes its own peers: it may still join.
+        // The peer only probes its own peers, and may still join.
         if theirs.session == SessionId::PROBE {
             return Err(only_looks(peer.id));
         }
@@ -91,9 +97,10 @@ impl Joining<'_> {
         Ok((link, shown, theirs))
     }
 
-    /// Greets on an accepted connection, until `out` is set; calls `proved` when the peer has
-    /// proved its identity. `None` if it was for another session of this port, which has it now.
-    /// The error's flag says whether it ends the session: only a known peer's does.
+    /// Runs the handshake on an accepted connection, until `out` is set. Calls `proved` when the
+    /// peer has proved its identity. `None` if the connection was for another session of this port,
+    /// to which it was passed. The error's flag says whether the error ends the session: only that
+    /// of a known peer does.
     pub(crate) fn greet(
         &self,
         visitor: Visitor,
@@ -110,7 +117,7 @@ impl Joining<'_> {
         let pins = port.is_none().then(|| self.cfg.peers.iter().map(|peer| peer.pin).collect());
         let accepted = transport::accepted(stream, self.cfg, &self.tls, pins, &guard, &first);
         let (mut link, shown) = accepted.map_err(|e| match outdated(&e).and_then(|o| holder(o.pin)) {
-            // It holds the key, but its certificate has expired and proves nothing.
+            // The peer holds the key, but its certificate has expired and proves nothing.
             Some(peer) => (false, self.outdated_peer(peer, e)),
             None => stranger(None)(e),
         })?;
@@ -120,12 +127,12 @@ impl Joining<'_> {
         }
         let mut bytes = [0; HELLO_BYTES];
         match <[u8; HELLO_BYTES]>::try_from(first) {
-            // Without TLS, the first words are the hello.
+            // Without TLS, the first bytes are the hello.
             Ok(hello) if shown.is_none() => bytes = hello,
             _ => guard.recv(&mut *link, &mut bytes).map_err(stranger(pinned))?,
         }
-        // A peer says nothing more before this side's answer. A peer that has left meanwhile, as at
-        // the end of an earlier session on this port, is not judged.
+        // A peer sends nothing more before this endpoint's answer. A peer that has left in the
+        // meantime, as at the end of an earlier session on this port, is not judged.
         match link.try_recv(&mut [0]) {
             Ok(0) => {}
             Ok(_) => return Err(stranger(pinned)(io::ErrorKind::InvalidData.into())),
@@ -144,8 +151,8 @@ impl Joining<'_> {
         self.welcome(guest, &guard).map(Some)
     }
 
-    /// The error of a peer whose certificate does not hold; it is recorded among the sights of that
-    /// peer.
+    /// The error of a peer whose certificate is not valid today. It is recorded among the sights of
+    /// that peer.
     fn outdated_peer(&self, peer: PartyId, e: io::Error) -> NetError {
         let NetError::Expired { peer: of, what } =
             handshake_error(self.cfg.me, self.tls.pin(), Some(peer), e)
@@ -161,13 +168,13 @@ impl Joining<'_> {
         NetError::Expired { peer: of, what }
     }
 
-    /// Limits the time of one connection's greeting.
+    /// Limits the time of one connection's handshake.
     pub(crate) fn greeting_guard<'g>(&'g self, out: Option<&'g AtomicBool>) -> Guard<'g> {
         Guard { given_up: &self.heard_all, out, ..self.guard }.within(GREETING)
     }
 
-    /// Judges and answers a connection that has sent its hello. The error's flag says whether it
-    /// ends the session.
+    /// Judges and answers a connection that has sent its hello. The error's flag says whether the
+    /// error ends the session.
     pub(crate) fn welcome(&self, guest: Guest, guard: &Guard<'_>) -> Result<Admitted, (bool, NetError)> {
         let Guest { mut link, shown, hello: bytes } = guest;
         let stranger =
@@ -181,9 +188,10 @@ impl Joining<'_> {
         };
         let peer = match (shown.is_some(), self.cfg.kin) {
             (true, false) => pinned,
-            // It has the key that all of them have, and says which of them it is.
+            // The peer has the key that all processes of its member have, and claims to be this one
+            // of them.
             (true, true) => pinned.and(claimed),
-            // Without TLS, a peer's claim of its number is believed.
+            // Without TLS, the number that a peer claims is believed.
             (false, _) => claimed,
         };
         let Some(peer) = self.cfg.peers.iter().find(|p| Some(p.id) == peer) else {
@@ -198,14 +206,14 @@ impl Joining<'_> {
         let mut ours = self.hello(peer.id, lane, flow, GreetingRole::Listener);
         let mut answer =
             |ours: &Hello| guard.send(&mut *link, &ours.encode()).map_err(stranger(Some(peer.id)));
-        // A probe has its answer, and the session goes on waiting.
+        // A probe gets its answer, and the session continues to wait.
         if Hello::is_probe(&bytes) {
             answer(&ours)?;
             return Err((false, only_looks(peer.id)));
         }
         if self.excuse.is_some() {
-            // The peer compares no other field with it. A member without a job does not know the
-            // numbers of clients.
+            // The peer compares no other field of the answer. A member without a job does not know
+            // the numbers of clients.
             ours.to = claimed.unwrap_or(peer.id);
             answer(&ours)?;
             self.told(peer.id);
@@ -224,7 +232,7 @@ impl Joining<'_> {
                 let what = "another process with its key joined before".to_owned();
                 return Err((false, NetError::Duplicate { peer: Some(peer.id), what }));
             }
-            // It has proved its identity, whether this answer arrives or not.
+            // The peer has proved its identity, whether this answer arrives or not.
             let _ = answer(&ours);
             if *of == Some(self.cfg.me) {
                 return Err((false, of_an_earlier_process(peer.id)));
@@ -234,14 +242,15 @@ impl Joining<'_> {
         let judged = theirs.map_err(|bad| bad_hello(Some(peer.id), &bad));
         let theirs = match judged.and_then(|theirs| ours.judge(&theirs, peer.id).map(|()| theirs)) {
             Ok(theirs) => theirs,
-            // Both sides report the difference.
+            // Both ends report the difference.
             Err(e) => {
                 answer(&ours)?;
                 return Err((true, e));
             }
         };
         let slot = Slot { peer: peer.id, lane, sends: flow == Flow::FromListener };
-        // Admits before it answers, since the answer tells the other side that it is in.
+        // The connection is admitted before the answer, since the answer tells the peer that it is
+        // admitted.
         let admission = match self.roster.admit_patiently(slot, theirs.nonce, || guard.check().is_ok()) {
             Ok(admission) => admission,
             Err(NotAdmitted::Duplicate) => {
@@ -308,7 +317,7 @@ impl Joining<'_> {
     }
 }
 
-/// The alerts by which a side refuses a certificate, in any implementation of TLS.
+/// The alerts by which an endpoint refuses a certificate, in any implementation of TLS.
 const REFUSALS: [AlertDescription; 6] = [
     AlertDescription::CertificateUnknown,
     AlertDescription::BadCertificate,
@@ -318,8 +327,8 @@ const REFUSALS: [AlertDescription; 6] = [
     AlertDescription::AccessDenied,
 ];
 
-/// An error before the other end has proved its identity. An alert is not yet a peer's word:
-/// anybody who answers can send one in the clear.
+/// The error of a handshake before the peer has proved its identity. An alert does not prove to
+/// come from the peer: anyone who answers can send one in the clear.
 pub(crate) fn unproven_error(peer: Option<PartyId>, e: io::Error) -> NetError {
     if let Some(outdated) = outdated(&e) {
         return NetError::Expired { peer, what: outdated.into_text() };
@@ -333,8 +342,8 @@ pub(crate) fn unproven_error(peer: Option<PartyId>, e: io::Error) -> NetError {
     }
 }
 
-/// An error of a handshake. An alert about this party's certificate comes from a peer that has
-/// proved its identity, or from a dialler, whose errors end nothing.
+/// The error of a handshake. An alert about this party's certificate comes from a peer that has
+/// proved its identity, or reaches a dialler, whose errors end nothing.
 pub(crate) fn handshake_error(me: PartyId, own: Pin, peer: Option<PartyId>, e: io::Error) -> NetError {
     let e = unproven_error(peer, e);
     let NetError::Tls { source, .. } = &e else { return e };
@@ -350,14 +359,14 @@ pub(crate) fn handshake_error(me: PartyId, own: Pin, peer: Option<PartyId>, e: i
     }
 }
 
-/// The error of a peer that ends because of an earlier process of this member; the peer may join
+/// The error of a peer that ends because of an earlier process of this member. The peer may join
 /// again.
 fn of_an_earlier_process(peer: PartyId) -> NetError {
     let source = io::Error::other("it ends a run that an earlier process of this member could not join");
     NetError::Io { peer: Some(peer), step: "handshake".to_owned(), source }
 }
 
-/// The error of a peer that is up and not yet in a session.
+/// The error of a peer that runs and has not joined a session yet.
 fn only_looks(peer: PartyId) -> NetError {
     let source = io::Error::other("it runs `hushwire doctor` now, and may come yet");
     NetError::Io { peer: Some(peer), step: "handshake".to_owned(), source }

@@ -1,7 +1,8 @@
-//! Accepted connections on their way to another process, with the bytes that were read of them.
+//! Accepted connections that are handed to another process, with the bytes that were read from
+//! them.
 //!
-//! Both processes are of one user on one host. A message has a byte that names this form, then the
-//! bytes that were read, and one descriptor.
+//! Both processes belong to one user on one host. A message has a byte that identifies the format,
+//! then the bytes that were read, and one descriptor.
 
 use crate::{
     tcp,
@@ -22,18 +23,18 @@ use std::{
     os::fd::{AsFd, BorrowedFd, OwnedFd},
 };
 
-/// The first byte of each message. It changes with their form.
+/// The first byte of each message. It changes with the format.
 const TAG: u8 = 0xA2;
-/// A first record of TLS, at most.
+/// The most bytes of a first record of TLS.
 const FIRST_BYTES: usize = HEADER_BYTES + RECORD_BYTES;
 
-/// The accepting process's end: it hands connections to the process that has the other end, which
-/// makes a [`Listener`](crate::Listener) of it.
+/// The end of the accepting process. It hands connections to the process that has the other end,
+/// which makes a [`Listener`](crate::Listener) of it.
 pub struct HandOver(OwnedFd);
 
 impl HandOver {
-    /// Both ends. The second one is for the other process, and closes when a program is executed
-    /// unless it is passed on.
+    /// Makes both ends. The second one is for the other process. It closes when a program is
+    /// executed, unless it is passed on.
     ///
     /// # Errors
     /// The system has no more descriptors.
@@ -43,12 +44,12 @@ impl HandOver {
         Ok((Self(one), other))
     }
 
-    /// Hands a connection over, with the bytes that were read of it. The other process has a
-    /// descriptor of its own by then.
+    /// Hands a connection over, with the bytes that were read from it. Once this returns, the other
+    /// process has its own descriptor.
     ///
     /// # Errors
-    /// `WouldBlock` if the other process has too many to take, `ConnectionReset` or `BrokenPipe` if
-    /// it ended, `InvalidInput` if more was read than the first record.
+    /// `WouldBlock` if the other process has too many connections waiting, `ConnectionReset` or
+    /// `BrokenPipe` if it ended, `InvalidInput` if more was read than the first record.
     pub fn give(&self, stream: &TcpStream, first: &[u8]) -> io::Result<()> {
         if first.len() > FIRST_BYTES {
             return Err(ErrorKind::InvalidInput.into());
@@ -63,7 +64,7 @@ impl HandOver {
         let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
         loop {
             match sendmsg(&self.0, &message, &mut ancillary, flags) {
-                // A message goes whole.
+                // A message is sent whole or not at all.
                 Ok(_) => return Ok(()),
                 Err(Errno::INTR) => {}
                 Err(e) => return Err(e.into()),
@@ -72,7 +73,7 @@ impl HandOver {
     }
 }
 
-/// The other end.
+/// The end of the receiving process.
 pub(crate) struct Handed(OwnedFd);
 
 impl Handed {
@@ -84,7 +85,7 @@ impl Handed {
         Ok(Self(from))
     }
 
-    /// The next connection; `None` if none is there.
+    /// Takes the next connection; `None` if there is none.
     pub(crate) fn take(&self, socket_buffer: Option<usize>) -> io::Result<Option<(TcpStream, Vec<u8>)>> {
         // Space for more than one descriptor, so that surplus ones are seen and closed.
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(8))];

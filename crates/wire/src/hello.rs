@@ -1,4 +1,4 @@
-//! The first message of both ends of a connection; each compares it with its own.
+//! The first message of both ends of a connection. Each end compares it with its own.
 //!
 //! ```text
 //!  byte  0        8      10     11     12        28        60        92
@@ -13,11 +13,11 @@
 //!        +------+-------+------+------+-----+------+------+----+------+-------+
 //! ```
 //! Numbers are little endian. The first 28 bytes have the same layout in every version, so that
-//! releases which disagree can still name each other and recognise a probe ([`SessionId::PROBE`]).
-//! A listener answers a hello that it disagrees with, so that a mismatch is an error on both sides.
-//! The nonce tells processes with one key apart (see [`roster`](crate::roster)); to a second
-//! process the listener says `full` and closes. A member that ends before it joins says so in
-//! `ends`, one of a closed set of reasons (see [`excuse`](crate::excuse)); if another member is the
+//! releases that disagree can still name each other and recognize a probe ([`SessionId::PROBE`]). A
+//! listener answers a hello that it disagrees with, so that a mismatch is an error at both ends.
+//! The nonce tells processes with one key apart (see [`roster`](crate::roster)). The listener
+//! answers a second process with `full` and closes. A member that ends before it joins sends the
+//! reason in `ends`, one of a closed set (see [`excuse`](crate::excuse)). If another member is the
 //! reason, `of` names that member.
 
 use hushwire_fault::{IntoText, Text};
@@ -29,7 +29,7 @@ use crate::{
     slot::CONTROL_LANE,
 };
 
-/// AGREEMENT: the bytes of a hello.
+/// AGREEMENT: the size of a hello in bytes.
 pub(crate) const HELLO_BYTES: usize = 128;
 /// AGREEMENT: the first bytes of every hello.
 const MAGIC: [u8; 8] = *b"hushwire";
@@ -41,20 +41,20 @@ const RESERVED: core::ops::Range<usize> = 102..112;
 /// The direction of data on a connection.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) enum Flow {
-    /// From the side that dialled to the side that listened.
+    /// From the endpoint that dialled to the one that listened.
     FromDialer,
     /// From the listener to the dialler: a client does not listen and dials for both directions.
     FromListener,
 }
 
-/// The way in which a side came to the connection.
+/// An endpoint's role in making the connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum GreetingRole {
     Dialer,
     Listener,
 }
 
-/// One side's view of a connection.
+/// One endpoint's view of a connection.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Hello {
     pub(crate) version: u16,
@@ -69,7 +69,7 @@ pub(crate) struct Hello {
     pub(crate) role: GreetingRole,
     /// Whether data moves in shared memory after the hellos; otherwise it moves on this connection.
     pub(crate) shm: bool,
-    /// A listener's answer that another process of the dialler's member is in the session.
+    /// In a listener's answer: whether another process of the dialler's member is in the session.
     pub(crate) full: bool,
     /// The reason why this member ends before it joins.
     pub(crate) ends: Option<Reason>,
@@ -79,14 +79,14 @@ pub(crate) struct Hello {
     pub(crate) nonce: Nonce,
 }
 
-/// The reason why bytes are not a hello of this version.
+/// The reason why bytes are not a valid hello of this version.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum BadHello {
-    /// Not a hello of Hushwire.
+    /// The bytes are not a hello of Hushwire.
     Magic,
-    /// A hello of another release, which names its sender.
+    /// The hello of another release; it names its sender.
     Version { version: u16, from: PartyId },
-    /// A field has a value that is not allowed.
+    /// A field has an invalid value.
     Field(&'static str),
 }
 
@@ -188,7 +188,7 @@ impl Hello {
         bytes[..8] == MAGIC && bytes[12..28] == SessionId::PROBE.0
     }
 
-    /// Compares this side's hello with the one from `peer`. Both sides name the same field.
+    /// Compares this endpoint's hello with the one from `peer`. Both ends name the same field.
     pub(crate) fn judge(&self, theirs: &Self, peer: PartyId) -> Result<(), NetError> {
         let hex32 = |digest: &[u8; 32]| Text::from(hex::encode(digest));
         let place = |shm| Text::from(if shm { "shared memory" } else { "the connection" });

@@ -98,12 +98,12 @@ fn each_bad_field_is_named() {
     assert_eq!(spoilt(98, 2), Err(BadHello::Field("transport")));
     // Only a listener may set it.
     assert_eq!(spoilt(99, 1), Err(BadHello::Field("answer")));
-    // A member gives its own reason: death and cheating are not among them, and other codes do not
-    // exist.
+    // A member gives its own reason. Death and cheating are not valid reasons, and other codes do
+    // not exist.
     for code in [1, 3, 9, 10, 19, 255] {
         assert_eq!(spoilt(100, code), Err(BadHello::Field("reason to end")), "{code}");
     }
-    // A member without a reason; a member that names itself as another one.
+    // The first names a member without a reason; the second names its sender as another member.
     assert_eq!(spoilt(101, 1), Err(BadHello::Field("member that ends")));
     let itself = Hello { ends: Some(Reason::Declined), of: Some(PartyId(1)), ..hello() };
     assert_eq!(Hello::decode(&itself.encode()), Err(BadHello::Field("member that ends")));

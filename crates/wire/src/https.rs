@@ -1,7 +1,7 @@
-//! TLS with the parties' keys for HTTP: the server of clients, and the daemons among themselves.
+//! TLS with the parties' keys for HTTP: between clients and the server, and among daemons.
 //!
 //! Certificates, pins, ciphers and checks are those of sessions. The record layer is that of
-//! rustls, since HTTP libraries bring their own.
+//! rustls, since HTTP libraries bring their own transport.
 
 use crate::{Identity, Pin, tls::TlsSide};
 use rustls::{ClientConfig, Error, ServerConfig, pki_types::CertificateDer};
@@ -11,32 +11,33 @@ use std::sync::Arc;
 pub struct Https(TlsSide);
 
 impl Https {
-    /// With a party's key.
+    /// Makes the TLS configuration of a party with this key.
     #[must_use]
     pub fn new(identity: &Identity) -> Self {
         Self(TlsSide::new(identity))
     }
 
-    /// A server that anybody may dial; tokens say who it is.
+    /// A server that accepts all clients. Tokens authenticate them.
     ///
     /// # Errors
-    /// The key does not do for TLS.
+    /// The key cannot be used for TLS.
     pub fn open_server(&self) -> Result<Arc<ServerConfig>, Error> {
         self.0.open_server().map(http)
     }
 
-    /// A server for the holders of these pins, and nobody else.
+    /// A server that accepts only the holders of these pins.
     ///
     /// # Errors
-    /// As [`Https::open_server`].
+    /// The errors of [`Https::open_server`].
     pub fn server(&self, pins: Vec<Pin>) -> Result<Arc<ServerConfig>, Error> {
         self.0.server(self.0.pinned(pins)).map(http)
     }
 
-    /// For dialling the holder of one of these pins. The name in the greeting is sent.
+    /// A client that dials the holder of one of these pins. The server's name is sent in the TLS
+    /// greeting.
     ///
     /// # Errors
-    /// As [`Https::open_server`].
+    /// The errors of [`Https::open_server`].
     pub fn client(&self, pins: Vec<Pin>) -> Result<Arc<ClientConfig>, Error> {
         let mut config = self.0.client(self.0.pinned(pins))?;
         (config.enable_sni, config.enable_secret_extraction) = (true, false);

@@ -1,4 +1,7 @@
-//! A party's certificate and key, and the pin by which peers recognise it.
+//! A party's certificate and key, and the pin by which peers recognize it.
+//!
+//! A certificate is self-signed. Peers list its pin, which is the SHA-256 fingerprint of the
+//! certificate. They check its dates, and ignore the name in it.
 
 use core::{fmt, str::FromStr};
 use std::{
@@ -17,7 +20,7 @@ use zeroize::Zeroizing;
 
 use crate::{Validity, subject::common_name};
 
-/// The SHA-256 fingerprint of a certificate's DER form. Whoever holds the certificate's key is the
+/// The SHA-256 fingerprint of a certificate in DER form. The holder of the certificate's key is the
 /// peer.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Pin(pub [u8; 32]);
@@ -53,8 +56,8 @@ impl FromStr for Pin {
     }
 }
 
-/// The reason why an identity could not be made or read. Its text is [`cause`](Self::cause), then
-/// [`remedy`](Self::remedy).
+/// The reason why an identity could not be made or read. Its text is the [`cause`](Self::cause),
+/// then the [`remedy`](Self::remedy).
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum IdentityError {
@@ -124,7 +127,7 @@ impl Identity {
     /// Makes a key and a certificate that is valid for a year; see [`Identity::generate_for`].
     ///
     /// # Errors
-    /// As [`Identity::generate_for`].
+    /// The errors of [`Identity::generate_for`].
     pub fn generate(name: &str) -> Result<Self, IdentityError> {
         Self::generate_for(name, Validity::lasting(Validity::DEFAULT))
     }
@@ -178,14 +181,14 @@ impl Identity {
         self.pin
     }
 
-    /// The time in which peers accept the certificate.
+    /// The dates between which peers accept the certificate.
     #[must_use]
     pub fn validity(&self) -> Validity {
         self.validity
     }
 
-    /// The pin and dates of the first certificate in PEM text, with or without a key: a party
-    /// file's entry for a peer.
+    /// The pin and dates of the first certificate in PEM text, with or without a key. A party file
+    /// lists these for a peer.
     ///
     /// # Errors
     /// There is no certificate, or it is damaged.
@@ -242,7 +245,7 @@ mod tests {
     #[test]
     fn a_certificate_holds_as_long_as_asked() {
         let second = |n| UNIX_EPOCH + std::time::Duration::from_secs(n);
-        // A range across 2050, where X.509 changes its format of dates.
+        // The range includes 2050, where X.509 changes its format of dates.
         let asked = Validity { not_before: second(1_800_000_000), not_after: second(2_600_000_000) };
         let identity = Identity::generate_for("a", asked).unwrap_or_else(|e| panic!("{e}"));
         assert_eq!(identity.validity(), asked);

@@ -1,4 +1,7 @@
 //! The state of a member that joins a session, or that tells the others why it does not.
+//!
+//! The threads of a member that dial, accept and wait share one [`Joining`]. It has the links by
+//! slot, the handshakes in progress, the observations of missing members, and the errors so far.
 
 use hushwire_fault::Text;
 use std::{
@@ -28,19 +31,19 @@ use crate::{
     watch::{Half, Watching},
 };
 
-/// LOCAL: the wait after a refused connection; it doubles up to the second value.
+/// LOCAL: the wait after a refused connection. It doubles up to the second value.
 pub(crate) const BACKOFF: (Duration, Duration) = (Duration::from_millis(10), Duration::from_millis(200));
 
-/// LOCAL: how long the listener of a party that gave up still answers, so that peers that dial it
-/// learn the reason.
+/// LOCAL: the time during which the listener of a party that gave up still answers, so that peers
+/// that dial it learn the reason.
 pub(crate) const GRACE: Duration = Duration::from_millis(500);
 /// The description of a peer that accepted the connection and has not answered.
 const MUTE: &str = "it takes the connection and does not greet";
-/// LOCAL: how long this process may lack descriptors before it gives up.
+/// LOCAL: the time during which this process may lack descriptors before it gives up.
 const SHORTAGE: Duration = Duration::from_secs(3);
 
-/// Checks the configuration and prepares a member to connect to the others: to join, or to tell
-/// them `excuse`.
+/// Checks the configuration and prepares a member to connect to the others, either to join or to
+/// tell them `excuse`.
 pub(crate) fn with_joining<T>(
     cfg: &SessionConfig,
     identity: &Identity,
@@ -99,15 +102,15 @@ pub(crate) struct Excuse {
     pub(crate) told: Mutex<BTreeSet<PartyId>>,
 }
 
-/// A connection that greets on a thread of its own.
+/// A connection whose handshake runs on a thread of its own.
 pub(crate) struct Greeter {
     pub(crate) number: u64,
     pub(crate) origin: Origin,
-    /// Set to end the greeting.
+    /// The flag that ends the handshake.
     pub(crate) out: Arc<AtomicBool>,
 }
 
-/// A member that connects to the others; its threads share it.
+/// A member that connects to the others. Its threads share it.
 pub(crate) struct Joining<'a> {
     pub(crate) cfg: &'a SessionConfig,
     pub(crate) tls: TlsSide,
@@ -115,7 +118,8 @@ pub(crate) struct Joining<'a> {
     /// The excuse of a member that ends and tells the others why.
     pub(crate) excuse: Option<&'a Excuse>,
     pub(crate) guard: Guard<'a>,
-    /// Whether all peers have heard the excuse: whoever still greets is a stranger.
+    /// Whether all peers have been told the excuse. Connections that still run a handshake are then
+    /// from strangers.
     pub(crate) heard_all: AtomicBool,
     /// Whether all connections were there at some time in this round.
     pub(crate) complete: AtomicBool,
@@ -125,7 +129,7 @@ pub(crate) struct Joining<'a> {
     pub(crate) links: Mutex<BTreeMap<Slot, Option<Box<dyn Duplex>>>>,
     /// The validity of the certificates of this party and its peers.
     pub(crate) certificates: Mutex<BTreeMap<PartyId, Validity>>,
-    /// Bumped when a link is there, and when the session is lost.
+    /// Bumped when a link is added, and when the session is lost.
     pub(crate) moved: Signal,
     pub(crate) watched: Watching,
     pub(crate) observer: Option<Observer>,
@@ -133,29 +137,29 @@ pub(crate) struct Joining<'a> {
     pub(crate) awaited: AtomicUsize,
     /// Rings when that number reaches 0.
     pub(crate) bell: Bell,
-    /// The number of threads that greet.
+    /// The number of threads that run handshakes.
     pub(crate) greeting: AtomicUsize,
-    /// The greetings, oldest first, of peers that have not proved their identity.
+    /// The handshakes of peers that have not proved their identity, oldest first.
     pub(crate) unproven: Mutex<Vec<Greeter>>,
-    /// The time since which this process has had no free descriptors.
+    /// The time since which this process has lacked descriptors.
     shortage: Mutex<Option<Instant>>,
     pub(crate) errors: Mutex<Vec<NetError>>,
-    /// The number of refused connections, and the time and reason of the last one.
+    /// The number of refused connections, with the time and reason of the last one.
     pub(crate) refused: Mutex<Option<(usize, Instant, Text)>>,
-    /// What this party has seen of missing members.
+    /// The observations of missing members.
     pub(crate) sights: Mutex<Sights>,
 }
 
 impl Joining<'_> {
-    /// The error of a member whose program stops it.
+    /// The error of a member that its program stops.
     pub(crate) fn stopped(&self) -> Option<NetError> {
         let (by, step, why) = (self.cfg.me, "connect".to_owned(), Reason::Interrupted);
         let stop = self.guard.stop.is_some_and(|stop| stop.load(Ordering::SeqCst));
         stop.then_some(NetError::Aborted { peer: Some(by), by, step, why })
     }
 
-    /// Whether nothing is left to dial or to accept. Then all threads of this round end, and a peer
-    /// that is lost later belongs to the next round.
+    /// Whether no connection remains to be dialled or accepted. All threads of this round then end,
+    /// and a peer that is lost later belongs to the next round.
     pub(crate) fn over(&self) -> bool {
         if self.excuse.is_some() {
             return self.awaited.load(Ordering::SeqCst) == 0;
@@ -166,7 +170,7 @@ impl Joining<'_> {
         self.complete.load(Ordering::SeqCst)
     }
 
-    /// Drops the connections of lost peers; true if there were lost peers.
+    /// Drops the connections of lost peers. Returns whether there were any.
     pub(crate) fn clear_gone(&self) -> bool {
         let gone = self.watched.shared().take_gone();
         if gone.is_empty() {
@@ -189,7 +193,7 @@ impl Joining<'_> {
     pub(crate) fn slots(&self, wanted: impl Fn(Slot, bool) -> bool) -> Vec<Slot> {
         let mut slots = Vec::new();
         for peer in &self.cfg.peers {
-            // The control link comes first: from then on the peer's death is noticed.
+            // The control link comes first, since it reveals the peer's death from then on.
             for lane in iter::once(CONTROL_LANE).chain(0..self.cfg.lanes_with(peer.id)) {
                 for sends in [true, false] {
                     let slot = Slot { peer: peer.id, lane, sends };
@@ -203,7 +207,7 @@ impl Joining<'_> {
         slots
     }
 
-    /// Records that somebody accepted the connection; nothing more is known until it greets.
+    /// Records that a process accepted the connection. Nothing more is known until its handshake.
     pub(crate) fn connected(&self, peer: PartyId, address: &str) {
         let is_known =
             lock(&self.sights).dialled.get(&peer).is_some_and(|before| before.sort != Sort::NoListener);
@@ -218,7 +222,7 @@ impl Joining<'_> {
         if self.guard.check().is_ok() {
             sights.dialled.insert(peer, tried);
         } else {
-            // The time is over and cut this attempt short: the attempt before says more.
+            // The timeout cut this attempt short, so the previous attempt is more informative.
             sights.dialled.entry(peer).or_insert(tried);
         }
     }
@@ -232,8 +236,8 @@ impl Joining<'_> {
         }
     }
 
-    /// Records that this process could not get another descriptor. That may pass; if it lasts, the
-    /// member gives up.
+    /// Records that this process could not get another descriptor. The member gives up if that
+    /// lasts.
     pub(crate) fn short_of_descriptors(&self, source: io::Error) {
         let now = Instant::now();
         if now - *lock(&self.shortage).get_or_insert(now) >= SHORTAGE {
@@ -241,7 +245,8 @@ impl Joining<'_> {
         }
     }
 
-    /// Keeps a connection with the process of this nonce, unless that process is gone by now.
+    /// Keeps a connection with the process that has this nonce, unless that process is already
+    /// gone.
     pub(crate) fn put(&self, slot: Slot, nonce: Nonce, link: Box<dyn Duplex>) {
         let mut links = lock(&self.links);
         if !self.roster.is_in(slot.peer, nonce) {

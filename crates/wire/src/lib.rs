@@ -2,14 +2,14 @@
 //! when a session ends.
 //!
 //! A [`Net`] of [`hushwire_machine`] holds the links of one party in one session and hands out its
-//! channels. [`connect`] makes it here, from TCP with TLS 1.3 and pinned certificates, or from Unix
+//! channels. [`connect`] makes it from TCP with TLS 1.3 and pinned certificates, or from Unix
 //! sockets and shared memory between processes of one user. [`LocalParties`] are all parties of a
 //! session in one process, over a real transport. [`Shape::apply`] gives a net the bandwidth and
 //! delay of another network.
 //!
-//! Between processes, a session also watches over itself. Heartbeats tell a slow party from a dead
-//! one, and a party that gives up names the culprit ([`Watch`]), so every [`NetError`] names the
-//! first cause. An [`Observer`] hears which party the session waits for.
+//! Between processes, a session also monitors liveness. Heartbeats distinguish a slow party from a
+//! dead one. A party that gives up names the culprit ([`Watch`]), so every [`NetError`] names the
+//! first cause. An [`Observer`] is told which party the session waits for.
 #![forbid(unsafe_code)]
 
 mod accept;

@@ -1,4 +1,7 @@
 //! The endpoint at which a party accepts its peers: a TCP port or a Unix socket.
+//!
+//! A [`Listener`] outlives sessions. It serves one session at a time, or many if it is shared. Its
+//! connections may also come from another process, which hands them over.
 
 use std::{
     io::{self, ErrorKind},
@@ -38,9 +41,9 @@ impl Listener {
     /// Listens on `addr`: `host:port`, `1.2.3.4:port`, `[::1]:port` or `unix:/path`.
     ///
     /// For port 0 the system chooses a port. It takes the first of a host name's addresses that
-    /// works. A Unix socket's file has mode 0600 and is removed when the listener is dropped; it
-    /// belongs in a directory that only its owner can write to. The file of a process that has
-    /// ended is replaced, the file of a living process is not.
+    /// works. A Unix socket's file has mode 0600 and is removed when the listener is dropped. Its
+    /// directory should be writable only by its owner. The file of a process that has ended is
+    /// replaced, the file of a living process is not.
     ///
     /// # Errors
     /// [`NetError::Listen`] if the name does not resolve, or the port or path is not available.
@@ -55,21 +58,21 @@ impl Listener {
         bound.map_err(|source| NetError::Listen { address: addr.to_owned(), source })
     }
 
-    /// Takes the connections that another process accepts and hands over with
+    /// Takes connections that another process accepts and hands over with
     /// [`HandOver`](crate::HandOver), whose other end is `from`. Peers dial `address`.
     ///
     /// # Errors
-    /// `from` is no such socket.
+    /// `from` is not such a socket.
     #[cfg(target_os = "linux")]
     pub fn handed(from: std::os::fd::OwnedFd, address: &str) -> io::Result<Self> {
         let socket = Socket::Handed(crate::handed::Handed::new(from)?);
         Ok(Self { socket, address: address.to_owned(), port: None })
     }
 
-    /// Lets many sessions with one key and transport join at the same time. Hellos tell them apart:
-    /// member, session, job and parameters. A hello that fits none of them is not answered, since
-    /// its session may begin here later. Therefore a peer with another job waits in vain, while
-    /// without sharing both sides would name the difference.
+    /// Lets many sessions with one key and transport join at the same time. Hellos tell them apart
+    /// by member, session, job and parameters. A hello that fits no session is not answered, since
+    /// its session may begin here later. A peer with another job therefore waits in vain. Without
+    /// sharing, both ends would name the difference.
     #[must_use]
     pub fn shared(self) -> Self {
         Self { port: Some(Port::default()), ..self }
@@ -100,7 +103,7 @@ impl Listener {
         }
     }
 
-    /// Refuses a `transport` that this listener cannot serve, before anybody waits for it.
+    /// Refuses a `transport` that this listener cannot serve, before any peer waits for it.
     pub(crate) fn check(&self, transport: TransportKind) -> Result<(), NetError> {
         if self.address.starts_with(UNIX_PREFIX) == transport.is_local() {
             return Ok(());
@@ -120,7 +123,7 @@ impl Listener {
         }
     }
 
-    /// Accepts a connection that waits; `None` if there is none.
+    /// Accepts a waiting connection; `None` if there is none.
     pub(crate) fn take(&self, socket_buffer: Option<usize>) -> io::Result<Option<Accepted>> {
         loop {
             let fresh = |stream: HostStream| (stream, Vec::new());
@@ -157,7 +160,7 @@ impl Listener {
     }
 }
 
-/// A connection, and the bytes that were read of it already.
+/// A connection, and the bytes that were already read from it.
 pub(crate) type Accepted = (HostStream, Vec<u8>);
 
 #[cfg(unix)]

@@ -1,11 +1,12 @@
-//! The waiting room of connections that have not yet sent a whole hello: on one thread, at little
-//! cost, for a limited time.
+//! The waiting room of connections that have not yet sent a whole hello. One thread serves them
+//! all, at little cost and for a limited time.
 //!
-//! Whoever finds the port can connect. A connection that sends nothing, or sends it slowly, costs a
-//! descriptor until the time limit or until a newer one evicts it. A thread and cryptography are
-//! spent only on connections that have sent all that a peer sends first (a TLS `ClientHello`, or a
-//! hello of this crate). If there are too many, the oldest connection of the address with the most
-//! is evicted, never a new one, so that peers who share an address with strangers still come in.
+//! Anyone who finds the port can connect. A connection that sends nothing, or sends slowly, costs a
+//! descriptor until the time limit or until a newer connection evicts it. A thread and cryptography
+//! are spent only on connections that have sent all that a peer sends first: a TLS `ClientHello`,
+//! or a hello of this crate. If there are too many, the address with the most connections loses its
+//! oldest one. A new connection is never evicted, so peers that share an address with strangers
+//! still get in.
 
 use std::{
     collections::BTreeMap,
@@ -29,14 +30,14 @@ use crate::{
     transport::HostStream,
 };
 
-/// LOCAL: how long a connection may take to say its first words. Unless packets are lost, they come
-/// with the connection.
+/// LOCAL: the time that a connection may take to send its first bytes. Unless packets are lost,
+/// they come with the connection.
 const FIRST_WORDS: Duration = Duration::from_secs(3);
 /// LOCAL: the number of connections that wait, in total and from one address.
 const WAITING: Crowd = Crowd { all: 256, of_one: 128 };
 /// LOCAL: the number of connections taken from the system's queue in one turn.
 const TAKEN: usize = 64;
-/// LOCAL: the wait for a thread that can greet.
+/// LOCAL: the time to wait until a thread is free to run the handshake.
 const SOON: Duration = Duration::from_millis(1);
 /// The first byte of a TLS handshake record.
 const HANDSHAKE: u8 = 22;
@@ -47,8 +48,8 @@ pub(crate) struct Crowd {
     pub(crate) of_one: usize,
 }
 
-/// The origin of a connection, as far as it tells strangers apart: an IPv4 address, the network of
-/// an IPv6 address, or this host.
+/// The origin of a connection, as precisely as strangers can be told apart: an IPv4 address, the
+/// network of an IPv6 address, or this host.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Origin(Option<[u8; 8]>);
 
@@ -58,7 +59,7 @@ impl Origin {
             let mut key = [0; 8];
             match address.to_canonical() {
                 IpAddr::V4(ip) => key[..4].copy_from_slice(&ip.octets()),
-                // A host can choose addresses from a whole 64-bit network.
+                // A host can choose addresses from a whole network with a 64-bit prefix.
                 IpAddr::V6(ip) => key.copy_from_slice(&ip.octets()[..8]),
             }
             key
@@ -67,8 +68,8 @@ impl Origin {
 }
 
 impl Crowd {
-    /// The index in `those`, oldest first, of the connection to evict before another of `origin`
-    /// comes; `None` if there is space.
+    /// The index in `those`, oldest first, of the connection to evict before another one of
+    /// `origin` is added; `None` if there is space.
     pub(crate) fn evicts(
         &self,
         origin: Origin,
@@ -101,7 +102,7 @@ pub(crate) struct Lobby {
     waiting: Vec<Visitor>,
     /// The connections that have sent all that they send first.
     ready: Vec<Visitor>,
-    /// Connections that were closed before that: too slow, evicted, or gone.
+    /// The number of connections that were closed before that: too slow, evicted, or gone.
     lost: u64,
 }
 
@@ -122,12 +123,12 @@ impl Lobby {
         (!self.ready.is_empty()).then(|| self.ready.remove(0))
     }
 
-    /// Connections that were closed before they had sent enough.
+    /// The number of connections that were closed before they had sent enough.
     pub(crate) fn lost(&self) -> u64 {
         self.lost
     }
 
-    /// Waits for connections and for their first words, until something comes, `ear` rings or
+    /// Waits for connections and for their first bytes, until something comes, `ear` rings or
     /// `limit` has passed.
     ///
     /// # Errors
@@ -143,7 +144,7 @@ impl Lobby {
         let waited = self.waiting.len();
         self.waiting.retain(|visitor| now - visitor.since < FIRST_WORDS);
         self.lost += (waited - self.waiting.len()) as u64;
-        // Ready connections wait for a thread, and nothing rings when one is free.
+        // Ready connections wait for a thread, and no event signals that one is free.
         let limit = if self.ready.is_empty() { limit } else { SOON };
         let mut fds =
             vec![PollFd::from_borrowed_fd(listener.fd(), PollFlags::IN), PollFd::new(ear, PollFlags::IN)];
@@ -197,7 +198,7 @@ impl Lobby {
 }
 
 impl Visitor {
-    /// Reads a connection's first words, and nothing beyond.
+    /// Reads a connection's first bytes, and no more.
     fn hear(&mut self, tls: bool) -> FirstWords {
         loop {
             let (have, wanted) = (self.first.len(), first_bytes(tls, &self.first));
@@ -220,8 +221,8 @@ impl Visitor {
     }
 }
 
-/// The number of bytes of the first words, given their first bytes `first`: a TLS record, or a
-/// hello. Bytes that are not a TLS handshake record count as complete, so that TLS refuses them.
+/// The number of first bytes to read, given those in `first`: a TLS record, or a hello. Bytes that
+/// are not a TLS handshake record count as complete, so that TLS refuses them.
 pub(crate) fn first_bytes(tls: bool, first: &[u8]) -> usize {
     match first {
         _ if !tls => HELLO_BYTES,
@@ -250,9 +251,10 @@ mod tests {
         let evicts = |origin, those: &[Origin]| crowd.evicts(origin, those.iter().copied());
         assert_eq!(evicts(a, &[]), None);
         assert_eq!(evicts(a, &[b, a, a, a, b]), None);
-        // The address's own share is full.
+        // The address has used its share.
         assert_eq!(evicts(a, &[b, a, a, a, a]), Some(1));
-        // All space is taken: the address with the most loses its oldest, not the newcomer.
+        // All space is taken. The address with the most connections loses its oldest one, and the
+        // newcomer is kept.
         assert_eq!(evicts(c, &[b, a, a, b, a, a]), Some(1));
         assert_eq!(evicts(c, &[b, b, a, c, b, a]), Some(0));
         assert_eq!(evicts(a, &[b, b, a, c, b, a]), Some(0));
@@ -276,7 +278,7 @@ mod tests {
         for (have, wanted) in [(0, 1), (1, 5), (4, 5), (5, 5 + 0x205), (7, 5 + 0x205)] {
             assert_eq!(first_bytes(true, &record[..have]), wanted, "{have}");
         }
-        // Bytes that are not TLS, and a record longer than allowed.
+        // Bytes that are not TLS, and a record that is longer than allowed.
         assert_eq!(first_bytes(true, b"GET"), 3);
         assert_eq!(first_bytes(true, &[22, 3, 1, 0x40, 1]), 5);
         assert_eq!(first_bytes(true, &[22, 3, 1, 0x40, 0]), 5 + RECORD_BYTES);

@@ -12,7 +12,7 @@ use crate::{Identity, Listener, PeerConfig, SessionConfig, TransportKind, connec
 pub struct LocalParties {
     /// Each party's view of the session, in the order of the ids.
     pub configs: Vec<SessionConfig>,
-    /// Throw-away certificates, one a party.
+    /// Throw-away certificates, one for each party.
     pub identities: Vec<Identity>,
     /// The listener of each party; `None` for clients, which only dial.
     pub listeners: Vec<Option<Listener>>,
@@ -20,8 +20,8 @@ pub struct LocalParties {
 }
 
 impl LocalParties {
-    /// Parties at loopback ports of the system's choice, or at Unix sockets in a directory of their
-    /// own.
+    /// Makes parties at loopback ports that the system chooses, or at Unix sockets in a directory
+    /// of their own.
     ///
     /// # Errors
     /// A certificate, a port or the directory is not available.
@@ -29,10 +29,10 @@ impl LocalParties {
         Self::bind_at("127.0.0.1", ids, transport, session)
     }
 
-    /// [`bind`](Self::bind) at ports of `host`, a name or an address of this machine.
+    /// As [`bind`](Self::bind), at ports of `host`, which is a name or an address of this machine.
     ///
     /// # Errors
-    /// As [`bind`](Self::bind).
+    /// The errors of [`bind`](Self::bind).
     pub fn bind_at(
         host: &str,
         ids: &[PartyId],
@@ -56,7 +56,7 @@ impl LocalParties {
                 }
                 None => Some(Listener::bind(&format!("{host}:0"))?),
             };
-            // If there is a port, the address to dial has the given name.
+            // The address to dial has the given name if there is a port.
             let address =
                 |l: &Listener| l.local_addr().map_or(l.address(), |a| format!("{host}:{}", a.port()));
             peers.push(PeerConfig { id: *id, address: listener.as_ref().map(address), pin: identity.pin() });
@@ -91,11 +91,11 @@ impl LocalParties {
     }
 }
 
-/// A directory for Unix sockets that only this user can access; removed with its content.
+/// A directory for Unix sockets that only this user can access. It is removed with its contents.
 struct Sockets(PathBuf, Process);
 
 impl Sockets {
-    /// `unique` is a name that nobody has used: the path must not exist.
+    /// Makes the directory. `unique` is an unused name: the path must not exist.
     fn new(unique: &str) -> Result<Self, NetError> {
         let name: String = unique.chars().filter(char::is_ascii_alphanumeric).take(24).collect();
         let folder = env::temp_dir().join(format!("hushwire-{name}"));
@@ -115,7 +115,7 @@ impl Drop for Sockets {
         if !self.1.is_here() {
             return;
         }
-        // A temporary directory that remains does no harm.
+        // A temporary directory that remains is harmless.
         let _ = fs::remove_dir_all(&self.0);
     }
 }

@@ -19,7 +19,7 @@ use crate::{
     transport::{self, HostStream},
 };
 
-/// LOCAL: the number of chunks asked for before the first has come.
+/// LOCAL: the number of chunks that are requested before the first has come.
 const MOST_ASKED: usize = 512;
 
 /// A connection to a peer that answers measurements.
@@ -34,7 +34,7 @@ pub struct Probe {
 pub struct Clock {
     /// The time to the peer and back.
     pub round_trip: Duration,
-    /// The peer's clock minus this one's, in seconds; exact to half a round trip.
+    /// The peer's clock minus this one's, in seconds; accurate to half a round trip.
     pub ahead_seconds: f64,
 }
 
@@ -61,7 +61,7 @@ impl Probe {
         Ok(Clock { round_trip, ahead_seconds: (u64::from_le_bytes(theirs) as f64 - ours) / 1e9 })
     }
 
-    /// Measures bytes a second to the peer, by sending for about `burst`.
+    /// Measures bytes per second to the peer, by sending for about `burst`.
     ///
     /// # Errors
     /// The connection failed.
@@ -79,7 +79,7 @@ impl Probe {
         Ok(rate(chunks, begun.elapsed().saturating_sub(round_trip)))
     }
 
-    /// Measures bytes a second from the peer, by asking for chunks for about `burst`.
+    /// Measures bytes per second from the peer, by requesting chunks for about `burst`.
     ///
     /// # Errors
     /// The connection failed.
@@ -90,8 +90,8 @@ impl Probe {
         let (mut asked, mut got) = (0_u64, 0_u64);
         let mut owed = 0;
         loop {
-            // Each chunk asks for two more: this fills the line, and a slow line is not asked for
-            // much.
+            // Each chunk requests two more. This fills the line, and requests little on a slow
+            // line.
             let most = (2 * got + 2).min(got + MOST_ASKED as u64);
             let more = if begun.elapsed() < burst { most.saturating_sub(asked) } else { 0 };
             asked += more;
@@ -104,7 +104,7 @@ impl Probe {
         }
     }
 
-    /// Tells the peer that this side has finished.
+    /// Tells the peer that this end has finished.
     ///
     /// # Errors
     /// The connection failed.
@@ -121,7 +121,7 @@ impl Probe {
         run: impl FnOnce(&mut dyn Duplex, &Guard<'_>) -> io::Result<()>,
     ) -> Result<(), NetError> {
         run(&mut *self.link, &guard(STEP)).map_err(|e| match NetError::from_link(Some(self.peer), step, e) {
-            // The limit is this side's own.
+            // The limit is this end's own.
             NetError::Io { peer, step, source } if source.kind() == io::ErrorKind::TimedOut => {
                 NetError::Stalled { peer, step, after: STEP }
             }
@@ -130,8 +130,8 @@ impl Probe {
     }
 }
 
-/// Fills `into` while it asks for `owed` chunks. It never waits only to ask, since the peer may be
-/// waiting to send.
+/// Fills `into` while it requests `owed` chunks. It never waits only to send a request, since the
+/// peer may be waiting to send.
 fn take(link: &mut dyn Duplex, guard: &Guard<'_>, owed: &mut usize, into: &mut [u8]) -> io::Result<()> {
     let mut got = 0;
     loop {
@@ -154,10 +154,10 @@ fn rate(chunks: u64, time: Duration) -> f64 {
     chunks as f64 * CHUNK_BYTES as f64 / time.as_secs_f64().max(1e-6)
 }
 
-/// The pin that the TLS server at `address` shows. Nothing proves that it is the intended one.
+/// The pin that the TLS server at `address` shows. It is not proved to be the intended server.
 ///
 /// # Errors
-/// Nothing listens there, or it does not speak TLS 1.3.
+/// No server listens there, or it does not speak TLS 1.3.
 pub fn presented(address: &str, limit: Duration) -> Result<Pin, NetError> {
     let guard = guard(limit);
     let stranger =

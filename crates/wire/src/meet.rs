@@ -1,4 +1,7 @@
 //! The waits of joining: until all connections are there, and until all peers report theirs.
+//!
+//! Members agree on a session only once every peer reports the same id. The id covers the processes
+//! of all parties. A peer that is lost before that may come again.
 
 use std::{
     collections::BTreeSet,
@@ -17,18 +20,19 @@ use crate::{
     sight::{Dialled, Sort},
 };
 
-/// LOCAL: how often a party that joins looks at the clock and at its peers' reports.
+/// LOCAL: the interval at which a joining party checks the clock and its peers' reports.
 const LOOK: Duration = Duration::from_millis(100);
-/// LOCAL: how long a party waits before it reports missing members and what it has seen of them.
+/// LOCAL: the time that a party waits before it reports missing members and what it has observed of
+/// them.
 const FIRST: Duration = Duration::from_millis(1500);
-/// LOCAL: how long a peer that met earlier processes may take to meet their successors.
+/// LOCAL: the time that a peer that met earlier processes may take to meet their successors.
 const SETTLES: Duration = Duration::from_secs(10);
-/// LOCAL: how long a refused connection counts as the last failure.
+/// LOCAL: the time during which a refused connection counts as the last failure.
 const RECENT: Duration = Duration::from_secs(5);
 
 impl Joining<'_> {
-    /// Tells the observer who is missing, and gives up if a peer that is here dies or ends the
-    /// session.
+    /// Tells the observer which members are missing, and gives up if a connected peer dies or ends
+    /// the session.
     pub(crate) fn mind(&self) {
         let begun = Instant::now();
         let mut notices = Notices::new(FIRST);
@@ -46,7 +50,7 @@ impl Joining<'_> {
             self.watched.shared().joins(missing.first().copied());
             let now = Instant::now();
             if let Err(e) = self.watched.shared().check("connect") {
-                // This party's own handshakes may tell more than another party's report.
+                // This party's own handshakes may be more informative than another party's report.
                 if now >= *over.get_or_insert(now + GRACE) {
                     return self.give_up(e);
                 }
@@ -58,15 +62,15 @@ impl Joining<'_> {
         }
     }
 
-    /// The kinds of failure seen of missing members.
+    /// The kinds of failure that were observed of missing members.
     fn sorts(&self, missing: &[PartyId]) -> Vec<(PartyId, Sort)> {
         let sights = lock(&self.sights);
         let refused = lock(&self.refused).as_ref().map(|_| (self.cfg.me, Sort::Refused));
         missing.iter().flat_map(|peer| sights.sorts(*peer)).chain(refused).collect()
     }
 
-    /// The peers with missing connections. `counts` selects the connections by whether this party
-    /// dials them.
+    /// The peers with missing connections. `counts` selects connections by whether this party dials
+    /// them.
     pub(crate) fn missing(&self, counts: impl Fn(bool) -> bool) -> Vec<PartyId> {
         let links = lock(&self.links);
         let slots = self.slots(|slot, dials| counts(dials) && !links.contains_key(&slot));
@@ -75,7 +79,7 @@ impl Joining<'_> {
         missing
     }
 
-    /// Reports missing members, with what was seen of them and a recently refused connection.
+    /// Reports missing members, with what was observed of them and a recently refused connection.
     fn report(&self, missing: Vec<PartyId>, waited: Duration) {
         let Some(observer) = &self.observer else { return };
         let refused = lock(&self.refused).clone().filter(|(_, at, _)| at.elapsed() < RECENT);
@@ -128,9 +132,9 @@ impl Joining<'_> {
         Some(NetError::Absent { peers: missing, after, cause, seen })
     }
 
-    /// The session's id, once every peer has all its connections and reports the same id: only then
-    /// may a party conclude that all members are there, and that each is one process. `None` if a
-    /// peer was lost meanwhile.
+    /// The session's id, once every peer has all its connections and reports the same id. Only then
+    /// may a party conclude that all members have joined, and that each is one process. `None` if a
+    /// peer was lost in the meantime.
     pub(crate) fn agree(&self) -> Result<Option<SessionId>, NetError> {
         let session = self.roster.session(self.cfg.session);
         let shared = self.watched.shared();
@@ -145,7 +149,7 @@ impl Joining<'_> {
             for peer in &self.cfg.peers {
                 match shared.joined(peer.id, LOOK) {
                     Some(theirs) if theirs == session => {}
-                    // It may not have met a successor yet.
+                    // The peer may not have met a successor yet.
                     Some(_) if begun.elapsed() < SETTLES => {
                         thread::sleep(LOOK);
                         missing.insert(peer.id);
@@ -156,7 +160,7 @@ impl Joining<'_> {
                         );
                         return Err(NetError::Duplicate { peer: Some(peer.id), what });
                     }
-                    // The party that it waits for in turn, by its heartbeats.
+                    // Its heartbeats name the party that it waits for in turn.
                     None => _ = missing.insert(shared.behind(peer.id)),
                 }
             }

@@ -1,4 +1,4 @@
-//! The notices that parties send each other beside the data: liveness, the end, and blame.
+//! The notices that parties send each other besides the data: liveness, the end, and blame.
 //!
 //! ```text
 //!  byte  0      1       2      3        4                 64
@@ -7,9 +7,10 @@
 //!        | 1    | 1     | 1    | 1      | 60               |
 //!        +------+-------+------+--------+------------------+
 //! ```
-//! Every notice has this length, so a peer cannot ask for memory. The step is printable ASCII. In
-//! place of the step, a notice that its sender has joined carries the session's id, and a notice of
-//! progress carries two numbers of eight bytes each, least significant byte first.
+//! Every notice has this length, so a peer cannot make this party allocate memory. The step is
+//! printable ASCII. A notice that its sender has joined carries the session's id in place of the
+//! step. A notice of progress carries two numbers of eight bytes each, least significant byte
+//! first.
 
 use hushwire_machine::{Excuse, PartyId, Reason, SessionId};
 
@@ -61,7 +62,7 @@ pub(crate) fn reason_of(code: u8) -> Option<Reason> {
     REASONS.get(usize::from(code)).copied()
 }
 
-/// A step's name on the wire: short, printable, the same in every notice and message.
+/// A step's name on the wire. It is short and printable, and the same in every notice and message.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct StepName {
     text: [u8; STEP_BYTES],
@@ -91,7 +92,8 @@ fn printable(byte: u8) -> bool {
 /// A message of a control link.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Notice {
-    /// The sender is alive. If it waits, the party that it waits for and its step.
+    /// The sender is alive. If it waits, the notice names the party that it waits for, and its
+    /// step.
     Alive(Option<(PartyId, StepName)>),
     /// The sender has what it needs and closes its links.
     Goodbye,
@@ -99,7 +101,7 @@ pub(crate) enum Notice {
     Abort { culprit: PartyId, why: Reason, step: StepName },
     /// The sender has all its connections, in the session with this id.
     Joined(SessionId),
-    /// The sender, a party, has computed `done` of `of` steps; for clients.
+    /// The sender, a party, has computed `done` of `of` steps. For clients.
     Comes { done: u64, of: u64 },
 }
 
@@ -128,7 +130,7 @@ impl Notice {
         bytes
     }
 
-    /// Accepts exactly the bytes that [`Notice::encode`] writes; otherwise returns the fault.
+    /// Decodes exactly the bytes that [`Notice::encode`] writes. Otherwise returns what is wrong.
     pub(crate) fn decode(bytes: &[u8; NOTICE_BYTES]) -> Result<Self, &'static str> {
         let [kind, party, code, len] = [bytes[0], bytes[1], bytes[2], bytes[3]];
         let mut step = StepName { text: [0; STEP_BYTES], len };

@@ -1,4 +1,7 @@
 //! The events of a session, for the program that waits for it.
+//!
+//! An [`Observer`] is called with each [`Event`]. Waits are reported soon at first, and then at
+//! growing intervals.
 
 use core::fmt;
 use std::{
@@ -12,13 +15,13 @@ use hushwire_machine::PartyId;
 
 use crate::{Validity, sight::Sort};
 
-/// LOCAL: the longest time between two reports of a wait. Each interval is twice the one before, so
-/// that a wait of hours does not fill the screen.
+/// LOCAL: the longest time between two reports of a wait. Each interval is twice the previous one,
+/// so that a wait of hours does not fill the screen.
 const RARELY: Duration = Duration::from_secs(300);
 
 /// The times at which a wait is reported.
 pub(crate) struct Notices {
-    /// The start of the last wait that was asked about.
+    /// The start of the wait that was last asked about.
     since: Option<Instant>,
     last: Option<Instant>,
     /// The time from the start of a wait to its first report, and the shortest time between two
@@ -28,7 +31,7 @@ pub(crate) struct Notices {
     gap: Duration,
     /// The missing members that were last asked about.
     missing: Vec<PartyId>,
-    /// What is known of them so far: kinds of failure.
+    /// The kinds of failure that are known of them so far.
     known: BTreeSet<(PartyId, Sort)>,
 }
 
@@ -38,8 +41,8 @@ impl Notices {
         Self { since: None, last: None, first, gap: first, missing, known }
     }
 
-    /// [`Notices::due`] for a wait for all of `missing`. A change of members is news, and so is a
-    /// kind of failure that was not reported before.
+    /// As [`Notices::due`], for a wait for all of `missing`. A change of members is reported soon,
+    /// and so is a new kind of failure.
     pub(crate) fn due_for(
         &mut self,
         now: Instant,
@@ -61,7 +64,7 @@ impl Notices {
     }
 
     /// Whether to report at `now` a wait that began at `since`. A new wait is reported like a first
-    /// one, but no two reports are closer than a wait's start and its first report.
+    /// one, but the time between reports is never shorter than that before a first report.
     pub(crate) fn due(&mut self, now: Instant, since: Instant) -> bool {
         if self.since != Some(since) {
             (self.since, self.gap) = (Some(since), self.first);
@@ -75,15 +78,15 @@ impl Notices {
     }
 }
 
-/// A function that hears [`Event`]s, from threads of the session. It should return soon.
+/// A callback for [`Event`]s, which threads of the session call. It should return soon.
 pub type Observer = Arc<dyn Fn(&Event) + Send + Sync>;
 
-/// An event that a person may want to know of; it does not end the session. Its text is one line.
+/// An event that does not end the session, for people. Its text is one line.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Event {
     /// [`crate::connect_observed`] still waits. Reported within two seconds, then when something
-    /// changes, and less and less often.
+    /// changes, and at growing intervals.
     Joining {
         /// The missing members.
         missing: Vec<PartyId>,
@@ -92,8 +95,8 @@ pub enum Event {
         /// The last failure of a connection, if there was one.
         last: Option<Text>,
     },
-    /// A channel waits for a peer. Reported when nothing has moved on any link for ten seconds,
-    /// then less and less often.
+    /// A channel waits for a peer. Reported when no byte has moved on any link for ten seconds,
+    /// then at growing intervals.
     Waiting {
         /// The awaited peer.
         peer: PartyId,
@@ -101,14 +104,14 @@ pub enum Event {
         step: String,
         /// The time since which no byte has moved.
         waited: Duration,
-        /// How long the peer has been silent, if it missed its heartbeats: it may have been
-        /// stopped.
+        /// The time for which the peer has been silent, if it missed its heartbeats. It may have
+        /// been stopped.
         silent: Option<Duration>,
-        /// The party that the peer awaits in turn, and its step, by its own report.
+        /// The party that the peer awaits in turn, and its step, according to the peer.
         behind: Option<(PartyId, String)>,
     },
-    /// A party's progress, by its own report: a client hears it about once a second while parties
-    /// compute.
+    /// A party's progress, according to the party. Clients are told about once a second while
+    /// parties compute.
     Comes {
         /// The party.
         peer: PartyId,
@@ -117,7 +120,7 @@ pub enum Event {
         /// The number of all steps.
         of: u64,
     },
-    /// A certificate ends soon. Reported once, when the session begins.
+    /// A certificate expires soon. Reported once, when the session begins.
     Expiring {
         /// The holder of the certificate: this party or a peer.
         party: PartyId,
@@ -184,7 +187,7 @@ mod tests {
         let mut notices = Notices::new(Duration::from_secs(3));
         let said: Vec<u64> = (0..1500).filter(|s| notices.due(second(*s), start)).collect();
         assert_eq!(said, [3, 9, 21, 45, 93, 189, 381, 681, 981, 1281]);
-        // A new wait begins: its first report comes soon, but no sooner than a first report.
+        // A new wait begins. Its first report comes soon, but no sooner than a first report.
         let other = second(1499);
         let said: Vec<u64> = (1500..1520).filter(|s| notices.due(second(*s), other)).collect();
         assert_eq!(said, [1502, 1508]);
@@ -202,7 +205,7 @@ mod tests {
         };
         assert!(!due(1531, None) && due(1532, None));
         assert!(!due(1535, None) && due(1538, None));
-        // News is reported soon, and once.
+        // A new kind of failure is reported soon, and once.
         assert!(!due(1540, Some(Sort::Stranger)) && due(1541, Some(Sort::Stranger)));
         assert!(!due(1544, Some(Sort::Stranger)) && due(1547, Some(Sort::Stranger)));
     }

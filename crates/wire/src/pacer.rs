@@ -1,4 +1,8 @@
-//! The thread that releases a shaped party's bytes in time.
+//! The thread that releases a shaped party's bytes at their times.
+//!
+//! All links of one party share the thread, as they would share a network card. Callers add pieces
+//! to the queue of their link. The thread gives each piece to the real link at the time that the
+//! schedule has set.
 
 use std::{
     collections::VecDeque,
@@ -11,11 +15,11 @@ use hushwire_machine::Tx;
 
 use crate::{shape::Schedule, waker::Waker};
 
-/// LOCAL: a waiting sender wakes when one part in this many of its queue is free.
+/// LOCAL: a waiting sender wakes when one part in `WAKE_PART` of its queue is free.
 const WAKE_PART: usize = 4;
-/// LOCAL: how long a thread without work sleeps.
+/// LOCAL: the time that a thread without work sleeps.
 const IDLE: Duration = Duration::from_secs(3600);
-/// LOCAL: how long a full link is left alone; it doubles up to the second value.
+/// LOCAL: the time before a full link is tried again. It doubles up to the second value.
 const RETRY: (Duration, Duration) = (Duration::from_micros(50), Duration::from_millis(1));
 
 /// The state that one party's links share with its pacing thread.
@@ -46,17 +50,17 @@ pub(crate) struct PacedLink {
     pub(crate) pieces: VecDeque<QueuedPiece>,
     /// The number of bytes in `pieces` and in the thread's hands.
     pub(crate) held: usize,
-    /// Whether the link has all pieces and still holds some back.
+    /// Whether the link has taken all pieces and still holds some back.
     unflushed: bool,
-    /// After a full link: the time before which it is not tried, and how long it is left alone next
-    /// time.
+    /// For a full link: the time before which it is not tried, and the delay after the next
+    /// failure.
     retry: Option<(Instant, Duration)>,
     /// The link's error until it was reported; then only its kind.
     pub(crate) error: Option<Result<io::Error, ErrorKind>>,
     /// Whether the caller dropped its end.
     pub(crate) closed: bool,
-    /// Whether the caller closed in good order, which the link tells its peer after it has
-    /// delivered.
+    /// Whether the caller closed in good order. The link tells its peer so after it has delivered
+    /// all bytes.
     pub(crate) in_order: bool,
     waker: Arc<Waker>,
 }
@@ -82,7 +86,7 @@ impl PacedLink {
         }
     }
 
-    /// The time at which the thread has work for this link.
+    /// The time at which the thread next has work for this link.
     fn next(&self) -> Option<Instant> {
         let due = match self.pieces.front() {
             Some(piece) => piece.due,
@@ -95,7 +99,7 @@ impl PacedLink {
         self.error.is_some() || (self.held == 0 && !self.unflushed)
     }
 
-    /// Closes the link; its pieces are delivered.
+    /// Closes the link. Its pieces are delivered first.
     pub(crate) fn let_go(&mut self) {
         if let (Some(mut link), true) = (self.link.take(), self.in_order) {
             link.close();
@@ -159,8 +163,8 @@ impl Pacer {
         self.due.wait_timeout(state, time).unwrap_or_else(PoisonError::into_inner).0
     }
 
-    /// Gives one due piece of line `i` to its link, without the lock, so that callers go on
-    /// meanwhile.
+    /// Gives one due piece of line `i` to its link. The lock is not held meanwhile, so that callers
+    /// can continue.
     fn release<'a>(
         &'a self,
         mut state: MutexGuard<'a, PacerState>,
@@ -213,7 +217,7 @@ impl Pacer {
             }
         }
         if line.closed && line.is_done() {
-            // Only now does the peer see the end.
+            // The peer sees the end only now.
             line.let_go();
             self.done.notify_all();
         }

@@ -1,9 +1,9 @@
-//! Sessions that join on one port at the same time; hellos tell them apart.
+//! Sessions that join on one port at the same time. Hellos tell them apart.
 //!
 //! Each session accepts connections and reads hellos. A hello names its addressee: a member of a
-//! session with a name, a job and parameters. A session that reads a hello for another one passes
-//! the connection on. A connection for none is closed without an answer, and its sender dials
-//! again, since its session may begin here later. The addressed session judges the sender.
+//! session with a name, a job and parameters. A session that reads a hello for another session
+//! passes the connection on. A connection for no session is closed without an answer. Its sender
+//! dials again, since its session may begin here later. The addressed session judges the sender.
 
 use std::sync::{
     Mutex,
@@ -23,7 +23,7 @@ use crate::{
 /// A connection that has sent its hello.
 pub(crate) struct Guest {
     pub(crate) link: Box<dyn Duplex>,
-    /// The certificate whose key it proved to hold, if the transport has certificates.
+    /// The certificate whose key the sender proved to hold, if the transport has certificates.
     pub(crate) shown: Option<ShownCertificate>,
     pub(crate) hello: [u8; HELLO_BYTES],
 }
@@ -48,7 +48,7 @@ impl Name {
     }
 }
 
-/// The sessions that join on a port now.
+/// The sessions that are joining on a port.
 #[derive(Default)]
 pub(crate) struct Port(Mutex<Vec<Joins>>);
 
@@ -59,7 +59,7 @@ struct Joins {
     inbox: Sender<Guest>,
 }
 
-/// A session's registration at the port, ended by dropping it.
+/// A session's registration at the port, which ends when it is dropped.
 pub(crate) struct Registration<'a> {
     port: &'a Port,
     name: Name,
@@ -70,8 +70,8 @@ impl Port {
     /// Registers a session.
     ///
     /// # Errors
-    /// [`NetError::Config`] if the same one joins already, or others join with another certificate
-    /// or transport.
+    /// [`NetError::Config`] if the same session is joining already, or others join with another
+    /// certificate or transport.
     pub(crate) fn register(&self, cfg: &SessionConfig, own: Pin) -> Result<Registration<'_>, NetError> {
         let bad = |what: &str| Err(NetError::Config { peer: Some(cfg.me), what: what.to_owned() });
         let mut all = lock(&self.0);
@@ -95,7 +95,7 @@ impl Port {
         Name::of(cfg) == Name::in_hello(hello)
     }
 
-    /// Passes a connection on; false if no session here has that name.
+    /// Passes a connection on. Returns false if no session here has that name.
     pub(crate) fn pass(&self, hello: &Hello, guest: Guest) -> bool {
         let (all, name) = (lock(&self.0), Name::in_hello(hello));
         all.iter().find(|joins| joins.name == name).is_some_and(|joins| joins.inbox.send(guest).is_ok())

@@ -8,7 +8,8 @@
 //! listener         ◄─ chunk chunk
 //! ```
 //! Each command is one byte. All chunks have the same length, so the wire announces no lengths. A
-//! party that waits for a session answers the hello and waits on, so a probe never ends a run.
+//! party that waits for a session answers the hello and continues to wait, so a probe never ends a
+//! run.
 
 use std::{
     io,
@@ -33,9 +34,9 @@ use crate::{
 
 /// AGREEMENT: the bytes that one data command moves.
 pub(crate) const CHUNK_BYTES: usize = 1 << 16;
-/// LOCAL: how long one step may take.
+/// LOCAL: the time that one step may take.
 pub(crate) const STEP: Duration = Duration::from_secs(10);
-/// LOCAL: how long a prober is answered.
+/// LOCAL: the time during which a prober is answered.
 const VISIT: Duration = Duration::from_secs(60);
 /// AGREEMENT: the commands.
 pub(crate) const PING: u8 = b'P';
@@ -43,7 +44,7 @@ pub(crate) const TAKE: u8 = b'>';
 pub(crate) const GIVE: u8 = b'<';
 pub(crate) const BYE: u8 = b'B';
 
-/// Nobody ends a probe from outside.
+/// A probe cannot be ended from outside.
 static NEVER: AtomicBool = AtomicBool::new(false);
 
 /// A party that probes others and answers their probes.
@@ -54,23 +55,23 @@ pub struct Prober {
 
 /// The state of a dialled peer.
 pub enum DialledPeer {
-    /// It probes as well, and can be measured.
+    /// The peer probes as well, and can be measured.
     Probe(Box<Probe>),
-    /// It waits for a session; only its certificate is known.
+    /// The peer waits for a session; only its certificate is known.
     InSession(Option<Validity>),
 }
 
-/// An accepted connection that has not greeted yet, and the bytes that were read of it already.
+/// An accepted connection before its handshake, and the bytes that were already read from it.
 pub struct Incoming(HostStream, Vec<u8>);
 
-/// The end of an accepted connection.
+/// The result of an accepted connection.
 #[derive(Debug)]
 pub enum Visit {
-    /// A peer probed this party, to the end.
+    /// A peer probed this party, up to its goodbye.
     Measured(PartyId),
-    /// A peer dialled for a session; it waits for this party.
+    /// A peer dialled for a session, and waits for this party.
     InSession(PartyId),
-    /// A stranger, or a failure.
+    /// The connection was a stranger's, or failed.
     Failed(NetError),
 }
 
@@ -79,7 +80,7 @@ pub(crate) fn guard(limit: Duration) -> Guard<'static> {
 }
 
 impl Prober {
-    /// A party and the peers that it probes or answers.
+    /// Makes a prober for a party and its peers.
     #[must_use]
     pub fn new(me: PartyId, peers: Vec<PeerConfig>, transport: TransportKind, identity: &Identity) -> Self {
         let cfg = SessionConfig::new(me, SessionId::PROBE, peers, transport);
@@ -87,7 +88,7 @@ impl Prober {
         Self { cfg, tls: TlsSide::new(identity) }
     }
 
-    /// Finds configurations that cannot work, before anything is dialled.
+    /// Finds configurations that cannot work, before any peer is dialled.
     ///
     /// # Errors
     /// [`NetError::Config`].
@@ -98,7 +99,7 @@ impl Prober {
     /// Dials `peer` once.
     ///
     /// # Errors
-    /// [`NetError::Io`] if nothing answers there, [`NetError::UnknownPeer`] if it shows another
+    /// [`NetError::Io`] if no process answers there, [`NetError::UnknownPeer`] if it shows another
     /// certificate, [`NetError::Expired`], [`NetError::HandshakeMismatch`] for another release or
     /// other party numbers, and the other errors of [`crate::connect`].
     pub fn dial(&self, peer: &PeerConfig) -> Result<DialledPeer, NetError> {
@@ -145,7 +146,7 @@ impl Prober {
         }
     }
 
-    /// Greets on a connection and executes the peer's commands, until it has finished.
+    /// Runs the handshake on a connection and executes the peer's commands until it has finished.
     #[must_use]
     pub fn answer(&self, incoming: Incoming) -> Visit {
         self.visit(incoming).unwrap_or_else(Visit::Failed)
@@ -198,7 +199,7 @@ impl Prober {
         }
     }
 
-    /// Clients have numbers only in jobs.
+    /// Compares hellos. Clients have numbers only in jobs.
     fn judge(&self, theirs: &Hello, peer: PartyId) -> Result<(), NetError> {
         let place = |shm| Text::from(if shm { "shared memory" } else { "the connection" });
         let mut fields =
@@ -216,7 +217,7 @@ impl Prober {
     }
 }
 
-/// Executes the dialler's commands, until it says goodbye.
+/// Executes the dialler's commands until it sends goodbye.
 fn serve(link: &mut dyn Duplex, guard: &Guard<'_>) -> io::Result<()> {
     let mut chunk = Zeroizing::new(vec![0; CHUNK_BYTES]);
     let mut command = [0];
@@ -232,7 +233,7 @@ fn serve(link: &mut dyn Duplex, guard: &Guard<'_>) -> io::Result<()> {
     }
 }
 
-/// Nanoseconds since 1970; enough for five centuries.
+/// Nanoseconds since 1970, enough for five centuries.
 pub(crate) fn now_nanos() -> u64 {
     SystemTime::now()
         .duration_since(UNIX_EPOCH)

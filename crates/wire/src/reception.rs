@@ -1,11 +1,12 @@
-//! A port of many sessions in many processes: the name in a connection's greeting says whose it is.
+//! A port that serves many sessions in many processes. The name in a connection's TLS greeting
+//! selects the session.
 //!
 //! ```text
 //! stranger ──► lobby: 3 s for a first record, few from one address ──► the name in it
 //!                                                       known: its route takes the socket
 //!                                                       unknown, or no TLS: closed and counted
 //! ```
-//! Nothing is answered here, and no key is here: whoever takes the connection continues TLS from
+//! The reception answers nothing and holds no key. The receiver of a connection continues TLS from
 //! the bytes that were read.
 
 use crate::{Listener, TransportKind, bell, lobby::Lobby, locks::lock, transport::HostStream};
@@ -23,12 +24,12 @@ use std::{
     time::Duration,
 };
 
-/// LOCAL: how often the port is looked at when nothing comes.
+/// LOCAL: the interval at which the port is checked when nothing comes.
 const LOOK: Duration = Duration::from_millis(200);
-/// LOCAL: the pause when the system gives no connection.
+/// LOCAL: the pause after the system refuses a connection.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// The taker of a connection and of the bytes that were read of it.
+/// A function that takes a connection, and the bytes that were read from it.
 type Route = Arc<dyn Fn(TcpStream, Vec<u8>) -> io::Result<()> + Send + Sync>;
 
 /// A port and the sessions behind it.
@@ -44,24 +45,24 @@ pub struct Reception {
     ear: bell::Bell,
 }
 
-/// Counts of connections so far, by how they ended.
+/// The number of connections so far, by how they ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReceptionCounts {
     /// A route took them.
     pub handed: u64,
-    /// Their greetings have a name that nothing here has, or none.
+    /// Their greetings have no name, or a name without a route.
     pub unknown: u64,
-    /// They sent no greeting of TLS, or their route did not take them.
+    /// They sent no TLS greeting, or their route did not take them.
     pub refused: u64,
-    /// They were too slow, left, or made room for others.
+    /// They were too slow, left, or were evicted.
     pub lost: u64,
 }
 
 impl Reception {
-    /// At a listener of TCP.
+    /// Makes a reception at a TCP listener.
     ///
     /// # Errors
-    /// The listener is no TCP port, or the system has no more descriptors.
+    /// The listener is not a TCP port, or the system has no more descriptors.
     pub fn new(listener: Listener) -> Result<Self, NetError> {
         listener.check(TransportKind::TcpTls)?;
         let (bell, ear) =
@@ -85,8 +86,8 @@ impl Reception {
         &self.listener
     }
 
-    /// From now on, connections whose greeting has `name` go to `take`, on the thread of
-    /// [`run`](Self::run): it must not wait. An earlier route of that name ends.
+    /// Sends connections whose greeting has `name` to `take` from now on. It is called on the
+    /// thread of [`run`](Self::run) and must not wait. It replaces an earlier route with that name.
     pub fn route(
         &self,
         name: &str,
@@ -95,12 +96,12 @@ impl Reception {
         lock(&self.routes).insert(name.to_ascii_lowercase(), Arc::new(take));
     }
 
-    /// Ends a route; true if there was one.
+    /// Ends a route. Returns whether there was one.
     pub fn unroute(&self, name: &str) -> bool {
         lock(&self.routes).remove(&name.to_ascii_lowercase()).is_some()
     }
 
-    /// Counts of connections so far, by how they ended.
+    /// The number of connections so far, by how they ended.
     #[must_use]
     pub fn counts(&self) -> ReceptionCounts {
         let [handed, unknown, refused, lost] =
@@ -108,14 +109,14 @@ impl Reception {
         ReceptionCounts { handed, unknown, refused, lost }
     }
 
-    /// Receives connections until [`end`](Self::end) is called. `report` hears what the system
-    /// refuses, such as descriptors; the port is open all the same.
+    /// Receives connections until [`end`](Self::end) is called. `report` is told of refusals by the
+    /// system, such as a lack of descriptors; the port stays open.
     pub fn run(&self, report: impl Fn(&io::Error)) {
         let mut lobby = Lobby::new(true);
         while !self.ends.load(Relaxed) {
             if let Err(e) = lobby.turn(&self.listener, None, &self.ear, LOOK) {
                 report(&e);
-                // Others close theirs meanwhile.
+                // Other connections may close in the meantime.
                 thread::sleep(if out_of_descriptors(&e) { LOOK } else { PAUSE });
             }
             while let Some(visitor) = lobby.next() {
@@ -128,7 +129,7 @@ impl Reception {
     /// Ends [`run`](Self::run).
     pub fn end(&self) {
         self.ends.store(true, Relaxed);
-        // If it is full, it rings already.
+        // If the pipe is full, the bell is ringing already.
         let _ = (&self.bell).write(&[1]);
     }
 
@@ -149,8 +150,8 @@ impl Reception {
     }
 }
 
-/// The name in the greeting that a first record is, in lower case, if it has one; an error if it is
-/// no whole greeting.
+/// The name in a first record that is a TLS greeting, in lower case, if it has one. An error if the
+/// record is not a whole greeting.
 fn name_in(first: &[u8]) -> Result<Option<String>, ()> {
     let mut acceptor = Acceptor::default();
     let mut unread = first;

@@ -128,7 +128,7 @@ fn names_route_and_others_are_closed_and_counted() {
         (greeting(None), "unknown"),
         (greeting(Some("full.demo")), "refused"),
         (b"GET / HTTP/1.1\r\n\r\n".to_vec(), "refused"),
-        // A record that is longer than any.
+        // A record that is longer than any valid one.
         ([&[22, 3, 1, 0xff, 0xff][..], &[1; 64]].concat(), "refused"),
         ([&[22, 3, 1, 0, 8][..], &[1; 8]].concat(), "refused"),
     ] {
@@ -149,7 +149,8 @@ fn honest_connections_come_in_among_half_open_and_slow_ones() {
     let (tell, told) = mpsc::channel();
     received.reception.route("a.demo", move |_, first| tell.send(first).map_err(io::Error::other));
     let first = greeting(Some("a.demo"));
-    // More than may wait: nothing at all, a part of a greeting, one that leaves.
+    // More connections than may wait: some send nothing, some send a part of a greeting, some
+    // leave.
     let mut strangers: Vec<_> = (0..300).map(|i| received.dial(&first[..(i % 3) * 7])).collect();
     for _ in 0..20 {
         let honest = received.dial(&first);
@@ -157,7 +158,7 @@ fn honest_connections_come_in_among_half_open_and_slow_ones() {
         drop(honest);
     }
     strangers.truncate(200);
-    // The slow ones are closed after their time, whether they go on or not.
+    // Slow connections are closed after the time limit, whether they send more or not.
     for stranger in &mut strangers {
         let _ = stranger.write(&[1]);
     }
@@ -219,11 +220,11 @@ fn a_worker_that_ended_takes_nothing() {
     ok(hand.give(&stream, &[5; 7]));
     assert_eq!(ok(handed.take(None)).map(|(_, first)| first), Some(vec![]));
     assert_eq!(ok(handed.take(None)).map(|(_, first)| first), Some(vec![5; 7]));
-    // It is busy: the queue has an end, and nobody waits.
+    // The receiver is busy: its queue is limited, and the sender does not wait.
     let full = (0..100_000).find_map(|_| hand.give(&stream, &[1; 16_000]).err());
     assert_eq!(full.map(|e| e.kind()), Some(ErrorKind::WouldBlock));
     drop(handed);
-    // It left messages unread: the first one after hears so.
+    // The receiver left messages unread, which the first message after that reports.
     assert_eq!(hand.give(&stream, &[]).err().map(|e| e.kind()), Some(ErrorKind::ConnectionReset));
     assert_eq!(hand.give(&stream, &[]).err().map(|e| e.kind()), Some(ErrorKind::BrokenPipe));
     let (hand, other) = ok(HandOver::pair());

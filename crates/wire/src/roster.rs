@@ -1,15 +1,15 @@
-//! The process of each member in this session.
+//! The process that represents each member in this session.
 //!
-//! Every process that joins draws a nonce and says it in each hello. The first hello of a member
+//! Every process that joins draws a nonce and sends it in each hello. The first hello of a member
 //! that is admitted fixes its nonce. A connection with another nonce comes from another process
-//! with the same key and is refused, unless the first process is gone before the session is agreed
-//! on. When all connections are there, the parties' nonces and the agreed name make the session's
-//! id, so no two sessions share an id even if their names repeat. All members compare it before
-//! anything else moves.
+//! with the same key. It is refused, unless the first process is gone before the session is agreed
+//! on. When all connections are there, the parties' nonces and the agreed name determine the
+//! session's id. No two sessions share an id, even if their names repeat. All members compare it
+//! before anything else is sent.
 //!
-//! The party that sends its nonce last can choose among ids. This does no harm, since an id is only
-//! a label. rep3 derives keys from the id with seeds that a party draws later and shows to one
-//! neighbour. Every protocol that hashes names with inputs or keys tosses a name of its own
+//! The party that sends its nonce last can choose among ids. This is harmless, since an id is only
+//! a label. Protocol rep3 derives keys from the id with seeds that a party draws later and shows to
+//! one neighbour. Every protocol that hashes names with inputs or keys tosses a name of its own
 //! ([`Toss`](crate::Toss)), which binds the id.
 
 use std::{
@@ -24,15 +24,15 @@ use hushwire_machine::{PartyId, SessionId};
 
 use crate::{locks::lock, slot::Slot};
 
-/// LOCAL: how long a process waits to replace another process of its member. A closed link is
+/// LOCAL: the time that a process waits to replace another process of its member. A closed link is
 /// noticed within a second.
 const SUCCESSOR: Duration = Duration::from_secs(2);
-/// LOCAL: how often it checks whether the other process is gone.
+/// LOCAL: the interval at which it checks whether the other process is gone.
 const LOOK: Duration = Duration::from_millis(20);
-/// AGREEMENT: separates this hash from all others.
+/// AGREEMENT: the domain of this hash.
 const DOMAIN: &str = "hushwire wire 3 session of these processes";
 
-/// The random number of one process for one session. Not secret.
+/// The random number of one process for one session. It is not secret.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Nonce(pub(crate) [u8; 16]);
 
@@ -42,7 +42,8 @@ impl Nonce {
     }
 }
 
-/// The processes met so far, with their connections, admitted or being greeted.
+/// The processes that were met so far, with their connections, whether admitted or in the
+/// handshake.
 pub(crate) struct Roster {
     me: PartyId,
     own: Nonce,
@@ -59,11 +60,11 @@ struct Met {
 pub(crate) enum NotAdmitted {
     /// Another process of the member was first.
     Duplicate,
-    /// This slot has a connection already, or one is being greeted.
+    /// This slot already has a connection, or one in the handshake.
     Taken,
 }
 
-/// A reserved slot, given back when it is dropped before [`Admission::keep`].
+/// A reserved slot. It becomes free when this is dropped before [`Admission::keep`].
 pub(crate) struct Admission<'a> {
     roster: &'a Roster,
     slot: Slot,
@@ -86,7 +87,7 @@ impl Drop for Admission<'_> {
         // A successor's slots are its own.
         if let Some(peer) = met.get_mut(&self.slot.peer).filter(|peer| peer.nonce == self.nonce) {
             peer.slots.remove(&self.slot);
-            // It may have died while it greeted; then its successor may come.
+            // The process may have died during its handshake; its successor may come then.
             if peer.slots.is_empty() {
                 met.remove(&self.slot.peer);
             }
@@ -103,7 +104,7 @@ impl Roster {
         self.own
     }
 
-    /// Whether a process of `peer` with a different nonce is in.
+    /// Whether a process of `peer` with a different nonce has been admitted.
     pub(crate) fn has_another(&self, peer: PartyId, nonce: Nonce) -> bool {
         lock(&self.met).get(&peer).is_some_and(|met| met.nonce != nonce)
     }
@@ -121,9 +122,9 @@ impl Roster {
         Ok(Admission { roster: self, slot, nonce, kept: false })
     }
 
-    /// [`Roster::admit`] that waits if another process was first, until that process is seen to be
-    /// gone: a restarted process may come before its predecessor's links have closed. The wait ends
-    /// when `goes_on` returns false.
+    /// As [`Roster::admit`], but if another process was first, waits until that process is known to
+    /// be gone. A restarted process may come before its predecessor's links have closed. The wait
+    /// ends when `goes_on` returns false.
     pub(crate) fn admit_patiently(
         &self,
         slot: Slot,
@@ -139,19 +140,19 @@ impl Roster {
         }
     }
 
-    /// Records that the process of `peer` is gone: another one may come.
+    /// Records that the process of `peer` is gone, so that another one may come.
     pub(crate) fn forget(&self, peer: PartyId) {
         lock(&self.met).remove(&peer);
     }
 
-    /// Whether the process of `peer` that is in has this nonce.
+    /// Whether the admitted process of `peer` has this nonce.
     pub(crate) fn is_in(&self, peer: PartyId, nonce: Nonce) -> bool {
         lock(&self.met).get(&peer).is_some_and(|met| met.nonce == nonce)
     }
 
-    /// The id of the session `name` between the processes met. It does not contain the nonces of
-    /// clients, since clients do not meet each other. Every session has parties, and each of them
-    /// draws a fresh nonce.
+    /// The id of session `name` between the processes that were met. It does not cover the nonces
+    /// of clients, since clients do not meet each other. Every session has parties, and each of
+    /// them draws a fresh nonce.
     pub(crate) fn session(&self, name: SessionId) -> SessionId {
         let met = lock(&self.met);
         let mut nonces: BTreeMap<_, _> = met.iter().map(|(&id, peer)| (id, peer.nonce)).collect();
@@ -209,7 +210,7 @@ mod tests {
         for (i, id) in others.iter().enumerate() {
             assert!(*id != ids[0] && others[..i].iter().all(|other| other != id), "{i}");
         }
-        // Pinned: a change of this id is a change on the wire.
+        // This id is pinned: a change of it is a change on the wire.
         assert_eq!(ids[0].to_string(), "2b2f2f4a3990e2fa9776bff20ebd4f68");
     }
 
@@ -233,7 +234,8 @@ mod tests {
     #[test]
     fn a_successor_comes_in_when_the_first_is_forgotten() {
         let roster = met(0, 10, &[(1, 1)]);
-        // From the first process, which may still be greeting on another connection.
+        // This connection is from the first process, which may still be in the handshake on another
+        // connection.
         let late = roster.admit(slot(1, 1), Nonce([1; 16])).unwrap_or_else(|e| panic!("{e:?}"));
         assert_eq!(
             roster.admit_patiently(slot(1, 0), Nonce([2; 16]), || false).err(),
@@ -246,7 +248,7 @@ mod tests {
         };
         let next = roster.admit_patiently(slot(1, 1), Nonce([2; 16]), goes_on);
         next.unwrap_or_else(|e| panic!("{e:?}")).keep();
-        // This takes no slot from the second process.
+        // This frees no slot of the second process.
         drop(late);
         assert_eq!(roster.admit(slot(1, 1), Nonce([2; 16])).err(), Some(NotAdmitted::Taken));
         assert!(roster.is_in(PartyId(1), Nonce([2; 16])) && !roster.is_in(PartyId(1), Nonce([1; 16])));

@@ -1,4 +1,7 @@
 //! The configuration with which a party joins a session.
+//!
+//! The handshake compares the fields that are marked as agreed. The other fields are this party's
+//! own: its peers, time limits and buffers.
 
 use core::{fmt, str::FromStr};
 use std::time::Duration;
@@ -13,7 +16,7 @@ pub(crate) const UNIX_PREFIX: &str = "unix:";
 /// The transport of bytes between parties.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TransportKind {
-    /// TCP with TLS 1.3; pins authenticate both sides.
+    /// TCP with TLS 1.3; pins authenticate both ends.
     TcpTls,
     /// Plain TCP: no secrecy, no authentication. For measurements and tests only.
     #[cfg(feature = "tcp-insecure")]
@@ -32,7 +35,7 @@ impl TransportKind {
         matches!(self, Self::Unix | Self::Shm)
     }
 
-    /// Refuses transports that this system lacks.
+    /// Refuses transports that this system does not have.
     fn check_host(self) -> Result<(), NetError> {
         let missing = match self {
             Self::Unix if !cfg!(unix) => "transport unix needs a system with Unix sockets",
@@ -95,8 +98,8 @@ pub struct PeerConfig {
 pub struct SessionConfig {
     /// The number of this party.
     pub me: PartyId,
-    /// Agreed: the name of this session. It may be reused: [`Net::session`](crate::Net::session) is
-    /// new each time.
+    /// Agreed: the name of this session. It may be reused, since
+    /// [`Net::session`](crate::Net::session) is unique to each session.
     pub session: SessionId,
     /// Agreed: the digest of the job's plan.
     pub job_digest: [u8; 32],
@@ -110,34 +113,34 @@ pub struct SessionConfig {
     pub peers: Vec<PeerConfig>,
     /// Agreed: the transport.
     pub transport: TransportKind,
-    /// How long [`crate::connect`] waits for all peers together.
+    /// The longest time that [`crate::connect`] waits for all peers together.
     pub connect_timeout: Duration,
-    /// How long a step may wait for a live peer while no byte moves.
+    /// The longest time that a step may wait for a live peer while no byte moves.
     pub stall: Duration,
-    /// How long a peer may be silent, whether a step waits or not, before it counts as dead;
-    /// heartbeats come each second. The default is [`SessionConfig::LIVENESS`].
+    /// The longest time that a peer may be silent before it counts as dead, whether a step waits or
+    /// not. Heartbeats come each second. The default is [`SessionConfig::LIVENESS`].
     pub liveness: Duration,
-    /// How long no byte moves on any link, and no step finishes, before the observer hears for whom
-    /// a step waits. The default is [`SessionConfig::STILL`].
+    /// The time without a moving byte on any link and without a finished step, after which the
+    /// observer is told which peer a step waits for. The default is [`SessionConfig::STILL`].
     pub still: Duration,
-    /// The bytes asked of the system for each socket's send and receive buffer; `None` lets the
-    /// system choose.
+    /// The bytes requested from the system for each socket's send and receive buffer; `None` lets
+    /// the system choose.
     pub socket_buffer: Option<usize>,
-    /// The name in the greetings that this party sends, by which a port of many sessions tells them
-    /// apart before they are read; `None` sends none. Only TLS has it, and anybody on the way can
-    /// read it.
+    /// The server name in the TLS greetings that this party sends. A port of many sessions tells
+    /// them apart by it before hellos are read. `None` sends no name. Only TLS has it, and it is
+    /// sent in the clear.
     pub server_name: Option<String>,
-    /// Whether all members are processes of one member, which have its key alone: the hello says
-    /// which of them it is.
+    /// Whether all members of the session are processes of one member. They share one key, so the
+    /// hello says which of them each is.
     pub kin: bool,
 }
 
 impl SessionConfig {
-    /// LOCAL: the default liveness limit; the others end within 10 s after a host has vanished.
+    /// LOCAL: the default liveness limit. The others end within 10 s after a host has vanished.
     pub const LIVENESS: Duration = Duration::from_secs(8);
     /// LOCAL: the default of both time-outs, `connect_timeout` and `stall`.
     pub const PATIENCE: Duration = Duration::from_secs(20);
-    /// LOCAL: how long nothing may move before a person is told.
+    /// LOCAL: the time without movement before a person is told.
     pub const STILL: Duration = Duration::from_secs(10);
     /// LOCAL: the smallest liveness limit, two heartbeats.
     const LEAST_LIVENESS: Duration = Duration::from_secs(2);
@@ -171,7 +174,7 @@ impl SessionConfig {
         if self.me.is_client() || peer.is_client() { self.client_lanes } else { self.lanes }
     }
 
-    /// Finds configurations that cannot work, before anything is dialled.
+    /// Finds configurations that cannot work, before any peer is dialled.
     pub(crate) fn check(&self, listens: bool) -> Result<(), NetError> {
         let bad = |peer, what: &str| Err(NetError::Config { peer, what: what.to_owned() });
         self.transport.check_host()?;

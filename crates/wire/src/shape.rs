@@ -9,24 +9,24 @@ use hushwire_machine::NetError;
 /// transport.
 ///
 /// All links of one party share its bandwidth, as they share its host's network card. Every byte
-/// takes one half of the round trip to arrive, after the bytes before it have left. A round in
-/// which all parties send and receive therefore takes *half* a round trip plus the time to send its
-/// message: the messages cross. A question and its answer take a whole round trip. To shape both
-/// ends of a link, shape all parties.
+/// takes half of the round trip to arrive, after the previous bytes have left. A round in which all
+/// parties send and receive therefore takes *half* a round trip plus the time to send its message,
+/// since the messages cross. A question and its answer take a whole round trip. To shape both ends
+/// of a link, shape all parties.
 ///
 /// Its text is `none`, `lan`, `wan`, or two numbers such as `1Gbps,5ms`: a rate in bps, kbps, Mbps
 /// or Gbps (powers of 1000) or `max`, then the round trip in us, ms or s.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Shape {
-    /// Bits that a party sends in one second, over all its links; `None` for the transport's own
-    /// rate.
+    /// The bits that a party sends in one second, over all its links; `None` for the transport's
+    /// own rate.
     pub bits_per_second: Option<u64>,
     /// The time of a question and its answer.
     pub rtt: Duration,
 }
 
 impl Shape {
-    /// The transport itself; nothing is wrapped.
+    /// The transport itself, without a simulated network.
     pub const NONE: Self = Self { bits_per_second: None, rtt: Duration::ZERO };
 
     /// Hosts in one room: 10 Gbit/s, a round trip of 0.2 ms.
@@ -136,8 +136,8 @@ pub(crate) struct Schedule {
     shape: Shape,
     /// The time at which the last byte sent has left.
     left_at: Option<Instant>,
-    /// The remainder below a whole nanosecond, in bits times nanoseconds a second, so that the rate
-    /// is exact.
+    /// The remainder below a whole nanosecond, in bits times nanoseconds per second, so that the
+    /// rate is exact.
     carry: u128,
 }
 

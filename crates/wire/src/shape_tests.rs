@@ -53,7 +53,7 @@ fn text_names_what_it_says() {
 fn a_message_takes_its_sending_and_half_a_round_trip() {
     let now = Instant::now();
     let mut wan = Schedule::new(Shape::wan());
-    // 12,500 bytes are 1 ms of 100 Mbit/s.
+    // 12,500 bytes take 1 ms at 100 Mbit/s.
     assert_eq!(wan.due(12_500, now) - now, Duration::from_millis(21));
     assert_eq!(wan.due(12_500, now) - now, Duration::from_millis(22), "behind the one before");
     let later = now + Duration::from_secs(1);
@@ -69,7 +69,8 @@ proptest! {
         prop_assert_eq!(shape.to_string().parse::<Shape>().unwrap_or_default(), shape);
     }
 
-    /// However messages are cut and spaced, they arrive in order and never faster than the rate.
+    /// However messages are divided and spaced, they arrive in order and never faster than the
+    /// rate.
     #[test]
     fn the_rate_is_exact(
         sizes in proptest::collection::vec((0usize..100_000, 0u64..3_000), 1..60),
@@ -89,7 +90,7 @@ proptest! {
         }
     }
 
-    /// A message that is sent at once arrives at the same nanosecond whole or cut into pieces.
+    /// A message that is sent at once arrives at the same nanosecond, whole or in pieces.
     #[test]
     fn pieces_end_with_the_whole(sizes in proptest::collection::vec(0usize..3000, 1..60), rate in 1u64..1 << 40) {
         let shape = Shape { bits_per_second: Some(rate), rtt: Duration::ZERO };

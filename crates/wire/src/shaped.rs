@@ -24,25 +24,25 @@ use crate::{
     waker::Waker,
 };
 
-/// LOCAL: the quantum of release, as time at the rate and in bytes; coarse, so that parties that
-/// share cores do not wake for each packet.
+/// LOCAL: the quantum of release, as a time at the rate and in bytes. It is coarse, so that parties
+/// that share cores do not wake for each packet.
 const QUANTUM: Duration = Duration::from_micros(50);
 const QUANTUM_BYTES: (usize, usize) = (4 << 10, 64 << 10);
-/// LOCAL: a queue's bytes in addition to those on their way: the socket buffers of both ends.
+/// LOCAL: the bytes of a queue in addition to those in flight: the socket buffers of both ends.
 const BUFFERS_BYTES: u64 = 512 << 10;
 /// LOCAL: the largest queue, and the queue without a rate.
 const QUEUE_BYTES: (u64, u64) = (64 << 20, 16 << 20);
-/// LOCAL: how long a dropped shaped link waits for a peer that does not read.
+/// LOCAL: the time that a dropped shaped link waits for a peer that does not read.
 const LINGER: Duration = Duration::from_secs(5);
 /// LOCAL: the number of quanta that a call takes at a time, so that the thread gets the lock.
 const QUANTA_PER_CALL: usize = 4;
 
 impl Shape {
-    /// Gives the sending links of `net` that are not taken yet a network of this shape. Senders
-    /// shape the bytes that come in; the control links are not shaped.
+    /// Gives a network of this shape to the sending links of `net` that are not taken yet. The
+    /// senders shape the bytes that come in. Control links are not shaped.
     ///
-    /// Dropping a channel then waits until the network has delivered its bytes, a few seconds
-    /// longer at most.
+    /// Dropping a channel then waits until the network has delivered its bytes, at most a few
+    /// seconds longer.
     pub fn apply(self, net: &mut Net) {
         if self != Self::NONE {
             net.send_through(|stall, links| shape_all(self, stall.min(LINGER), links));
@@ -167,7 +167,7 @@ impl Doze for ShapedTx {
         if line.error.is_some() || line.held < self.pacer.queue {
             return false;
         }
-        // Under the lock, so that whatever frees space later signals.
+        // The lock is held, so that any later release of space signals.
         self.waker.doze();
         true
     }
@@ -196,7 +196,7 @@ impl Drop for ShapedTx {
             line.let_go();
         }
         self.pacer.due.notify_one();
-        // A process that ends takes its threads along; the bytes of a real socket would still
+        // A process that ends takes its threads along, while the bytes of a real socket would still
         // arrive.
         while !state.lines[self.line].is_done() {
             let left = deadline.saturating_duration_since(Instant::now());

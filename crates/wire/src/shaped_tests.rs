@@ -1,4 +1,4 @@
-//! Shaped links carry the same bytes, later, and end as their inner links end.
+//! Shaped links deliver the same bytes later, and end as their inner links end.
 
 use std::{
     io,
@@ -88,8 +88,8 @@ fn send_all(link: &mut dyn Tx, message: &[u8]) -> io::Result<()> {
 proptest! {
     #![proptest_config(proptest::test_runner::Config::with_cases(40))]
 
-    /// Over queues and links of a few bytes, each of a party's two links delivers its own bytes,
-    /// all and in order, including those sent just before the end.
+    /// Over queues and links of a few bytes, each of a party's two links delivers all its bytes in
+    /// order. These include bytes sent just before the end.
     #[test]
     fn bytes_arrive_in_order_and_whole(
         messages in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 0..700), 1..12),
@@ -145,7 +145,7 @@ fn half_a_round_trip_and_no_less() {
     let mut channel = ok(second.channel(0, None, Some(IDS[0])));
     let mut came = vec![0; 100_000];
     ok(channel.recv("one", &mut came));
-    // 100,000 bytes take 10 ms to leave, and the last of them 30 ms to arrive.
+    // 100,000 bytes take 10 ms to leave, and the last of them takes 30 ms to arrive.
     assert!(start.elapsed() >= Duration::from_millis(40), "{:?}", start.elapsed());
     assert!(came.iter().all(|&b| b == 1));
     ok(sender.join().map_err(|_| "the sender panicked"));

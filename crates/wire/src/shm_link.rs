@@ -1,5 +1,5 @@
 //! A link over memory that both processes share. The Unix socket of its handshake passes the ring,
-//! stays open and tells each side when the other ends.
+//! stays open and tells each end when the other one ends.
 
 use std::{
     io::{self, ErrorKind},
@@ -12,12 +12,12 @@ use rustix::event::PollFlags;
 
 use crate::{hello::GreetingRole, slot::Duplex, tcp::Guard};
 
-/// LOCAL: the bytes of a ring. Measured from 64 KiB to 1 MiB: a longer ring saves a single flow
-/// some sleeps, but the rings of several lanes then no longer fit the second-level cache beside the
-/// data, which costs more.
+/// LOCAL: the size of a ring in bytes. It was measured from 64 KiB to 1 MiB. A longer ring saves a
+/// single flow some sleeps. But the rings of several lanes then no longer fit in the second-level
+/// cache with the data, which costs more.
 const RING_BYTES: usize = 256 << 10;
 
-/// Moves data from `socket` to a ring: the dialler makes the ring, the listener takes it.
+/// Moves data from `socket` to a ring, which the dialler makes and the listener takes.
 pub(crate) fn settle(
     socket: &dyn Duplex,
     sends: bool,
@@ -114,7 +114,7 @@ impl Doze for ShmLink {
 }
 
 impl AsFd for ShmLink {
-    /// The socket, which carries nothing and only ends.
+    /// The socket, which carries no data and only signals the end.
     fn as_fd(&self) -> BorrowedFd<'_> {
         match self {
             Self::Sends(ring) => ring.wakers()[1],

@@ -1,4 +1,4 @@
-//! What a joining party has seen of missing members, for its reports and for its final error.
+//! Observations of missing members by a joining party, for its reports and for its final error.
 
 use std::{
     collections::BTreeMap,
@@ -11,18 +11,18 @@ use hushwire_machine::{NetError, PartyId};
 
 use crate::TransportKind;
 
-/// The kind of reason why a member could not be reached; a change of kind is worth a new report.
+/// The kind of reason why a member could not be reached. A change of kind causes a new report.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Sort {
-    /// The host answers, but nobody listens there.
+    /// The host answers, but no process listens there.
     NoListener,
-    /// Nothing comes back, or the name has no address.
+    /// No answer comes, or the name has no address.
     Unreached,
-    /// Somebody accepts connections and does not greet.
+    /// A process accepts connections, but sends no hello.
     Mute,
-    /// Somebody answers but does not prove to be that member.
+    /// A process answers, but does not prove to be that member.
     Stranger,
-    /// It had joined, and its links have closed.
+    /// The member had joined, and its links have closed.
     Gone,
     /// A connection to this party was refused.
     Refused,
@@ -37,20 +37,20 @@ pub(crate) struct Dialled {
     pub(crate) last: String,
 }
 
-/// What has been seen of members so far.
+/// The observations of members so far.
 #[derive(Default)]
 pub(crate) struct Sights {
-    /// The last attempt at each member that was dialled in vain.
+    /// The last failed attempt at each member that was dialled.
     pub(crate) dialled: BTreeMap<PartyId, Dialled>,
-    /// Errors of handshakes with somebody who did not prove to be that member. Strangers may cause
-    /// them, so they end nothing, but they say more than later errors.
+    /// Errors of handshakes with a process that did not prove to be that member. Strangers may
+    /// cause them, so they end nothing, but they are more informative than later errors.
     pub(crate) telling: BTreeMap<PartyId, NetError>,
     /// The members that had joined and are gone, with the time at which they went.
     pub(crate) gone: BTreeMap<PartyId, Instant>,
 }
 
 impl Sights {
-    /// Forgets failures: `peer` is here.
+    /// Forgets failures, since `peer` is connected.
     pub(crate) fn met(&mut self, peer: PartyId) {
         self.dialled.remove(&peer);
         self.telling.remove(&peer);
@@ -63,7 +63,7 @@ impl Sights {
         dialled || self.telling.contains_key(&peer) || self.gone.contains_key(&peer)
     }
 
-    /// What is known of `peer`, as a clause that names it.
+    /// The observations of `peer`, as a clause that names it.
     pub(crate) fn of(&self, peer: PartyId) -> Option<Text> {
         let named = || Text::from(peer);
         let gone = self.gone.get(&peer).map(|at| {
@@ -79,7 +79,7 @@ impl Sights {
         gone.into_iter().chain(dialled).reduce(|all, more| all.words("; ").text(more))
     }
 
-    /// The kinds of failure seen of `peer`.
+    /// The kinds of failure that were observed of `peer`.
     pub(crate) fn sorts(&self, peer: PartyId) -> impl Iterator<Item = (PartyId, Sort)> {
         let dialled = self.dialled.get(&peer).map(|dialled| dialled.sort);
         let stranger = self.telling.contains_key(&peer).then_some(Sort::Stranger);
@@ -91,14 +91,14 @@ impl Sights {
 /// The kind of a failure to connect.
 pub(crate) fn sort_of(e: &io::Error) -> Sort {
     match e.kind() {
-        // A Unix socket without a listener has no file, or a file that nobody answers.
+        // A Unix socket without a listener has no file, or a file where no process answers.
         ErrorKind::ConnectionRefused | ErrorKind::NotFound => Sort::NoListener,
         _ => Sort::Unreached,
     }
 }
 
-/// Whether this error of dialling may be caused by somebody other than `peer` who did not prove an
-/// identity. Such an error ends nothing.
+/// Whether this error of dialling may be caused by a process other than `peer` that did not prove
+/// an identity. Such an error ends nothing.
 pub(crate) fn is_unproven(e: &NetError, peer: PartyId, transport: TransportKind) -> bool {
     match e {
         NetError::UnknownPeer { .. } | NetError::OtherUser { .. } => true,
@@ -136,7 +136,7 @@ mod tests {
         let wrong = NetError::UnknownPeer { peer: Some(peer), step: "handshake".to_owned(), presented };
         assert!(is_unproven(&wrong, peer, TransportKind::TcpTls));
         sights.telling.insert(peer, wrong);
-        // It says more than the fact that nobody listens now.
+        // This error is more informative than the fact that no process listens now.
         let said = sights.of(peer).unwrap_or_default().written();
         assert!(said.contains("presents another key") && !said.contains("refused"), "{said}");
         assert_eq!(
@@ -147,8 +147,8 @@ mod tests {
         assert!(sights.of(peer).is_none());
     }
 
-    /// Errors about this party's own certificate, and errors of a peer that proved its identity,
-    /// end a session.
+    /// Errors about this party's own certificate end a session, and so do errors of a peer that
+    /// proved its identity.
     #[test]
     fn proven_errors_end_a_session() {
         let (me, one) = (PartyId(0), PartyId(1));

@@ -22,7 +22,7 @@ pub(crate) struct Slot {
     pub(crate) sends: bool,
 }
 
-/// The text follows a party's name and "dialled".
+/// The text follows a party's name and the word "dialled".
 impl fmt::Display for Slot {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.lane {

@@ -1,8 +1,8 @@
-//! Links that outlive a session: those of one that ended well serve another one of the same
-//! members.
+//! Links that outlive a session: the links of a session that ended well serve another session of
+//! the same members.
 //!
 //! ```text
-//! LinkStock ──lends all──► Net ──► channels      each link comes back where its channel ends in
+//! LinkStock ──lends all──► Net ──► channels      each link returns when its channel ends in
 //!      ▲                              │          order; one that fails spoils the stock
 //!      └──────────────────────────────┘
 //! ```
@@ -20,10 +20,10 @@ use std::{
 /// A peer and a lane.
 type Lane = (PartyId, u16);
 
-/// The links of one member's session, and the watch over them. Clones are the same links.
+/// The links of one member's session, and the watch over them. Clones share the same links.
 ///
-/// It lends all links as a [`Net`], and gets each back when its channel is dropped in order. When
-/// it and everything that it lent are dropped, the links close as those of a net do.
+/// The stock lends all links as a [`Net`], and gets each back when its channel is dropped in order.
+/// When the stock and everything that it lent are dropped, the links close as those of a net do.
 #[derive(Clone)]
 pub struct LinkStock(Arc<Inner>);
 
@@ -34,7 +34,7 @@ struct Inner {
     state: Mutex<StockState>,
     process: Process,
     overseer: Arc<dyn Overseer>,
-    /// Last, so that the links close before the goodbye.
+    /// This field is last, so that the links close before the goodbye.
     keeps: Arc<dyn Any + Send + Sync>,
 }
 
@@ -42,7 +42,7 @@ struct StockState {
     session: SessionId,
     tx: BTreeMap<Lane, Box<dyn Tx>>,
     rx: BTreeMap<Lane, Box<dyn Rx>>,
-    /// The number of links that are out.
+    /// The number of lent links.
     lent: usize,
     /// A link failed, or was left in the middle of a message.
     spoiled: bool,
@@ -64,13 +64,13 @@ impl LinkStock {
         Hold::new(self.0.overseer.clone(), self.0.keeps.clone())
     }
 
-    /// Tells why the session ends, and whether another member has ended it.
+    /// The watch, which says why the session ends, and whether another member has ended it.
     #[must_use]
     pub fn watch(&self) -> Watch {
         self.hold().watch()
     }
 
-    /// Whether all links are here, and nothing has failed.
+    /// Whether all links have been returned, and none has failed.
     #[must_use]
     pub fn is_whole(&self) -> bool {
         let state = lock(&self.0.state);
@@ -83,12 +83,12 @@ impl LinkStock {
         lock(&self.0.state).session
     }
 
-    /// Another session begins on the links, under a name on which all members have agreed.
+    /// Begins another session on the links, under a name on which all members have agreed.
     pub fn renew(&self, session: SessionId) {
         lock(&self.0.state).session = session;
     }
 
-    /// All links, for the session of the last name; none where one is out or has failed.
+    /// Lends all links, for the session of the last name. `None` if a link is lent or has failed.
     #[must_use]
     pub fn lend(&self) -> Option<Net> {
         if !self.is_whole() {
@@ -126,7 +126,7 @@ fn gone() -> io::Error {
     io::ErrorKind::NotConnected.into()
 }
 
-/// A link to send on that is out.
+/// A lent link for sending.
 struct LentTx {
     link: Option<Box<dyn Tx>>,
     at: Lane,
@@ -169,7 +169,7 @@ impl Drop for LentTx {
     }
 }
 
-/// A link to receive on that is out.
+/// A lent link for receiving.
 struct LentRx {
     link: Option<Box<dyn Rx>>,
     at: Lane,
@@ -204,7 +204,7 @@ mod tests {
     };
     use std::thread;
 
-    /// Two members who have met.
+    /// Two members that are connected.
     fn met() -> [(Net, LinkStock); 2] {
         let identities = [0, 1].map(|n| Identity::generate(&format!("{n}")).expect("a key"));
         let listeners = [0, 1].map(|_| Listener::bind("127.0.0.1:0").expect("a port"));
@@ -277,7 +277,7 @@ mod tests {
     fn a_peer_that_ends_spoils_them() {
         let [(a, one), (b, other)] = met();
         drop((a, b));
-        // It ends badly: the other one hears of it.
+        // The session ends badly, and the other member is told.
         one.watch().abort(PartyId(0), hushwire_machine::Reason::Failed, "a test");
         let until = std::time::Instant::now() + Duration::from_secs(10);
         while other.is_whole() {
@@ -287,7 +287,7 @@ mod tests {
         assert!(!one.is_whole() && one.lend().is_none() && other.lend().is_none());
     }
 
-    /// Members need not all keep their links.
+    /// One member may keep its links while another does not.
     #[test]
     fn links_of_a_net_alone_end_with_it() {
         let identities = [0, 1].map(|n| Identity::generate(&format!("{n}")).expect("a key"));
@@ -310,7 +310,7 @@ mod tests {
         });
         exchange([&mut a, &mut b], 3);
         drop((a, b));
-        // The other end has closed: the next session on these links would fail.
+        // The other end has closed. The next session on these links would fail.
         let mut net = stock.lend().expect("it has not heard of it");
         let mut channel = net.channel(0, None, Some(PartyId(0))).expect("a channel");
         assert!(channel.recv("a test", &mut [0]).is_err());

@@ -1,4 +1,8 @@
 //! TCP: the listening port, and connections with a deadline.
+//!
+//! All sockets are non-blocking. A [`Guard`] bounds every wait of a handshake by a deadline, and
+//! ends it when the session is given up. A thread resolves names, since the system's resolver has
+//! no deadline.
 
 use std::{
     io::{self, ErrorKind, Read, Write},
@@ -19,12 +23,13 @@ use socket2::{Domain, Protocol, SockAddr, Socket, Type};
 
 use hushwire_machine::{Rx, Tx, poll_fds};
 
-/// LOCAL: the length of the system's queue of connections that nobody has accepted, including those
-/// between two sessions. If it is full, a member tries again after a second; the system may allow
-/// fewer.
+/// LOCAL: the length of the system's queue of connections that were not accepted yet, including
+/// those between two sessions. If it is full, a member tries again after a second. The system may
+/// allow fewer.
 const BACKLOG: i32 = 4096;
 
-/// LOCAL: how long the system may take to resolve a name that this process listens on.
+/// LOCAL: the longest time that the system may take to resolve a name on which this process
+/// listens.
 const NAME: Duration = Duration::from_secs(20);
 
 /// Listens on `addr`, without blocking, on the first of a name's addresses that works.
@@ -41,8 +46,8 @@ pub(crate) fn bind(addr: &str) -> io::Result<TcpListener> {
 
 fn bind_one(addr: SocketAddr) -> io::Result<TcpListener> {
     let socket = Socket::new(Domain::for_address(addr), Type::STREAM, Some(Protocol::TCP))?;
-    // Without it the port is taken for a minute after a session. On Windows it would let others
-    // take over the port.
+    // Without this, the port stays in use for a minute after a session. On Windows it would let
+    // others take over the port.
     #[cfg(unix)]
     socket.set_reuse_address(true)?;
     socket.set_nonblocking(true)?;
@@ -64,12 +69,12 @@ pub(crate) fn take(listener: &TcpListener, socket_buffer: Option<usize>) -> io::
 pub(crate) fn tuned(stream: TcpStream, socket_buffer: Option<usize>) -> io::Result<TcpStream> {
     stream.set_nonblocking(true)?;
     let socket = Socket::from(stream);
-    // If its other end is gone already, tuning may fail; reading reports that.
+    // If the other end is already gone, tuning may fail. Reading reports that.
     let _ = tune(&socket, socket_buffer);
     Ok(socket.into())
 }
 
-/// How often a wait checks whether the session was given up.
+/// The interval at which a wait checks whether the session was given up.
 const LOOK: Duration = Duration::from_millis(20);
 
 /// Ends the waits of a handshake: at a deadline, or when another thread gives the session up.
@@ -77,9 +82,9 @@ const LOOK: Duration = Duration::from_millis(20);
 pub(crate) struct Guard<'a> {
     pub(crate) deadline: Instant,
     pub(crate) given_up: &'a AtomicBool,
-    /// Set to end the waits of one connection.
+    /// A flag that ends the waits of one connection.
     pub(crate) out: Option<&'a AtomicBool>,
-    /// Set by the program that joins, to end all waits.
+    /// A flag by which the program that joins ends all waits.
     pub(crate) stop: Option<&'a AtomicBool>,
 }
 
@@ -89,7 +94,7 @@ impl Guard<'_> {
         Self { deadline: self.deadline.min(Instant::now() + limit), ..self }
     }
 
-    /// The time that is left; `TimedOut` if the wait is over.
+    /// The remaining time; `TimedOut` if the wait is over.
     pub(crate) fn check(&self) -> io::Result<Duration> {
         let left = self.deadline.saturating_duration_since(Instant::now());
         let ends = |flag: &AtomicBool| flag.load(Ordering::Relaxed);
@@ -100,7 +105,7 @@ impl Guard<'_> {
         Ok(left)
     }
 
-    /// Waits for `fd`; may return early.
+    /// Waits for `fd`. It may return early.
     pub(crate) fn wait(&self, fd: BorrowedFd<'_>, flags: PollFlags) -> io::Result<()> {
         let left = self.check()?;
         poll_fds(&mut [PollFd::from_borrowed_fd(fd, flags)], left.min(LOOK))
@@ -188,7 +193,7 @@ pub(crate) fn dial(address: &str, guard: &Guard<'_>, socket_buffer: Option<usize
     Err(last)
 }
 
-/// How long one address may be silent before the next is tried.
+/// The time that one address may be silent before the next is tried.
 const SILENT: Duration = Duration::from_secs(5);
 
 fn dial_one(addr: SocketAddr, guard: &Guard<'_>, socket_buffer: Option<usize>) -> io::Result<TcpStream> {
@@ -211,7 +216,7 @@ fn dial_one(addr: SocketAddr, guard: &Guard<'_>, socket_buffer: Option<usize>) -
         }
         Err(e) => return Err(e),
     }
-    // Dialling a port of this host can hit the socket's own source port: then the socket is
+    // Dialling a port of this host can hit the socket's own source port. The socket is then
     // connected to itself.
     if socket.local_addr()?.as_socket() == Some(addr) {
         return Err(ErrorKind::ConnectionRefused.into());
@@ -219,7 +224,7 @@ fn dial_one(addr: SocketAddr, guard: &Guard<'_>, socket_buffer: Option<usize>) -
     Ok(socket.into())
 }
 
-/// Whether a non-blocking connect is under way; Windows reports that it would block.
+/// Whether a non-blocking connect is in progress. Windows reports that it would block.
 fn is_under_way(e: &io::Error) -> bool {
     e.raw_os_error() == Some(rustix::io::Errno::INPROGRESS.raw_os_error())
         || (cfg!(windows) && e.kind() == ErrorKind::WouldBlock)
@@ -239,8 +244,8 @@ fn tune(socket: &Socket, buffer: Option<usize>) -> io::Result<()> {
     if let Some(bytes) = buffer {
         socket.set_send_buffer_size(bytes)?;
         socket.set_recv_buffer_size(bytes)?;
-        // With a window shorter than two segments, each waits for a delayed acknowledgement, and
-        // loopback segments are 64 KiB long. Windows chooses by itself.
+        // With a window shorter than two segments, each segment waits for a delayed
+        // acknowledgement, and loopback segments are 64 KiB long. Windows chooses by itself.
         #[cfg(unix)]
         if bytes < SEGMENTS * LOOPBACK_SEGMENT_BYTES {
             let segment = (bytes / SEGMENTS).max(LEAST_SEGMENT_BYTES);
@@ -250,7 +255,7 @@ fn tune(socket: &Socket, buffer: Option<usize>) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes as much as the socket takes; 0 means that it would block.
+/// Writes as many bytes as the socket takes; 0 means that it would block.
 pub(crate) fn try_write(socket: &mut impl Write, out: &[u8]) -> io::Result<usize> {
     loop {
         match socket.write(out) {
@@ -261,7 +266,7 @@ pub(crate) fn try_write(socket: &mut impl Write, out: &[u8]) -> io::Result<usize
     }
 }
 
-/// Reads what the socket has; 0 means that it would block.
+/// Reads the bytes that the socket has; 0 means that it would block.
 pub(crate) fn try_read(socket: &mut impl Read, into: &mut [u8]) -> io::Result<usize> {
     loop {
         match socket.read(into) {
@@ -296,7 +301,7 @@ mod tests {
         assert_eq!(looked_up(&patient, move || Ok(vec![address])).ok(), Some(vec![address]));
         assert_eq!(resolve_under("127.0.0.1:7000", &patient).ok(), Some(vec![address]));
         assert_eq!(resolve("127.0.0.1:7000", Duration::ZERO).ok(), Some(vec![address]));
-        // Without time, there can be no answer.
+        // Without time, no answer can come.
         let error = resolve("localhost:7000", Duration::ZERO).err().map(|e| e.kind());
         assert_eq!(error, Some(ErrorKind::TimedOut));
     }

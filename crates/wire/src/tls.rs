@@ -1,4 +1,9 @@
-//! TLS 1.3 with pinned certificates on both sides.
+//! TLS 1.3 with pinned certificates at both ends.
+//!
+//! In a session, each end shows a certificate that the other one lists by its pin, and proves that
+//! it holds the key. The certificate must be valid today. Names and issuers are ignored. TLS 1.2 is
+//! not negotiated and sessions are not resumed. The preferred key exchange is the hybrid
+//! X25519MLKEM768.
 
 use std::{
     io,
@@ -29,8 +34,8 @@ use crate::{
     Identity, Pin, Validity, tcp::Guard, tls_greet::greet, tls_link::TlsLink, tls_records::tls_error,
 };
 
-/// One party's side of all TLS connections of a session: its cryptography, its certificate and the
-/// certificate's pin.
+/// One party's endpoint of all TLS connections of a session: its cryptography, its certificate and
+/// the certificate's pin.
 pub(crate) struct TlsSide {
     provider: Arc<CryptoProvider>,
     certificate: Arc<SingleCertAndKey>,
@@ -38,8 +43,8 @@ pub(crate) struct TlsSide {
 }
 
 /// The hybrid key exchange comes first, so that shares sent today stay secret against future
-/// quantum computers. AES-128 comes first among ciphers: it is as strong as the protocols' κ = 128,
-/// and the fastest.
+/// quantum computers. Among the ciphers, AES-128 comes first: it is as strong as the protocols' κ =
+/// 128, and the fastest.
 pub(crate) fn provider() -> CryptoProvider {
     use aws_lc_rs::{cipher_suite, kx_group};
     CryptoProvider {
@@ -68,13 +73,13 @@ impl TlsSide {
         self.pin
     }
 
-    /// A verifier for one connection whose other end must have one of `pins`; `None` accepts any,
-    /// for a later judgement.
+    /// A verifier for one connection whose other end must have one of `pins`. `None` accepts any
+    /// certificate, to be judged later.
     pub(crate) fn pinned(&self, pins: impl Into<Option<Vec<Pin>>>) -> Arc<Pinned> {
         Arc::new(Pinned { pins: pins.into(), provider: self.provider.clone(), outdated: OnceLock::new() })
     }
 
-    /// The configuration for dialling the holder of a pin, and nobody else.
+    /// The configuration for dialling only the holder of a pin.
     pub(crate) fn client(&self, pinned: Arc<Pinned>) -> Result<ClientConfig, Error> {
         let mut config = ClientConfig::builder_with_provider(self.provider.clone())
             .with_protocol_versions(&[&TLS13])?
@@ -83,7 +88,7 @@ impl TlsSide {
             .with_client_cert_resolver(self.certificate.clone());
         config.resumption = Resumption::disabled();
         config.enable_sni = false;
-        // For this crate's record layer, which takes over after the handshake.
+        // This crate's record layer needs the secrets: it takes over after the handshake.
         config.enable_secret_extraction = true;
         Ok(config)
     }
@@ -94,15 +99,15 @@ impl TlsSide {
             .with_protocol_versions(&[&TLS13])?
             .with_client_cert_verifier(pinned)
             .with_cert_resolver(self.certificate.clone());
-        // No resumption: all connections of a session are made at once, and a ticket would be data
-        // in the wrong direction.
+        // There is no resumption: all connections of a session are made at once, and a ticket would
+        // be data in the wrong direction.
         config.send_tls13_tickets = 0;
         config.session_storage = Arc::new(NoServerSessionStorage {});
         config.enable_secret_extraction = true;
         Ok(config)
     }
 
-    /// The configuration for accepting anybody, without asking for a certificate.
+    /// The configuration for accepting all clients, without asking for a certificate.
     pub(crate) fn open_server(&self) -> Result<ServerConfig, Error> {
         let config = ServerConfig::builder_with_provider(self.provider.clone())
             .with_protocol_versions(&[&TLS13])?
@@ -111,7 +116,7 @@ impl TlsSide {
         Ok(config)
     }
 
-    /// The dialler's handshake, with the holder of `pin` only.
+    /// Runs the dialler's handshake, only with the holder of `pin`.
     pub(crate) fn dial(
         &self,
         socket: TcpStream,
@@ -121,7 +126,7 @@ impl TlsSide {
         self.dial_named(socket, pin, None, guard)
     }
 
-    /// The same, where the greeting has a name.
+    /// As [`dial`](Self::dial), with a server name in the TLS greeting.
     pub(crate) fn dial_named(
         &self,
         socket: TcpStream,
@@ -139,8 +144,8 @@ impl TlsSide {
         pinned.shown(greet(conn, socket, guard, &[]))
     }
 
-    /// The listener's handshake, with a holder of one of `pins` or with anybody. `first` are the
-    /// bytes that were read already. Returns the peer's certificate as well.
+    /// Runs the listener's handshake, with a holder of one of `pins` or with any peer. `first`
+    /// holds the bytes that were already read. Returns the peer's certificate as well.
     pub(crate) fn accept(
         &self,
         socket: TcpStream,
@@ -155,8 +160,8 @@ impl TlsSide {
     }
 }
 
-/// For a client without a key that dials the holder of one of these pins over HTTP. No check reads
-/// the name of the host.
+/// The TLS configuration of an HTTP client that has no key and dials the holder of one of these
+/// pins. The name of the host is not checked.
 ///
 /// # Errors
 /// TLS cannot be set up.
@@ -173,7 +178,7 @@ pub fn pinned_client(pins: Vec<Pin>) -> Result<Arc<ClientConfig>, Error> {
     Ok(Arc::new(config))
 }
 
-/// Whether a greeting can have this name.
+/// Whether a TLS greeting can have this server name.
 pub(crate) fn is_server_name(name: &str) -> bool {
     matches!(ServerName::try_from(name), Ok(ServerName::DnsName(_)))
 }
@@ -208,7 +213,7 @@ pub(crate) struct Pinned {
 }
 
 impl Pinned {
-    /// Names and issuers do not count: the pin covers the whole certificate.
+    /// Names and issuers are ignored, since the pin covers the whole certificate.
     fn check(&self, certificate: &CertificateDer<'_>) -> Result<(), Error> {
         let pin = Pin::of(certificate);
         if self.pins.as_ref().is_none_or(|pins| pins.contains(&pin)) {
@@ -226,8 +231,8 @@ impl Pinned {
     ) -> Result<HandshakeSignatureValid, Error> {
         let valid =
             verify_tls13_signature(message, cert, dss, &self.provider.signature_verification_algorithms)?;
-        // Only now, so that somebody who does not hold the key cannot end a session in the holder's
-        // name.
+        // The dates are checked only now, so that a process without the key cannot end a session in
+        // the holder's name.
         let validity = Validity::of(cert).ok_or(CertificateError::BadEncoding)?;
         if !validity.holds_at(SystemTime::now()) {
             let _ = self.outdated.set(Outdated { pin: Pin::of(cert), validity });
@@ -236,7 +241,7 @@ impl Pinned {
         Ok(valid)
     }
 
-    /// The link at the end of a greeting, and the certificate that the peer showed.
+    /// The link at the end of a handshake, and the certificate that the peer showed.
     fn shown(
         &self,
         greeted: io::Result<(TlsLink, Option<CertificateDer<'static>>)>,
@@ -273,7 +278,7 @@ fn no_tls12() -> Result<HandshakeSignatureValid, Error> {
     Err(Error::PeerIncompatible(rustls::PeerIncompatible::SupportedVersionsExtensionRequired))
 }
 
-/// The common part of both sides' verifiers: TLS 1.2 is never negotiated.
+/// The common part of both verifiers. TLS 1.2 is never negotiated.
 macro_rules! signatures {
     () => {
         fn verify_tls12_signature(

@@ -1,5 +1,9 @@
-//! The TLS handshake over a non-blocking socket, by rustls' unbuffered API, up to the hand-over of
-//! the keys.
+//! The TLS handshake over a non-blocking socket, by the unbuffered API of rustls, up to the
+//! hand-over of the keys.
+//!
+//! The link that follows takes over the keys, and bytes that came early
+//! ([`tls_link`](crate::tls_link)). A refused peer gets time to read the alert before the
+//! connection closes.
 
 use std::{
     error::Error as StdError,
@@ -26,7 +30,7 @@ use crate::{
     tls_records::{LONGEST_BYTES, tls_error},
 };
 
-/// LOCAL: how long a refused peer has to read the reason.
+/// LOCAL: the time that a refused peer has to read the reason.
 const FAREWELL: Duration = Duration::from_secs(1);
 
 /// The key schedule; rustls continues it after the handshake.
@@ -46,7 +50,7 @@ impl<Data: Send> Schedule for KernelConnection<Data> {
 
 type HandedOver = (ExtractedSecrets, SupportedCipherSuite, Box<dyn Schedule>);
 
-/// The rustls connection of either side.
+/// The rustls connection of a client or a server.
 pub(crate) trait Session: Sized {
     type Data;
     fn process<'c, 'i>(&'c mut self, incoming: &'i mut [u8]) -> UnbufferedStatus<'c, 'i, Self::Data>;
@@ -76,7 +80,7 @@ session!(UnbufferedClientConnection, ClientConnectionData);
 session!(UnbufferedServerConnection, ServerConnectionData);
 
 /// Performs the handshake until application data can flow both ways. Returns the link and the
-/// certificate that the peer proved. `first` are the bytes that were read already, at most one
+/// certificate that the peer proved. `first` holds the bytes that were already read, at most one
 /// record.
 pub(crate) fn greet<S: Session>(
     session: S,
@@ -125,9 +129,9 @@ struct Greeting<S> {
 
 /// The result of one step of the handshake.
 enum GreetTurn {
-    /// The handshake moved on.
+    /// The handshake advanced.
     Moved,
-    /// Nothing to do until bytes come or go.
+    /// Nothing can be done until bytes are received or sent.
     Idle,
     /// The peer sends no more.
     Closed,
@@ -171,12 +175,12 @@ impl<S: Session> Greeting<S> {
         Ok((link, certificate))
     }
 
-    /// Sends the alert that rustls has queued, and gives the peer time to read it: closing with
-    /// unread bytes would reset the connection. Best effort.
+    /// Sends the alert that rustls has queued, and gives the peer time to read it, since closing
+    /// with unread bytes would reset the connection. Errors are ignored.
     fn farewell(&mut self, guard: &Guard<'_>) {
         let guard = guard.within(FAREWELL);
-        // Only while an alert is queued: a failed session would panic if it saw the peer's bytes
-        // again.
+        // This runs only while an alert is queued: a failed session would panic if it saw the
+        // peer's bytes again.
         while self.session.common().wants_write() && self.turn().is_ok() {}
         let mut leave = || -> io::Result<()> {
             while !self.flush()? {
@@ -223,7 +227,7 @@ impl<S: Session> Greeting<S> {
         Ok(turn)
     }
 
-    /// Writes bytes from `out`; true when none are left.
+    /// Writes bytes from `out`. Returns true when none remain.
     fn flush(&mut self) -> io::Result<bool> {
         while self.out_begin < self.out_end {
             let n = try_write(&mut self.socket, &self.out[self.out_begin..self.out_end])?;
@@ -236,7 +240,7 @@ impl<S: Session> Greeting<S> {
         Ok(true)
     }
 
-    /// Reads what the socket has, as far as there is space; 0 means that it would block.
+    /// Reads the bytes that the socket has, as far as there is space; 0 means that it would block.
     fn read(&mut self) -> io::Result<usize> {
         if self.incoming.len() - self.end < LONGEST_BYTES {
             self.incoming.copy_within(self.begin..self.end, 0);

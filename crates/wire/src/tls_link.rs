@@ -1,10 +1,10 @@
 //! A TLS connection after the handshake: records move straight between the callers' slices and a
 //! non-blocking socket.
 //!
-//! After the hellos, application data flows one way on it. The receiver never writes again, so that
-//! no unread byte waits at the sender: closing over it would reset the connection and lose bytes
-//! under way. Therefore a receiver that refuses a record sends no alert: it closes, and its own
-//! error gives the reason. A sender that ends in good order sends close_notify ([`Tx::close`]).
+//! After the hellos, application data flows in one direction only. The receiver never writes again,
+//! so that no unread byte waits at the sender: closing over it would reset the connection and lose
+//! bytes in flight. Therefore a receiver that refuses a record sends no alert. It closes, and its
+//! own error gives the reason. A sender that ends in good order sends close_notify ([`Tx::close`]).
 //!
 //! ```text
 //! sender    caller's slice --seal--> out[..]  --write--> socket    a few records of 16 KiB at once
@@ -13,9 +13,9 @@
 //! ```
 //!
 //! **Long sessions.** An AES-GCM key serves 2^24 records (256 GiB in full records). The last record
-//! of a key is the key update that ends it; rustls derives the next key, on both sides. If the peer
-//! asks for an update of this side's key, it happens before the next byte that this side sends. A
-//! test lowers the limit and sends through many updates.
+//! of a key is the key update that ends it; rustls derives the next key, at both ends. If the peer
+//! asks for an update of this endpoint's key, it happens before the next byte that this endpoint
+//! sends. A test lowers the limit and sends through many updates.
 
 use std::{
     io::{self, ErrorKind, Read, Write},
@@ -39,8 +39,8 @@ use crate::{
     },
 };
 
-/// LOCAL: the number of full records sealed or read at once: large system calls whose bytes still
-/// stay in the cache.
+/// LOCAL: the number of full records that are sealed or read at once. System calls are then large,
+/// and their bytes still stay in the cache.
 const RECORDS: usize = 8;
 /// LOCAL: space for these records, and for a key update before each.
 pub(crate) const BUFFER_BYTES: usize =
@@ -50,9 +50,10 @@ const _: () = assert!(BUFFER_BYTES >= LONGEST_BYTES, "a record of any peer has r
 /// SECURITY: the number of records under one key, whatever the cipher would allow.
 const KEY_RECORDS: u64 = 1 << 24;
 /// The number of records without data that a peer may send in a row: key updates, empty records,
-/// alerts that end nothing.
+/// and alerts that do not end the connection.
 const IDLE_RECORDS: u8 = 32;
-/// LOCAL: how many of these records are processed at once, before the caller checks its own limits.
+/// LOCAL: the number of these records that are processed at once, before the caller checks its own
+/// limits.
 const IDLE_AT_ONCE: u8 = 4;
 
 /// The message KeyUpdate (§4.6.3) that requests none in return.
@@ -72,14 +73,14 @@ pub(crate) struct Handover<'a, S> {
     pub(crate) out: Vec<u8>,
     /// Data that rustls has decrypted.
     pub(crate) plain: &'a [u8],
-    /// Bytes after it that are not a whole record yet.
+    /// Bytes after that data that are not a whole record yet.
     pub(crate) wire: &'a [u8],
 }
 
 pub(crate) struct TlsLink<S = TcpStream> {
     socket: S,
     schedule: Box<dyn Schedule>,
-    /// The number of records that a key of this side serves.
+    /// The number of records that one sending key serves.
     key_records: u64,
     tx: RecordKey,
     rx: RecordKey,
@@ -91,11 +92,11 @@ pub(crate) struct TlsLink<S = TcpStream> {
     incoming: Zeroizing<Vec<u8>>,
     begin: usize,
     end: usize,
-    /// Bytes that were opened in place and not taken yet, before `begin`.
+    /// Bytes that were opened in place and not yet taken, before `begin`.
     plain: Range<usize>,
-    /// Whether the peer asked for an update of this side's key.
+    /// Whether the peer asked for an update of the sending key.
     owes_update: bool,
-    /// The number of the peer's records since its last data.
+    /// The number of records from the peer since its last data.
     idle_records: u8,
     /// Whether the last call returned before it had opened all received records.
     more: bool,
@@ -147,7 +148,7 @@ impl<S: Read + Write> TlsLink<S> {
         Ok(taken)
     }
 
-    /// Ends this side's key and takes the next one.
+    /// Ends the sending key and takes the next one.
     fn update(&mut self) -> Result<(), Error> {
         self.put(ContentType::Handshake, &KEY_UPDATE)?;
         self.tx = RecordKey::new(self.schedule.next_tx()?)?;
@@ -160,7 +161,7 @@ impl<S: Read + Write> TlsLink<S> {
         Ok(())
     }
 
-    /// Writes bytes from `out`; true when none are left.
+    /// Writes bytes from `out`. Returns true when none remain.
     fn flush(&mut self) -> io::Result<bool> {
         while self.out_begin < self.out_end {
             let n = try_write(&mut self.socket, &self.out[self.out_begin..self.out_end])?;
@@ -229,13 +230,13 @@ impl<S: Read + Write> TlsLink<S> {
         if self.idle_records > IDLE_RECORDS { Err(too_many.into()) } else { Ok(()) }
     }
 
-    /// Reads from the socket when neither a whole record nor plain bytes wait. The caller wants
-    /// `wanted` bytes more; 0 means that it would block.
+    /// Reads from the socket if neither a whole record nor plain bytes wait. The caller wants
+    /// `wanted` more bytes; 0 means that it would block.
     fn read(&mut self, wanted: usize) -> io::Result<usize> {
         let waiting = self.end - self.begin;
         let room = self.incoming.len() - waiting;
-        // A long message is read to its end and no further, so that the next begins at the front of
-        // the buffer. For short messages, all bytes that are there are read.
+        // A long message is read to its end and no further, so that the next one begins at the
+        // front of the buffer. For short messages, all available bytes are read.
         let limit = if wanted < RECORD_BYTES {
             room
         } else {
@@ -351,7 +352,7 @@ impl<S: Read + Write + AsFd + Send> Rx for TlsLink<S> {
             match self.read(into.len() - got) {
                 Ok(0) => return Ok(got),
                 Ok(_) => {}
-                // The error comes again after the caller has taken the bytes before it.
+                // The error is reported again after the caller has taken the bytes before it.
                 Err(_) if got > 0 => return Ok(got),
                 Err(e) => return Err(e),
             }
@@ -363,7 +364,7 @@ impl<S: Read + Write + AsFd + Send> Rx for TlsLink<S> {
     }
 
     fn wait_on(&self) -> Wait<'_> {
-        // The socket does not signal bytes that were read already.
+        // The socket does not signal bytes that were already read.
         if self.more { Wait::Ready } else { Wait::Fd(self.socket.as_fd()) }
     }
 }

@@ -63,7 +63,7 @@ fn pattern(bytes: usize) -> Vec<u8> {
     (0..bytes).map(|i| (i % 251) as u8).collect()
 }
 
-/// rustls' error about `wire`, which `tx` sends in place of its own records.
+/// The error of rustls about `wire`, which `tx` sends in place of its own records.
 fn refused(tx: &mut TlsLink, rx: TlsLink, wire: &[u8], wanted: usize) -> Error {
     ok(tx.socket.write_all(wire));
     let mut channel = Channel::new(0, None, Some((PartyId(1), Box::new(rx))), STALL);
@@ -199,7 +199,7 @@ fn records_without_data_end_the_link() {
             assert_eq!(refused(&mut tx, rx, &wire, wanted), too_many.clone().into(), "{content:?}");
         }
     }
-    // All kinds count together.
+    // All kinds are counted together.
     let (mut tx, rx) = pair(&provider());
     for (content, message, _) in idle_talk() {
         talk(&mut tx, content, message, IDLE_RECORDS / 3 + 1);
@@ -246,7 +246,7 @@ fn a_sender_in_good_order_says_that_it_ends() {
     };
     assert!(ends(drop));
     assert!(ends(|mut channel| ok(channel.send("last", &pattern(70_000)))));
-    // A message without its end.
+    // A message that is not complete.
     assert!(!ends(|mut channel| ok(channel.start("half", &pattern(100)))));
     assert!(!ends(|mut channel| drop(channel.unfit("a toss"))));
 }
@@ -270,7 +270,7 @@ fn every_cipher_carries() {
         thread::scope(|scope| {
             let out = pattern(300_000);
             scope.spawn(|| ok(tx.send("long", &pattern(300_000))));
-            // In pieces of odd length, so that all ways of opening are used.
+            // The pieces have odd lengths, so that all ways of opening are used.
             for piece in out.chunks(70_001) {
                 let mut into = vec![0; piece.len()];
                 ok(rx.recv("long", &mut into));
@@ -280,8 +280,8 @@ fn every_cipher_carries() {
     }
 }
 
-/// This crate's link against rustls' own record layer: 1 MiB each way, and again after each key
-/// update that either side requests.
+/// Tests this crate's link against the record layer of rustls: 1 MiB each way, and again after each
+/// key update that either end requests.
 fn interoperates<C, S>(mut link: TlsLink, mut peer: C, mut socket: TcpStream, refresh: impl Fn(&mut C) + Send)
 where
     C: std::ops::DerefMut<Target = rustls::ConnectionCommon<S>> + Send,
@@ -295,7 +295,7 @@ where
                 let mut into = vec![0; bytes];
                 ok(Stream::new(&mut peer, &mut socket).read_exact(&mut into));
                 assert!(into == pattern(bytes));
-                // It also requests an update of this side's key.
+                // The peer also requests an update of this link's key.
                 refresh(&mut peer);
                 ok(Stream::new(&mut peer, &mut socket).write_all(&into));
             }
@@ -312,7 +312,7 @@ where
         }
         let end = guard().recv(&mut link, &mut [0]);
         assert!(end.is_err_and(|e| e.kind() == ErrorKind::UnexpectedEof) && link.closed);
-        // rustls accepts this side's end as one in good order.
+        // rustls accepts that this link ends in good order.
         Tx::close(&mut link);
     });
 }

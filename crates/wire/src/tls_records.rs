@@ -1,5 +1,5 @@
-//! TLS 1.3 records (RFC 8446 §5) under keys that rustls agreed on: pure functions, without IO or
-//! state machines.
+//! TLS 1.3 records (RFC 8446 §5) under keys that rustls agreed on. The functions are pure, without
+//! IO or state machines.
 //!
 //! ```text
 //! record     | 23 | 03 03 | length | sealed bytes ... | tag (16) |   header (5) = additional data
@@ -11,8 +11,8 @@
 //! incoming buffer straight into the caller's slice, if that has space for the whole content of the
 //! record.
 //!
-//! **Secrets.** Keys and ivs are wiped when dropped: the key by rustls and AWS-LC, the iv here.
-//! AES-GCM of AWS-LC runs in constant time; lengths and content types are public.
+//! **Secrets.** Keys and IVs are wiped when dropped: the key by rustls and AWS-LC, the IV here.
+//! AES-GCM of AWS-LC runs in constant time. Lengths and content types are public.
 
 use std::io;
 
@@ -30,8 +30,8 @@ pub(crate) const RECORD_BYTES: usize = 1 << 14;
 /// The bytes of content type (not secret), version and length.
 pub(crate) const HEADER_BYTES: usize = 5;
 const TAG_BYTES: usize = 16;
-/// The number of bytes that a record of this side adds to its plain bytes: header, content type,
-/// tag.
+/// The number of bytes that a record of this endpoint adds to its plain bytes: header, content type
+/// and tag.
 pub(crate) const OVERHEAD_BYTES: usize = HEADER_BYTES + 1 + TAG_BYTES;
 /// The length of the longest record that a peer may send: §5.2 allows 256 bytes for content type,
 /// padding and tag.
@@ -86,7 +86,7 @@ impl RecordKey {
         Nonce::assume_unique_for_key(nonce)
     }
 
-    /// Advances the record number: no number repeats, and none is left after 2^64 - 1.
+    /// Advances the record number. No number repeats, and none remains after 2^64 - 1.
     fn count(&mut self) -> Result<(), Error> {
         self.next = self.next.checked_add(1).ok_or(Error::EncryptError)?;
         Ok(())
@@ -151,7 +151,7 @@ pub(crate) fn record_bytes(wire: &[u8]) -> Result<Option<usize>, Error> {
     };
     let content = ContentType::from(content);
     if content != ContentType::ApplicationData {
-        // After the handshake every record is a sealed one, whatever its content (§5.2).
+        // After the handshake every record is sealed, whatever its content (§5.2).
         let expect_types = vec![ContentType::ApplicationData];
         return Err(Error::InappropriateMessage { expect_types, got_type: content });
     }
@@ -165,8 +165,8 @@ pub(crate) fn record_bytes(wire: &[u8]) -> Result<Option<usize>, Error> {
     Ok(Some(bytes))
 }
 
-/// The error in the form that [`NetError::from_link`](hushwire_machine::NetError::from_link)
-/// recognises.
+/// Converts the error to the form that
+/// [`NetError::from_link`](hushwire_machine::NetError::from_link) recognizes.
 pub(crate) fn tls_error(e: Error) -> io::Error {
     io::Error::other(TlsError::new(matches!(e, Error::AlertReceived(_)), e))
 }

@@ -98,7 +98,7 @@ fn a_shortened_record_is_refused() {
     for bytes in HEADER_BYTES..record.len() {
         let mut bad = record[..bytes].to_vec();
         assert_eq!(opened(&mut key(), &bad, 100), Err(Error::DecryptError));
-        // Also with a length that fits.
+        // The same with a length that fits.
         bad[3..5].copy_from_slice(&((bytes - HEADER_BYTES) as u16).to_be_bytes());
         assert_eq!(opened(&mut key(), &bad, 100), Err(Error::DecryptError));
     }

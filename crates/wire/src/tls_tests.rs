@@ -10,7 +10,7 @@ use rustls::{SupportedCipherSuite, Tls13CipherSuite, crypto::CipherSuiteCommon};
 use super::*;
 use hushwire_machine::{Channel, PartyId};
 
-/// AES-128-GCM with a limit of `records` records a key.
+/// AES-128-GCM with a limit of `records` records for each key.
 fn short_lived(records: u64) -> CryptoProvider {
     let suite = aws_lc_rs::cipher_suite::TLS13_AES_128_GCM_SHA256.tls13();
     let suite = suite.unwrap_or_else(|| unreachable!("a suite of TLS 1.3"));

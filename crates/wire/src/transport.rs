@@ -1,4 +1,8 @@
-//! Turns a connection into the link that a session asked for.
+//! Converts a connection into the link that a session asked for.
+//!
+//! TLS runs over TCP. Plain links run over Unix sockets between processes of one user or, for
+//! measurements and tests, over TCP. For shared memory, a ring replaces the Unix socket after the
+//! hellos.
 
 #[cfg(unix)]
 use std::os::unix::net::UnixStream;
@@ -56,8 +60,8 @@ pub(crate) fn dial(address: &str, guard: &Guard<'_>, buffer: Option<usize>) -> i
     tcp::dial(address, guard, buffer).map(HostStream::Tcp)
 }
 
-/// The dialler's side of `stream`: the peer must hold the certificate of `pin`, or be a process of
-/// this user.
+/// The dialler's endpoint of `stream`. The peer must hold the certificate of `pin`, or be a process
+/// of this user.
 pub(crate) fn dialled(
     stream: HostStream,
     cfg: &SessionConfig,
@@ -74,9 +78,9 @@ pub(crate) fn dialled(
     }
 }
 
-/// The listener's side of `stream` with `transport`, and the certificate that the peer showed, if
-/// it showed one. TLS continues from `first`, the bytes that were read already, with a holder of
-/// one of `pins`, or with anybody.
+/// The listener's endpoint of `stream` with `transport`, and the certificate that the peer showed,
+/// if any. TLS continues from `first`, the bytes that were already read, with a holder of one of
+/// `pins` or with any peer.
 pub(crate) fn accepted(
     stream: HostStream,
     cfg: &SessionConfig,
@@ -103,13 +107,13 @@ fn plain(transport: TransportKind, stream: HostStream) -> io::Result<Box<dyn Dup
             crate::unix::check_user(&stream)?;
             Ok(Box::new(PlainLink(stream)))
         }
-        // Unreachable by configuration: addresses and listeners are checked before anything is
-        // dialled.
+        // The configuration makes this unreachable: addresses and listeners are checked before any
+        // peer is dialled.
         _ => Err(io::Error::new(ErrorKind::InvalidInput, "the address is not one of this transport")),
     }
 }
 
-/// The stream of data after both hellos agree: the connection itself, or a ring that is passed over
+/// The link for data after both hellos agree: the connection itself, or a ring that is passed over
 /// it.
 pub(crate) fn settled(
     link: Box<dyn Duplex>,

@@ -1,7 +1,7 @@
 //! Unix sockets between processes of one user on one host.
 //!
-//! Nothing is encrypted, since the bytes do not leave the kernel. Only processes of this party's
-//! own user are accepted; the kernel vouches for the user (`SO_PEERCRED` on Linux; elsewhere the
+//! The bytes are not encrypted, since they do not leave the kernel. Only processes of this party's
+//! own user are accepted. The kernel vouches for the user (`SO_PEERCRED` on Linux; elsewhere the
 //! owner and mode of the socket's file). Such a process could read this one's memory anyway, so its
 //! hello alone says which party it is.
 
@@ -31,7 +31,7 @@ pub(crate) struct UnixPath {
     path: PathBuf,
     /// The device and inode of the file, so that a successor's file is left alone.
     file: (u64, u64),
-    /// The process that bound the file; a fork leaves the file alone.
+    /// The process that bound the file. A fork leaves the file alone.
     process: Process,
 }
 
@@ -39,7 +39,7 @@ impl UnixPath {
     pub(crate) fn bind(path: &Path) -> io::Result<Self> {
         let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
         // The lock is held while the old file is judged and replaced, so that two processes do not
-        // replace each other's files. A directory can be locked itself, so no lock file remains.
+        // replace each other's files. A directory can itself be locked, so no lock file remains.
         let directory = fs::File::open(parent.unwrap_or(Path::new(".")))?;
         flock(&directory, FlockOperation::LockExclusive)?;
         let address = SockAddr::unix(path)?;
@@ -49,7 +49,7 @@ impl UnixPath {
         let socket = Socket::new(Domain::UNIX, Type::STREAM, None)?;
         socket.set_nonblocking(true)?;
         socket.bind(&address)?;
-        // Nobody can connect before `listen`, so the mode that the umask gave is never seen.
+        // No process can connect before `listen`, so the mode that the umask gave has no effect.
         fs::set_permissions(path, fs::Permissions::from_mode(0o600))?;
         socket.listen(BACKLOG)?;
         let file = inode(path)?;
@@ -104,7 +104,7 @@ fn is_stale(path: &Path, address: &SockAddr) -> io::Result<bool> {
     match probe.connect(address) {
         Err(e) if e.kind() == ErrorKind::ConnectionRefused => Ok(true),
         Err(e) if e.kind() == ErrorKind::NotFound => Ok(false),
-        // It connected, or its queue is full: somebody listens.
+        // It connected, or the queue is full: a process listens.
         Ok(()) | Err(_) => Err(io::Error::new(ErrorKind::AddrInUse, "in use by a running process")),
     }
 }
@@ -133,8 +133,8 @@ pub(crate) fn check_user(stream: &UnixStream) -> io::Result<()> {
     same_user(theirs.as_raw())
 }
 
-/// Refuses a peer whose socket another user made. A peer that dialled could open this party's file,
-/// which only its owner can.
+/// Refuses a peer whose socket another user made. A peer that dialled could open this party's
+/// socket file, which only its owner can.
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
 pub(crate) fn check_user(stream: &UnixStream) -> io::Result<()> {
     match stream.peer_addr()?.as_pathname() {

@@ -1,4 +1,4 @@
-//! Socket files: who may take a path, who leaves it, and who is accepted.
+//! Socket files: which process may take a path, which files remain, and which peers are accepted.
 
 use std::{
     fs,
@@ -60,7 +60,7 @@ fn a_living_listener_keeps_its_path() {
 #[test]
 fn the_file_of_an_ended_process_is_replaced() {
     let dir = Dir::new("stale");
-    // Stands in for a killed process: the socket closes and its file remains.
+    // This simulates a killed process: the socket closes and its file remains.
     drop(std::os::unix::net::UnixListener::bind(dir.file()));
     assert!(dir.file().exists());
     drop(bind(&dir.file()));

@@ -21,12 +21,12 @@ impl Validity {
     pub const DEFAULT: Duration = Duration::from_secs(365 * DAY);
     /// LOCAL: a certificate with less time left is reported as expiring.
     pub const SOON: Duration = Duration::from_secs(30 * DAY);
-    /// LOCAL: longer lifetimes are cut to this, so that four digits always hold the year.
+    /// LOCAL: longer lifetimes are reduced to this, so that the year always has four digits.
     const LONGEST: Duration = Duration::from_secs(1000 * 365 * DAY);
-    /// LOCAL: how far the clocks of two hosts may differ.
+    /// LOCAL: the time by which the clocks of two hosts may differ.
     const SKEW: Duration = Duration::from_secs(DAY);
 
-    /// From a day ago, for peers whose clocks are slow, to `lifetime` from now.
+    /// A validity from a day ago, for peers whose clocks are slow, to `lifetime` from now.
     #[must_use]
     pub fn lasting(lifetime: Duration) -> Self {
         let now = SystemTime::now();
@@ -70,7 +70,7 @@ impl Validity {
     }
 }
 
-/// Both days in UTC, `2026-01-31 to 2027-01-31`.
+/// The text has both days in UTC, as `2026-01-31 to 2027-01-31`.
 impl fmt::Display for Validity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let day = |at| OffsetDateTime::from(at).date();

@@ -1,4 +1,4 @@
-//! How the pacing thread wakes a caller.
+//! The means by which the pacing thread wakes a caller.
 
 use std::{
     io::{Read, Write},
@@ -28,8 +28,8 @@ pub(crate) struct SocketPair {
 }
 
 impl Waker {
-    /// A waker for a link without a counter: a pair of sockets, or a counter if no sockets are
-    /// left.
+    /// Makes a waker for a link without a counter: a pair of sockets, or a counter if no sockets
+    /// are available.
     pub(crate) fn new() -> Self {
         match bell::pair() {
             Ok((bell, ear)) => Self::Socket(SocketPair { sleeps: AtomicBool::new(false), bell, ear }),
@@ -43,7 +43,7 @@ impl Waker {
             Self::Shared(signal) => signal.bump(),
             Self::Socket(pair) => {
                 if pair.sleeps.swap(false, Ordering::SeqCst) {
-                    // A full socket means that the caller is being woken already.
+                    // A full socket means that the caller is already being woken.
                     let _ = (&pair.bell).write(&[1]);
                 }
             }

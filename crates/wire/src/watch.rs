@@ -1,10 +1,11 @@
 //! The state of liveness and blame that a session's channels share with its
 //! [`watcher`](crate::watcher).
 //!
-//! A broken link says little: its other end may have died, or may have ended because somebody else
-//! died. So a channel that fails asks here first. The first cause that this party learns is the
-//! verdict: from a control link that closed without a goodbye, from heartbeats that stopped, or
-//! from a peer's notice. It does not change, and every later error of the session names it.
+//! A broken link reveals little: its other end may have died, or may have ended because a third
+//! member died. So a channel that fails asks here first. The first cause that this party learns is
+//! the verdict. It comes from a control link that closed without a goodbye, from heartbeats that
+//! stopped, or from a peer's notice. The verdict does not change, and every later error of the
+//! session names it.
 
 use std::{
     any::Any,
@@ -27,10 +28,10 @@ use crate::{
     watcher::Watcher,
 };
 
-/// LOCAL: how long a failed channel waits for the control links to give the cause. If there is a
-/// cause, it is there already or comes at once; the rest is for watchers that a busy host delays.
+/// LOCAL: the time that a failed channel waits for the control links to give the cause. A cause is
+/// usually there or comes at once; the rest of the time is for watchers that a busy host delays.
 const WORD: Duration = Duration::from_secs(5);
-/// LOCAL: how long a party that fails waits until its peers can read the reason. Only its own
+/// LOCAL: the time that a failing party waits until its peers can read the reason. Only its own
 /// watcher can delay that.
 const TELL: Duration = Duration::from_secs(5);
 
@@ -41,7 +42,7 @@ pub(crate) struct Watching {
     hold: Hold,
 }
 
-/// Dropped with the last hold; then the party says goodbye.
+/// Dropped with the last hold. The party then sends goodbye.
 struct Running {
     shared: Arc<SessionWatch>,
     thread: Option<JoinHandle<()>>,
@@ -91,7 +92,7 @@ impl Watching {
 impl Drop for Running {
     fn drop(&mut self) {
         if !self.shared.process.is_here() {
-            // There is nothing to join: a fork does not have the threads.
+            // There is nothing to join, since a fork does not have the threads.
             std::mem::forget(self.thread.take());
             return;
         }
@@ -106,9 +107,9 @@ impl Drop for Running {
 /// The source of a verdict.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum VerdictSource {
-    /// This party's own watcher; the text is the fault of a notice, if that is the reason.
+    /// This party's own watcher. The text says what is wrong with a notice, if that is the reason.
     Seen(&'static str),
-    /// That party: a peer by a notice or, for this party, a channel or the program.
+    /// That party: a peer by a notice, or this party by a channel or the program.
     Told(PartyId),
 }
 
@@ -121,7 +122,7 @@ pub(crate) struct Verdict {
     pub(crate) from: VerdictSource,
 }
 
-/// One direction of a control link, on its way to the watcher.
+/// One direction of a control link, before the watcher takes it over.
 pub(crate) enum Half {
     Tx(Box<dyn Tx>),
     Rx(Box<dyn Rx>),
@@ -130,24 +131,24 @@ pub(crate) enum Half {
 /// The state of a session that the watcher and all links share.
 pub(crate) struct SessionWatch {
     pub(crate) me: PartyId,
-    /// The process of the watcher. A fork has no watcher, would wait for it in vain, and must not
-    /// speak to the peers.
+    /// The process of the watcher. A fork has no watcher. It would wait for one in vain, and must
+    /// not send to the peers.
     process: Process,
     pub(crate) liveness: Duration,
     pub(crate) observer: Option<Observer>,
     waker: Bell,
-    /// Whether there is a verdict; read without the lock.
+    /// Whether there is a verdict. It is read without the lock.
     judged: AtomicBool,
     /// Whether a byte or a step has moved since the watcher last looked.
     stirred: AtomicBool,
     state: Mutex<WatchState>,
-    /// Signalled at every change that somebody may wait for.
+    /// Signalled at every change that a thread may wait for.
     news: Condvar,
 }
 
 #[derive(Default)]
 pub(crate) struct WatchState {
-    /// Whether the session is not agreed on yet: a lost peer may come again.
+    /// Whether the session is not agreed on yet. A lost peer may then come again.
     joining: bool,
     /// The peers that were lost while joining.
     gone: BTreeSet<PartyId>,
@@ -156,22 +157,22 @@ pub(crate) struct WatchState {
     pub(crate) left: BTreeSet<PartyId>,
     /// The peers that reported that they end the session.
     knowing: BTreeSet<PartyId>,
-    /// The parties that peers wait for, by their heartbeats.
+    /// The parties that peers wait for, according to their heartbeats.
     pub(crate) behind: BTreeMap<PartyId, (PartyId, StepName)>,
     /// The waits of this party's channels.
     pub(crate) waits: BTreeMap<u64, ChannelWait>,
     next_wait: u64,
-    /// The party whose joining this party waits for.
+    /// The party that this party waits for to join.
     pub(crate) joins: Option<PartyId>,
     /// The session that this party has joined, until the peers are told.
     pub(crate) announced: Option<SessionId>,
-    /// The sessions that peers have joined, by their reports.
+    /// The sessions that peers have joined, according to their reports.
     pub(crate) joined: BTreeMap<PartyId, SessionId>,
     /// This party's progress, until the next heartbeat.
     pub(crate) comes: Option<(u64, u64)>,
     /// Links that the watcher has not taken over yet.
     pub(crate) fresh: Vec<(PartyId, Half)>,
-    /// The notice of the end for all peers, if there is one; `told` is set when they can read it.
+    /// The notice of the end for all peers, if there is one. `told` is set once they can read it.
     pub(crate) notice: Option<Notice>,
     pub(crate) told: bool,
     /// Whether the last holder is gone.
@@ -191,7 +192,7 @@ impl SessionWatch {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Wakes everybody who waits in [`SessionWatch::judge`] or [`SessionWatch::tell`].
+    /// Wakes all threads that wait in [`SessionWatch::judge`] or [`SessionWatch::tell`].
     pub(crate) fn ring(&self) {
         self.news.notify_all();
     }
@@ -201,7 +202,7 @@ impl SessionWatch {
         let _ = (&self.waker).write(&[0]);
     }
 
-    /// Hands a control link that has greeted to the watcher.
+    /// Hands a control link to the watcher after its handshake.
     pub(crate) fn add(&self, peer: PartyId, half: Half) {
         self.lock().fresh.push((peer, half));
         self.wake();
@@ -212,14 +213,15 @@ impl SessionWatch {
         self.lock().joins = peer;
     }
 
-    /// Has the peers told that this party has joined: all its control links are there.
+    /// Makes the watcher tell the peers that this party has joined. All its control links are
+    /// there.
     pub(crate) fn announce(&self, session: SessionId) {
         self.lock().announced = Some(session);
         self.wake();
     }
 
-    /// Records that the links of `peer` are lost because of `why`. True if it may come again, false
-    /// if that ends the session.
+    /// Records that the links of `peer` are lost because of `why`. Returns true if the peer may
+    /// come again, and false if the loss ends the session.
     pub(crate) fn lose(&self, peer: PartyId, why: Reason) -> bool {
         let mut state = self.lock();
         if state.joining {
@@ -244,8 +246,8 @@ impl SessionWatch {
         core::mem::take(&mut self.lock().gone)
     }
 
-    /// Ends joining when all agree on the session; false if a peer was lost before. A peer that is
-    /// lost later has died.
+    /// Ends joining when all agree on the session. Returns false if a peer was lost before. A peer
+    /// that is lost later has died.
     pub(crate) fn agreed(&self) -> bool {
         let mut state = self.lock();
         state.joining &= !state.gone.is_empty();
@@ -257,7 +259,7 @@ impl SessionWatch {
         self.lock().knowing.insert(peer);
     }
 
-    /// The peers that reported so.
+    /// The peers that reported that they end the session.
     pub(crate) fn knowing(&self) -> BTreeSet<PartyId> {
         self.lock().knowing.clone()
     }
@@ -267,7 +269,7 @@ impl SessionWatch {
         self.stirred.swap(false, Ordering::Relaxed)
     }
 
-    /// The session that `peer` has joined; waits for its report, for `limit` or until the session
+    /// The session that `peer` has joined. Waits for its report, for `limit` or until the session
     /// is over.
     pub(crate) fn joined(&self, peer: PartyId, limit: Duration) -> Option<SessionId> {
         let deadline = Instant::now() + limit;
@@ -309,8 +311,8 @@ impl SessionWatch {
     }
 
     /// Tells all peers the verdict, once, and waits until they can read it, so that a program that
-    /// exits on an error leaves nobody waiting. For a cause that this party saw itself, the step is
-    /// `step`.
+    /// exits on an error leaves no peer waiting. For a cause that this party observed itself, the
+    /// step is `step`.
     fn tell(&self, step: StepName) {
         let mut state = self.lock();
         if let (None, Some(Verdict { culprit, why, step: theirs, from })) = (state.notice, state.verdict) {
@@ -331,7 +333,7 @@ impl SessionWatch {
 
 impl Overseer for SessionWatch {
     fn stir(&self) {
-        // The flag is mostly set already; then nothing is written that other threads read.
+        // The flag is mostly set already. In that case, nothing that other threads read is written.
         if !self.stirred.load(Ordering::Relaxed) {
             self.stirred.store(true, Ordering::Relaxed);
         }

@@ -1,5 +1,9 @@
-//! The thread that keeps a session's control links: it sends heartbeats and notices, and receives
+//! The thread that serves a session's control links. It sends heartbeats and notices, and receives
 //! those of the peers.
+//!
+//! A peer that is silent for the liveness limit counts as dead, and so does one whose link closes
+//! without a goodbye. The thread records the first cause as the verdict of the
+//! [`watch`](crate::watch).
 
 use std::{
     collections::BTreeMap,
@@ -20,19 +24,19 @@ use crate::{
     watch::{Half, SessionWatch, Verdict, VerdictSource},
 };
 
-/// AGREEMENT, loosely: how often a party sends a heartbeat. Every sensible liveness limit is a
-/// multiple of it.
+/// AGREEMENT, loosely: the interval between a party's heartbeats. Every sensible liveness limit is
+/// a multiple of it.
 pub(crate) const BEAT: Duration = Duration::from_secs(1);
 /// LOCAL: a peer that has been silent for this long has missed heartbeats.
 const MISSED: Duration = Duration::from_millis(2500);
-/// LOCAL: how long the last notices of a party may take to leave.
+/// LOCAL: the time that the last notices of a party may take to be sent.
 const FAREWELL: Duration = Duration::from_millis(250);
-/// LOCAL: the number of a peer's notices in one turn, and how long a peer that used them all waits
-/// for its next turn.
+/// LOCAL: the number of a peer's notices in one turn, and the time that a peer that used them all
+/// waits for its next turn.
 const TURN: (usize, Duration) = (32, Duration::from_millis(10));
-/// LOCAL: how often links without a descriptor are checked.
+/// LOCAL: the interval at which links without a descriptor are checked.
 const TICK: Duration = Duration::from_millis(20);
-/// LOCAL: how often a broken link is checked, until its peer's silence counts.
+/// LOCAL: the interval at which a broken link is checked, until its peer's silence counts.
 const DOUBT: Duration = Duration::from_millis(100);
 
 pub(crate) struct Watcher {
@@ -41,13 +45,13 @@ pub(crate) struct Watcher {
     peers: BTreeMap<PartyId, Peer>,
     next_beat: Instant,
     notices: Notices,
-    /// The last time at which something moved, to within a heartbeat.
+    /// The last time at which something moved, accurate to a heartbeat.
     moved: Instant,
     /// The end of the last turn.
     turned: Instant,
-    /// Whether peers have been sent the notice of the end.
+    /// Whether the notice of the end was sent to the peers.
     aborting: bool,
-    /// The time to end even if notices are unsent.
+    /// The time at which the thread ends even if notices are unsent.
     leaving: Option<Instant>,
 }
 
@@ -55,24 +59,24 @@ pub(crate) struct Watcher {
 struct Peer {
     tx: Option<Box<dyn Tx>>,
     rx: Option<Box<dyn Rx>>,
-    /// Unsent bytes, at most five notices: a heartbeat or a notice of progress is written only
-    /// after those before it are sent.
+    /// Unsent bytes, at most five notices. A heartbeat or a notice of progress is written only
+    /// after the previous ones are sent.
     out: Vec<u8>,
     inbox: [u8; NOTICE_BYTES],
     got: usize,
-    /// When the peer was last heard; at first, when its link came.
+    /// The last time at which the peer was heard; initially, the time at which its link came.
     heard: Instant,
-    /// Whether it sent a goodbye, or announced that it ends.
+    /// Whether the peer sent a goodbye, or announced that it ends.
     left: bool,
-    /// Whether it was lost while it may come again.
+    /// Whether the peer was lost while it may come again.
     gone: bool,
-    /// When its end of this party's link closed. That counts only a moment later, since its goodbye
-    /// may still be under way.
+    /// The time at which the peer's end of this party's link closed. It counts only a moment later,
+    /// since the peer's goodbye may still be in flight.
     broken: Option<Instant>,
 }
 
 impl Watcher {
-    /// `still` is how long nothing may move before that is reported.
+    /// `still` is the time without movement before that is reported.
     pub(crate) fn new(shared: Arc<SessionWatch>, wake: Bell, still: Duration) -> Self {
         let now = Instant::now();
         Self {
@@ -104,7 +108,7 @@ impl Watcher {
     /// Handles everything once; false when the session is over.
     fn turn(&mut self) -> bool {
         let begun = Instant::now();
-        // While this process was stopped or starved it heard nothing, which says nothing about the
+        // While this process was stopped or starved, it heard nothing. That says nothing about the
         // others.
         let missed = (begun - self.turned).saturating_sub(2 * BEAT);
         self.peers.values_mut().for_each(|peer| peer.heard += missed);
@@ -165,7 +169,7 @@ impl Watcher {
         self.peers.values_mut().for_each(|peer| peer.say(notice));
     }
 
-    /// This party's longest wait, which the observer hears from time to time.
+    /// This party's longest wait, which is reported to the observer from time to time.
     fn report(&mut self, now: Instant) -> Option<(PartyId, StepName)> {
         let state = self.shared.lock();
         if let Some(peer) = state.joins {
@@ -192,7 +196,7 @@ impl Watcher {
         Some((longest.peer, longest.step))
     }
 
-    /// Waits until something comes, somebody wakes this thread or the next heartbeat is due.
+    /// Waits until something comes, another thread wakes this one, or the next heartbeat is due.
     fn wait(&mut self) {
         let now = Instant::now();
         let until = self.leaving.map_or(self.next_beat, |until| until.min(self.next_beat));
@@ -208,7 +212,7 @@ impl Watcher {
         // For each descriptor, the peer whose sending link it is, if it is one.
         let mut senders = vec![None];
         for (&id, peer) in &self.peers {
-            // Only its end comes back on a link that this party sends on.
+            // A link on which this party sends signals only that its other end closed.
             let out = if peer.out.is_empty() { PollFlags::empty() } else { PollFlags::OUT };
             let tx = peer.tx.as_ref().map(|tx| (tx.wait_on(), PollFlags::IN | out, Some(id)));
             let rx = peer.rx.as_ref().map(|rx| (rx.wait_on(), PollFlags::IN, None));
@@ -257,7 +261,7 @@ impl Peer {
         }
     }
 
-    /// Sends what the link takes. A broken link takes nothing more.
+    /// Sends the bytes that the link takes. A broken link takes no more bytes.
     fn flush(&mut self) {
         let Some(tx) = &mut self.tx else { return };
         let mut attempt = || {
@@ -279,7 +283,7 @@ impl Peer {
         self.broken = Some(Instant::now());
     }
 
-    /// Receives and judges the notices of `id`; true if it sent more than a turn takes.
+    /// Receives and judges the notices of `id`. Returns true if it sent more than a turn takes.
     fn hear(&mut self, id: PartyId, shared: &SessionWatch) -> bool {
         let mut heard = 0;
         while let Some(rx) = self.rx.as_mut().filter(|_| heard < TURN.0) {

@@ -1,14 +1,15 @@
-//! Circles among the files of a crate: files that cannot be read one after the other.
+//! Circles among the files of a crate: sets of files that cannot be read one after the other.
 //!
 //! File A has an arrow to file B if it names something of B by a path from `crate`, `super` or
-//! `self`. A name that a module re-exports belongs to the file that defines it. Tests are left out.
+//! `self`. A name that a module re-exports belongs to the file that defines it. Tests are not
+//! considered.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::source::Lexed;
 use crate::tree;
 
-/// How many files may use each other.
+/// The largest number of files that may use each other.
 const MOST: usize = 3;
 
 /// A module's path within its crate; the root is empty.
@@ -55,7 +56,7 @@ fn module(inside: &str) -> Module {
     module
 }
 
-/// Code without the test modules at its end or among it.
+/// Removes test modules from code, at its end or in the middle.
 fn without_tests(code: &str) -> String {
     let mut kept = String::new();
     let mut lines = code.lines().peekable();
@@ -91,7 +92,7 @@ fn arrows(files: &BTreeMap<Module, String>) -> BTreeMap<Module, BTreeSet<Module>
     arrows
 }
 
-/// The file that defines what a path names.
+/// The file that defines the name at the end of a path.
 fn resolve(
     files: &BTreeMap<Module, String>,
     imports: &BTreeMap<&Module, Vec<Import>>,
@@ -107,7 +108,7 @@ fn resolve(
         }
         (at, rest) = (child, later);
     }
-    // A re-export leads on, a few times at most; a path may also end at a module.
+    // Re-exports are followed a few times at most; a path may also end at a module.
     for _ in 0..5 {
         let Some(name) = rest.first() else { break };
         let mut from = imports.get(&at).into_iter().flatten();
@@ -119,7 +120,7 @@ fn resolve(
     files.contains_key(&at).then_some(at)
 }
 
-/// The module that a path begins at, and its rest.
+/// The module at which a path begins, and the rest of the path.
 fn base<'a>(module: &Module, path: &'a [String]) -> Option<(Module, &'a [String])> {
     let (first, mut rest) = path.split_first()?;
     let mut at = if first == "crate" { Module::new() } else { module.clone() };
@@ -133,7 +134,7 @@ fn base<'a>(module: &Module, path: &'a [String]) -> Option<(Module, &'a [String]
     Some((at, rest))
 }
 
-/// A name that a module has from another.
+/// A name that a module imports from another.
 struct Import {
     name: String,
     from: Module,
@@ -188,7 +189,7 @@ fn paths(code: &str) -> Vec<Vec<String>> {
     found.iter().map(|path| path.split("::").map(str::to_owned).collect()).collect()
 }
 
-/// The place of the brace that closes the one at the beginning.
+/// The place of the brace that closes the first one.
 fn closing(text: &str) -> usize {
     let mut depth = 0;
     for (at, character) in text.char_indices() {
@@ -204,7 +205,7 @@ fn closing(text: &str) -> usize {
     text.len()
 }
 
-/// Every path of a tree of imports, behind a prefix.
+/// Adds every path of a tree of imports, with a prefix.
 fn expand(prefix: &str, tree: &str, paths: &mut Vec<String>) {
     let mut depth = 0;
     let parts = tree.split(|character| {
@@ -229,7 +230,7 @@ fn expand(prefix: &str, tree: &str, paths: &mut Vec<String>) {
     }
 }
 
-/// The sets of files that reach each other, of two files or more.
+/// The sets of two or more files that reach each other.
 fn circles(arrows: &BTreeMap<Module, BTreeSet<Module>>) -> Vec<Vec<Module>> {
     let reached: BTreeMap<&Module, BTreeSet<&Module>> =
         arrows.keys().map(|module| (module, reach(arrows, module))).collect();
@@ -247,7 +248,7 @@ fn circles(arrows: &BTreeMap<Module, BTreeSet<Module>>) -> Vec<Vec<Module>> {
     circles.into_iter().collect()
 }
 
-/// All files that a file leads to.
+/// All files that can be reached from a file.
 fn reach<'a>(arrows: &'a BTreeMap<Module, BTreeSet<Module>>, from: &Module) -> BTreeSet<&'a Module> {
     let mut reached = BTreeSet::new();
     let mut open: Vec<&Module> = arrows[from].iter().collect();

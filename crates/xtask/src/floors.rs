@@ -1,4 +1,4 @@
-//! The drawing of floors in ARCHITECTURE.md, held against what crates depend on.
+//! Compares the drawing of floors in ARCHITECTURE.md with the dependencies of crates.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,8 @@ pub(crate) fn wrong() -> Result<Vec<String>, String> {
     Ok(reported(&floors(&page, &crates), &below))
 }
 
-/// The crates that are on no floor, and those that depend on a floor above theirs, one line each.
+/// The crates that are on no floor, and those that depend on a floor above their own, one line
+/// each.
 fn reported(floors: &BTreeMap<String, u32>, below: &BTreeMap<String, Vec<String>>) -> Vec<String> {
     let mut wrong = Vec::new();
     for (name, below) in below {
@@ -34,12 +35,12 @@ fn reported(floors: &BTreeMap<String, u32>, below: &BTreeMap<String, Vec<String>
     wrong
 }
 
-/// The crates that are on no floor, since nothing that is shipped depends on them.
+/// Whether a crate is on no floor because nothing that is shipped depends on it.
 fn is_for_the_project(name: &str) -> bool {
     matches!(name, "testkit" | "xtask" | unify::PACKAGE)
 }
 
-/// The floor of each crate that the first drawing of the page has.
+/// The floor of each crate in the first drawing of the page.
 fn floors(page: &str, crates: &[String]) -> BTreeMap<String, u32> {
     let drawing = page.split("```text\n").nth(1).unwrap_or_default();
     let drawing = drawing.split("```").next().unwrap_or_default();

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::prose::{self, Layout};
 
-/// The links of a page that lead nowhere: the line, from 0, and the link.
+/// The dead links of a page: the line, from 0, and the link.
 pub(crate) fn dead(path: &Path, lines: &[&str]) -> Vec<(usize, String)> {
     let mut dead = Vec::new();
     for block in prose::blocks(lines) {
@@ -20,7 +20,7 @@ pub(crate) fn dead(path: &Path, lines: &[&str]) -> Vec<(usize, String)> {
     dead
 }
 
-/// The targets of a line's links, but for those on other hosts.
+/// The targets of a line's links, except those on other hosts.
 fn targets(line: &str) -> Vec<&str> {
     let targets = line.split("](").skip(1).filter_map(|rest| rest.split(')').next());
     targets.filter(|target| !target.contains("://") && !target.contains(' ')).collect()
@@ -47,7 +47,7 @@ fn headings(text: &str) -> Vec<String> {
     headings.map(|heading| anchor(heading.trim_start_matches('#').trim())).collect()
 }
 
-/// A heading as links name it: in small letters, with hyphens, without other marks.
+/// The anchor of a heading in links: lower case, with hyphens, without other marks.
 fn anchor(heading: &str) -> String {
     let kept = heading.chars().filter(|letter| letter.is_alphanumeric() || matches!(letter, ' ' | '-' | '_'));
     kept.flat_map(char::to_lowercase).map(|letter| if letter == ' ' { '-' } else { letter }).collect()

@@ -1,12 +1,12 @@
-//! What the project's people run, as `cargo xtask COMMAND`. It depends on the standard library
-//! alone.
+//! Commands for people who work on the project, as `cargo xtask COMMAND`. The package depends on
+//! the standard library alone.
 //!
 //! ```text
-//! test   formatting, lints and tests of one crate, and which crates depend on it
+//! test   formatting, lints and tests of one crate, and a list of the crates that depend on it
 //! tests  all tests, several programs at a time
 //! words  the check of house style, which scripts/test runs
 //! wrap   comments of files at 100 columns
-//! unify  the manifest that lets `test` use what tests of the whole workspace have built
+//! unify  the manifest that lets `test` use the builds of the whole workspace's tests
 //! ```
 #![forbid(unsafe_code)]
 
@@ -39,7 +39,7 @@ usage: cargo xtask COMMAND
 
 docs/dev/style.md explains the rules of `words`.";
 
-/// The columns that a line of comment may have.
+/// The most columns that a line of comment may have.
 const COLUMNS: usize = 100;
 
 fn main() -> ExitCode {

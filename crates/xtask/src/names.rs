@@ -1,18 +1,17 @@
-//! Names of types that several crates define: whoever reads two of these crates must keep them
-//! apart.
+//! Names of types that several crates define: a reader of two of these crates must keep them apart.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::source::Lexed;
 use crate::tree;
 
-/// In how many crates a name may be defined.
+/// The largest number of crates that may define a name.
 pub(crate) const MOST: usize = 3;
 
-/// Associated types that traits give their names to.
+/// Associated types, whose names come from traits.
 const OF_TRAITS: &[&str] = &["Out", "Output", "Err", "Error", "Item", "Target"];
 
-/// The names that more crates define, one line a name.
+/// The names that too many crates define, one line each.
 pub(crate) fn shared() -> Result<Vec<String>, String> {
     let mut crates_of: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for directory in tree::crates()? {

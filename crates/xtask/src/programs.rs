@@ -1,7 +1,9 @@
-//! The tests of the whole workspace: several programs at a time, since many of their tests wait.
+//! Runs the tests of the whole workspace, several programs at a time, since many of their tests
+//! wait.
 //!
-//! `cargo test` runs one program after the other. The whole programs of the command and of the
-//! service wait for limits and for processes most of their time, and leave the cores to others.
+//! `cargo test` runs one program after the other. The test programs of the command line and of the
+//! service spend most of their time waiting for limits and for processes, and leave the cores to
+//! others.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -10,10 +12,10 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 use std::{env, fs, io, thread};
 
-/// What all tests are built with, so that no crate is built twice.
+/// The options with which all tests are built, so that no crate is built twice.
 const SELECTION: [&str; 3] = ["test", "--workspace", "--all-features"];
 
-/// A program of tests, in the folder of its package, where it runs.
+/// A test program, and the folder of its package, in which it runs.
 #[derive(Debug, PartialEq, Eq)]
 struct Program {
     file: PathBuf,
@@ -23,7 +25,7 @@ struct Program {
 }
 
 impl Program {
-    /// The package and the target, as `cli all`.
+    /// The package and the target, for example `cli all`.
     fn name(&self) -> String {
         let part =
             |path: &Path| path.file_name().map_or_else(String::new, |n| n.to_string_lossy().into_owned());
@@ -33,12 +35,12 @@ impl Program {
     }
 }
 
-/// Runs all tests, and the examples of documentation; prints the result of each program, the output
-/// of those that fail, and at the end which took longest. Programs that took longest the last time
-/// begin first.
+/// Runs all tests, and the examples of the documentation. Prints the result of each program, the
+/// output of those that fail, and at the end the programs that took longest. Programs that took
+/// longest the last time begin first.
 ///
 /// # Errors
-/// A build or a test failed.
+/// If a build or a test failed.
 pub(crate) fn run() -> Result<(), String> {
     let messages = cargo(&["--no-run", "--message-format=json-render-diagnostics"])?;
     let mut programs = found(&messages);
@@ -52,7 +54,7 @@ pub(crate) fn run() -> Result<(), String> {
     let cores = thread::available_parallelism().map_or(2, usize::from);
     let (queue, ended) = (Mutex::new(programs.iter()), Mutex::new(vec![]));
     let examples_ran = thread::scope(|scope| {
-        // At once, since cargo lets nobody else build meanwhile.
+        // This starts at once, since cargo lets no other process build in the meantime.
         let examples = scope.spawn(examples);
         for _ in 0..cores {
             scope.spawn(|| {
@@ -72,7 +74,7 @@ pub(crate) fn run() -> Result<(), String> {
     let mut ended = ended.into_inner().map_err(|_| "a thread of this command failed")?;
     ended.sort_by(|a, b| b.cmp(a));
     let lines = ended.iter().map(|(time, name, _)| format!("{} {name}\n", time.as_millis()));
-    // A hint for the next run, which does without as well.
+    // The times are only a hint for the next run, which also works without them.
     let _ = fs::write(kept, lines.collect::<String>());
     for (time, name, _) in ended.iter().take(8) {
         println!("{:5.1} s  {name}", time.as_secs_f64());
@@ -88,7 +90,7 @@ pub(crate) fn run() -> Result<(), String> {
     Err(format!("tests failed: {}", failed.join(", ")))
 }
 
-/// Runs a program of tests. Prints its result, or all its output if it fails.
+/// Runs a test program. Prints its result, or all its output if it fails.
 fn of_program(program: &Program, cores: usize) -> bool {
     output_of(program, cores).unwrap_or_else(|error| {
         println!("\n== {}: it does not start: {error}", program.name());
@@ -98,7 +100,7 @@ fn of_program(program: &Program, cores: usize) -> bool {
 
 fn output_of(program: &Program, cores: usize) -> io::Result<bool> {
     let threads = env::var("RUST_TEST_THREADS").unwrap_or_else(|_| (2 * cores).to_string());
-    // A file and no pipe, which a process that a test left behind would keep open.
+    // The output goes to a file. A process that a test left behind would keep a pipe open.
     let kept = target().join("tests").join(program.name().replace(' ', "-") + ".txt");
     fs::create_dir_all(kept.with_file_name(""))?;
     let file = File::create(&kept)?;
@@ -123,7 +125,7 @@ fn output_of(program: &Program, cores: usize) -> io::Result<bool> {
     Ok(status.success())
 }
 
-/// Whether the examples of the documentation run.
+/// Runs the examples of the documentation; returns whether they pass.
 fn examples() -> Result<bool, String> {
     let status = Command::new(cargo_program()).args(SELECTION).args(["--doc", "--quiet"]).status();
     status.map(|status| status.success()).map_err(|e| format!("cannot start cargo: {e}"))
@@ -133,7 +135,7 @@ fn cargo_program() -> String {
     env::var("CARGO").unwrap_or_else(|_| "cargo".into())
 }
 
-/// What cargo prints for programs.
+/// The output of cargo with these options, in addition to the common ones.
 fn cargo(more: &[&str]) -> Result<String, String> {
     let mut command = Command::new(cargo_program());
     command.args(SELECTION).args(more).stderr(Stdio::inherit());
@@ -144,7 +146,7 @@ fn cargo(more: &[&str]) -> Result<String, String> {
     String::from_utf8(stdout).map_err(|_| "cargo printed no text".into())
 }
 
-/// The programs of tests among cargo's messages, a JSON object a line.
+/// The test programs among cargo's messages, which are one JSON object per line.
 fn found(messages: &str) -> Vec<Program> {
     let profile = |line: &str| Some(line.split_once("\"profile\":{")?.1.split_once('}')?.0.to_owned());
     let of_test = |line: &&str| profile(line).is_some_and(|profile| profile.contains("\"test\":true"));
@@ -157,21 +159,21 @@ fn found(messages: &str) -> Vec<Program> {
     messages.lines().filter(of_test).filter_map(program).collect()
 }
 
-/// The package's name in its id: `path+file:///crates/cli#hushwire-cli@0.1.0`, or without a name
-/// where that is the folder's.
+/// The package's name in its id: `path+file:///crates/cli#hushwire-cli@0.1.0`, or without a name if
+/// that is the folder's.
 fn crate_name(id: &str, package: &Path) -> String {
     let named = id.rsplit_once('#').and_then(|(_, version)| version.split_once('@'));
     let folder = || package.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
     named.map_or_else(folder, |(name, _)| name.to_owned())
 }
 
-/// A field's text, which has no escaped characters.
+/// The text of a field, which must not have escaped characters.
 fn field<'l>(line: &'l str, name: &str) -> Option<&'l str> {
     let (_, rest) = line.split_once(&format!("\"{name}\":\""))?;
     rest.split_once('"').map(|(text, _)| text)
 }
 
-/// The programs that take longest. Where no times are known they begin first, and the others fit
+/// The programs that take longest. If no times are known they begin first, and the others fit in
 /// beside them.
 const LONGEST: [&str; 4] = ["cli all", "wire all", "service proof", "kinds all"];
 

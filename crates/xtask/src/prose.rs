@@ -1,8 +1,8 @@
-//! Text in the form of Markdown, cut into what may flow and what keeps its lines.
+//! Markdown text, cut into parts that may flow and parts that keep their lines.
 
 use std::ops::Range;
 
-/// Some lines that belong together.
+/// Consecutive lines that belong together.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Passage {
     pub(crate) lines: Range<usize>,
@@ -13,7 +13,7 @@ pub(crate) struct Passage {
 pub(crate) enum Layout {
     /// Words that may flow from line to line.
     Paragraph,
-    /// An item of a list, whose words flow behind this many spaces.
+    /// An item of a list, whose words are indented by this many spaces.
     Item(usize),
     /// A heading, a row of a table, a link's target, an empty line.
     Kept,
@@ -23,7 +23,7 @@ pub(crate) enum Layout {
     Code,
 }
 
-/// An open fence: what ends it, and the layout of the lines in it.
+/// An open fence: the text that ends it, and the layout of the lines in it.
 pub(crate) type Fence = Option<(&'static str, Layout)>;
 
 /// Cuts lines, without their comment markers, into blocks.
@@ -31,7 +31,7 @@ pub(crate) fn blocks(lines: &[&str]) -> Vec<Passage> {
     blocks_within(lines, &mut None)
 }
 
-/// The same of lines that may begin, and end, within a fence.
+/// As [`blocks`], for lines that may begin and end within a fence.
 pub(crate) fn blocks_within(lines: &[&str], fence: &mut Fence) -> Vec<Passage> {
     let mut blocks = Vec::new();
     let mut at = 0;
@@ -68,7 +68,7 @@ pub(crate) fn blocks_within(lines: &[&str], fence: &mut Fence) -> Vec<Passage> {
     blocks
 }
 
-/// Where the text of a list's item begins, if the line is one.
+/// The column at which the text of a list's item begins, if the line is one.
 pub(crate) fn item(line: &str) -> Option<usize> {
     let indent = line.len() - line.trim_start().len();
     let text = line.trim_start();
@@ -85,7 +85,7 @@ pub(crate) fn is_item_marker(word: &str) -> bool {
     word.len() == digits.len() + 1 && !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_digit())
 }
 
-/// Whether a line stays as it is, for what it is.
+/// Whether a line is of a kind that keeps its place.
 fn is_kept(line: &str) -> bool {
     let text = line.trim();
     text.is_empty()
@@ -93,7 +93,7 @@ fn is_kept(line: &str) -> bool {
         || text.starts_with(['#', '|', '>', '<', '\t'])
         || is_link_target(text)
         || text.chars().all(|rule| matches!(rule, '-' | '=' | '*' | '_' | ' '))
-        // Columns that somebody has aligned.
+        // Columns that were aligned by hand.
         || text.contains("  ")
         || text.chars().any(is_drawing)
 }
@@ -107,7 +107,7 @@ pub(crate) fn is_drawing(character: char) -> bool {
     matches!(character, '\u{2500}'..='\u{25ff}')
 }
 
-/// Whether a line goes on with the words of the line before, whose text begins after `hang` spaces.
+/// Whether a line continues the words of the line before, whose text begins after `hang` spaces.
 fn continues(line: &str, hang: usize) -> bool {
     let indent = line.len() - line.trim_start().len();
     let text = line.trim_start();

@@ -1,10 +1,10 @@
-//! A Rust file as lines of comment and as code without comments and strings.
+//! Splits a Rust file into lines of comment, and code without comments and strings.
 
 use std::path::Path;
 
 use crate::prose::Fence;
 
-/// A comment's part on one line.
+/// The part of a comment on one line.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Comment {
     /// The line in the file, from 0.
@@ -13,13 +13,13 @@ pub(crate) struct Comment {
     pub(crate) column: usize,
     /// `//`, `///`, `//!`, `#`, `##`, or `/*` for each line of a block comment.
     pub(crate) marker: &'static str,
-    /// What follows the marker.
+    /// The text after the marker.
     pub(crate) text: String,
     /// Whether nothing but space precedes the marker.
     pub(crate) alone: bool,
 }
 
-/// The comments of a file, and the file with spaces in place of comments and of what strings hold.
+/// The comments of a file, and the file with spaces in place of comments and of strings' contents.
 pub(crate) struct Lexed {
     pub(crate) comments: Vec<Comment>,
     pub(crate) code: String,
@@ -46,7 +46,7 @@ pub(crate) fn hashed(text: &str) -> Vec<Comment> {
     comments
 }
 
-/// The comments of a file, by its name; none of a page.
+/// The comments of a file, depending on its extension; a page has none.
 pub(crate) fn comments(path: &Path, text: &str) -> Vec<Comment> {
     match path.extension().and_then(|extension| extension.to_str()) {
         Some("rs" | "sv" | "cpp" | "hpp") => Lexed::new(text).comments,
@@ -54,7 +54,7 @@ pub(crate) fn comments(path: &Path, text: &str) -> Vec<Comment> {
     }
 }
 
-/// Comments of one kind that are alone on successive lines and begin in one column are one text.
+/// Groups comments: those of one kind, alone on successive lines, in one column, are one text.
 pub(crate) fn texts(comments: &[Comment]) -> Vec<&[Comment]> {
     let follows = |a: &Comment, b: &Comment| {
         a.alone && b.alone && a.line + 1 == b.line && a.marker == b.marker && a.column == b.column
@@ -62,8 +62,8 @@ pub(crate) fn texts(comments: &[Comment]) -> Vec<&[Comment]> {
     comments.chunk_by(follows).collect()
 }
 
-/// The fence that a text begins in, from the one that the text before it ended in. A text goes on
-/// behind a line or two of `#![doc = …]`.
+/// The fence in which a text begins, given the fence in which the text before it ended. A text may
+/// continue after a line or two of `#![doc = …]`.
 pub(crate) fn goes_on(before: Option<&[Comment]>, text: &[Comment], fence: Fence) -> Fence {
     let last = before.and_then(<[Comment]>::last)?;
     let near = text[0].line - last.line <= 3 && text[0].marker == last.marker;
@@ -125,7 +125,7 @@ impl Lexer {
         self.next(taken);
     }
 
-    /// Takes one character that is no code; lines stay lines.
+    /// Takes one character that is not code; line ends are kept.
     fn blank(&mut self) {
         let taken = self.text[self.at];
         self.source.code.push(if taken == '\n' { '\n' } else { ' ' });
@@ -147,7 +147,7 @@ impl Lexer {
     }
 
     fn line_comment(&mut self) {
-        // Four slashes are no documentation.
+        // A comment with four slashes is not documentation.
         let marker = if self.sees("//!") {
             "//!"
         } else if self.sees("///") && !self.sees("////") {
@@ -191,8 +191,7 @@ impl Lexer {
         }
     }
 
-    /// Whether a raw string begins here: how many hashes it has. It takes what comes before its
-    /// text.
+    /// The number of hashes, if a raw string begins here. Takes the characters before its text.
     fn raw_string(&mut self) -> Option<usize> {
         let inside_a_name = self.at > 0 && is_word(self.text[self.at - 1]);
         let prefix = ["r", "br", "cr"].into_iter().find(|prefix| self.sees(prefix))?;
@@ -207,7 +206,8 @@ impl Lexer {
         Some(hashes)
     }
 
-    /// A string from behind its first quote to behind its last.
+    /// Takes a string, from the character after its first quote on, up to and including its last
+    /// one.
     fn string(&mut self, raw: Option<usize>) {
         let end = format!("\"{}", "#".repeat(raw.unwrap_or(0)));
         while self.at < self.text.len() && !self.sees(&end) {

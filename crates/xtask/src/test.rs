@@ -1,11 +1,11 @@
-//! What to run before a commit that touches one crate.
+//! The checks before a commit that changes one crate.
 
 use std::process::Command;
 use std::time::Instant;
 
 use crate::{tree, unify};
 
-/// Runs formatting, lints and tests of a crate, and tells which crates depend on it.
+/// Runs formatting, lints and tests of a crate, and lists the crates that depend on it.
 pub(crate) fn run(given: &str, filter: Option<&str>) -> Result<(), String> {
     let directory = tree::directory(given)?;
     let package = tree::package(&directory);

@@ -34,7 +34,7 @@ pub(crate) fn directory(given: &str) -> Result<String, String> {
     Err(format!("no crate is called {given}; crates: {}", crates.join(" ")))
 }
 
-/// A crate's package: its directory's name behind `hushwire-`, but for three.
+/// A crate's package: `hushwire-` and its directory's name, with three exceptions.
 pub(crate) fn package(directory: &str) -> String {
     match directory {
         "hushwire" | "xtask" | "unify" => directory.into(),
@@ -57,7 +57,7 @@ pub(crate) fn rust_files() -> Result<Vec<PathBuf>, String> {
     Ok(files)
 }
 
-/// The pages that readers begin with. The changelog, the changes before it and the records of
+/// The pages with which readers begin. The changelog, the earlier changes and the records of
 /// decisions keep the words of their time.
 pub(crate) fn pages() -> Result<Vec<PathBuf>, String> {
     let mut files: Vec<PathBuf> =
@@ -73,7 +73,7 @@ pub(crate) fn pages() -> Result<Vec<PathBuf>, String> {
     Ok(files)
 }
 
-/// Everything else that has comments: manifests, scripts, and the simulators of the hardware.
+/// All other files with comments: manifests, scripts, and the simulators of the hardware.
 pub(crate) fn others() -> Result<Vec<PathBuf>, String> {
     let root = root();
     let mut files = Vec::new();
@@ -92,7 +92,7 @@ pub(crate) fn others() -> Result<Vec<PathBuf>, String> {
     Ok(files)
 }
 
-/// Each crate that names `directory`'s package in its manifest, with the sections that do.
+/// Each crate whose manifest names `directory`'s package, and whether only its tests do.
 pub(crate) fn dependents(directory: &str) -> Result<Vec<(String, bool)>, String> {
     let package = package(directory);
     let mut found = Vec::new();
@@ -135,13 +135,13 @@ pub(crate) fn read(path: &Path) -> Result<String, String> {
     fs::read_to_string(path).map_err(|error| format!("cannot read {}: {error}", path.display()))
 }
 
-/// A path as the root of the workspace sees it.
+/// A path relative to the root of the workspace.
 pub(crate) fn short(path: &Path) -> String {
     path.strip_prefix(root()).unwrap_or(path).display().to_string()
 }
 
-/// All files below `directory` with this extension, in order; builds and hidden directories are no
-/// sources.
+/// All files below `directory` with this extension, in order. Build directories and hidden
+/// directories are skipped.
 fn collect(directory: &Path, extension: &str, files: &mut Vec<PathBuf>) -> Result<(), String> {
     for path in entries(directory)? {
         if path.is_dir() {

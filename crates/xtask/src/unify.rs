@@ -2,8 +2,8 @@
 //!
 //! Cargo builds a dependency with the features that the chosen packages ask for. The tests of one
 //! package would build most dependencies once more, with fewer features than the tests of the whole
-//! workspace did. Beside the package, `cargo xtask test` therefore chooses `unify`, which asks for
-//! all features, and of which nothing is built.
+//! workspace used. Therefore `cargo xtask test` chooses `unify` in addition to the package. It asks
+//! for all features, and has no code of its own to build.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -59,7 +59,7 @@ pub(crate) fn features(directory: &str) -> Result<Vec<String>, String> {
     Ok(features.map(|(_, line)| key(line).to_owned()).filter(|name| name != "default").collect())
 }
 
-/// The directories of the crates that a manifest's package is built on; tests may need others.
+/// The directories of the crates on which a manifest's package depends; tests may need others.
 pub(crate) fn below(manifest: &str) -> Vec<String> {
     let built =
         lines(manifest).filter(|(section, _)| section.ends_with("dependencies") && !section.contains("dev-"));
@@ -82,7 +82,7 @@ fn manifest() -> Result<String, String> {
                 others.entry(key(line).into()).or_default().add(line);
             }
         }
-        // Nothing links commands and Python's module.
+        // No crate links the command line, the service, or the Python module.
         if !matches!(directory.as_str(), "cli" | "py" | "service") {
             let features = list(&features(&directory)?);
             ours += &format!("{} = {{ path = \"../{directory}\"{features} }}\n", tree::package(&directory));
@@ -92,10 +92,10 @@ fn manifest() -> Result<String, String> {
     Ok(format!("{HEAD}{ours}{others}"))
 }
 
-/// What manifests ask of a dependency.
+/// The requirements of manifests for a dependency.
 #[derive(Default)]
 struct Asked {
-    /// Its version, and whether it has default features, if the workspace does not say so.
+    /// Its version, and whether it has default features, unless the workspace sets them.
     own: Option<String>,
     features: BTreeSet<String>,
 }
@@ -127,7 +127,7 @@ fn list(features: &[String]) -> String {
     if features.is_empty() { String::new() } else { format!(", features = {features:?}") }
 }
 
-/// Whether a section has dependencies that any processor has.
+/// Whether a section has dependencies for all processors.
 fn is_for_all(section: &str) -> bool {
     section.ends_with("dependencies") && !section.contains("target_arch")
 }

@@ -1,5 +1,5 @@
-//! The check of house style: columns and words of comments and pages, names of types, circles of
-//! files.
+//! The check of house style: columns and words of comments and pages, names of types, and circles
+//! of files.
 
 use std::fmt;
 use std::path::Path;
@@ -14,10 +14,10 @@ const PAGES: &str = "docs";
 /// The pseudo-crate of scripts, manifests and simulators.
 const OTHERS: &str = "scripts";
 
-/// The most words of a sentence on the pages for users.
+/// The largest number of words of a sentence on the pages for users.
 const SENTENCE: usize = 25;
 
-/// The pages for users. A folder is all of its pages.
+/// The pages for users. A folder stands for all of its pages.
 const USER_PAGES: [&str; 15] = [
     "README.md",
     "SECURITY.md",
@@ -36,7 +36,7 @@ const USER_PAGES: [&str; 15] = [
     "docs/sql.md",
 ];
 
-/// Words that made sentences hard to read, each with the plain word.
+/// Words that made sentences hard to read, each with its replacement.
 const RULES: &[Rule] = &[
     rule("without a word", "\"by default\", or \"silently\""),
     rule("so many", "\"this many\", or the number's name"),
@@ -53,9 +53,9 @@ const RULES: &[Rule] = &[
 
 struct Rule {
     words: &'static str,
-    /// Whether the words are wrong at the beginning of a sentence alone.
+    /// Whether the words are wrong only at the beginning of a sentence.
     first: bool,
-    /// Words behind which it is good English.
+    /// The words after which they are good English.
     unless: &'static [&'static str],
     instead: &'static str,
 }
@@ -82,7 +82,7 @@ impl fmt::Display for Finding {
     }
 }
 
-/// Checks some crates and pages, or everything; names of types are compared among all crates alone.
+/// Checks some crates and pages, or everything. Names of types are compared only among all crates.
 pub(crate) fn check(given: &[&str]) -> Result<(), String> {
     let places = if given.is_empty() { everything()? } else { named(given)? };
     let mut findings = Vec::new();
@@ -108,7 +108,7 @@ pub(crate) fn check(given: &[&str]) -> Result<(), String> {
     ))
 }
 
-/// Prints how many findings each crate has.
+/// Prints the number of findings of each crate.
 pub(crate) fn count() -> Result<(), String> {
     println!("{:<12} columns   words circles", "crate");
     let mut sums = [0; 3];
@@ -145,7 +145,7 @@ fn circles_of(place: &str) -> Result<Vec<String>, String> {
     if is_crate(place) { circles::long(place) } else { Ok(Vec::new()) }
 }
 
-/// Columns and words of the comments of a crate or of scripts, and words and links of the pages.
+/// Checks columns and words of the comments of a crate or of scripts, and words and links of pages.
 fn styles(place: &str) -> Result<Vec<Finding>, String> {
     let files = match place {
         PAGES => tree::pages()?,
@@ -166,17 +166,17 @@ fn styles(place: &str) -> Result<Vec<Finding>, String> {
     Ok(findings)
 }
 
-/// Whether a file must name the words that it looks for.
+/// Whether a file has to contain the words that it looks for.
 fn is_own(path: &Path) -> bool {
     path.ends_with(file!())
 }
 
-/// Lines, from 1, and what is wrong with them.
+/// The lines, from 1, and their faults.
 fn of_comments(comments: &[Comment], own: bool) -> Vec<(usize, String)> {
     let mut found = Vec::new();
     for comment in comments {
         let columns = comment.column + comment.marker.len() + comment.text.chars().count();
-        // A block comment's marker is part of its text, and an address cannot be wrapped.
+        // The marker of a block comment is part of its text. An address cannot be wrapped.
         let columns = if comment.marker == "/*" { columns - 2 } else { columns };
         if columns > COLUMNS && comment.text.split_whitespace().count() > 1 {
             found.push((comment.line + 1, format!("a comment of {columns} columns; {COLUMNS} are allowed")));
@@ -210,7 +210,7 @@ fn of_page(path: &Path, text: &str) -> Vec<(usize, String)> {
     found.map(|(line, what)| (line + 1, what)).collect()
 }
 
-/// Sentences with too many words, what is in backticks apart: the line, from 0, and the number.
+/// Sentences with too many words, not counting text in backticks: the line, from 0, and the number.
 fn long_sentences(lines: &[&str]) -> Vec<(usize, String)> {
     let mut found = Vec::new();
     for block in prose::blocks(lines) {
@@ -235,7 +235,7 @@ fn long_sentences(lines: &[&str]) -> Vec<(usize, String)> {
     found
 }
 
-/// A word of prose: in lower case and without punctuation, and where it is.
+/// A word of prose, in lower case and without punctuation, and its place.
 struct Token {
     text: String,
     line: usize,
@@ -244,7 +244,7 @@ struct Token {
     begins_a_sentence: bool,
 }
 
-/// Places of words that are against the rules: the line, from 0, and the rule.
+/// The words that break the rules: the line, from 0, and the rule.
 fn words(lines: &[&str], fence: &mut Fence) -> Vec<(usize, String)> {
     let mut found = Vec::new();
     for block in prose::blocks_within(lines, fence) {
@@ -270,7 +270,7 @@ fn breaks(rule: &Rule, words: &[Token]) -> bool {
     same && !next.is_some_and(|next| rule.unless.contains(&next))
 }
 
-/// The words of a block; what is between backticks or double quotes is none.
+/// The words of a block, without text between backticks or double quotes.
 fn split(lines: &[&str], range: std::ops::Range<usize>) -> Vec<Token> {
     let mut words = Vec::new();
     let mut quoted = None;

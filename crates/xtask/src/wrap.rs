@@ -1,9 +1,9 @@
-//! Comments of sources, scripts and manifests, and paragraphs of Markdown, at 100 columns.
+//! Wraps comments of sources, scripts and manifests, and paragraphs of Markdown, at 100 columns.
 //!
-//! A paragraph or an item of a list is filled anew if one of its lines is too long. In a legend,
-//! which has names in one column and their meaning in the last, a long meaning goes on in its
-//! column. Everything else keeps its lines: code, tables, drawings, headings, aligned lines, and
-//! paragraphs that fit.
+//! A paragraph or an item of a list is refilled if one of its lines is too long. A legend has names
+//! in one column and their meanings in the last one; a long meaning continues in its column.
+//! Everything else keeps its lines: code, tables, drawings, headings, aligned lines, and paragraphs
+//! that fit.
 
 use std::fs;
 use std::path::PathBuf;
@@ -19,7 +19,7 @@ pub(crate) fn all() -> Result<(), String> {
     files(&tree::others()?)
 }
 
-/// Wraps files in place, and tells which have changed.
+/// Wraps files in place, and prints those that have changed.
 pub(crate) fn files(paths: &[PathBuf]) -> Result<(), String> {
     for path in paths {
         let text = tree::read(path)?;
@@ -77,7 +77,8 @@ fn finish(lines: &[String], text: &str) -> String {
     whole
 }
 
-/// Lines at `room` columns: each with its place among the old ones, if it is one of them.
+/// Wraps lines at `room` columns; each result has its place among the old lines, if it is one of
+/// them.
 fn wrap(lines: &[&str], room: usize, fence: &mut Fence) -> Vec<(Option<usize>, String)> {
     let mut out = Vec::new();
     for block in prose::blocks_within(lines, fence) {
@@ -116,7 +117,7 @@ fn wrap(lines: &[&str], room: usize, fence: &mut Fence) -> Vec<(Option<usize>, S
     out
 }
 
-/// Where the meaning begins in a line of a legend, in bytes: the words behind its last gap.
+/// The byte at which the meaning begins in a line of a legend: the words after its last gap.
 fn meaning(line: &str) -> Option<usize> {
     let begin = line.rfind("  ")? + 2;
     let (names, meaning) = line.split_at(begin);
@@ -125,13 +126,13 @@ fn meaning(line: &str) -> Option<usize> {
     (plain && narrow).then_some(begin)
 }
 
-/// Whether somebody ended a line on purpose: it ends a sentence although the next word has room.
+/// Whether a line was ended on purpose: it ends a sentence although the next word would fit.
 fn is_break(line: &str, next: &str, room: usize) -> bool {
     let word = next.split_whitespace().next().unwrap_or_default();
     line.ends_with(['.', ':', ';']) && line.chars().count() + 1 + word.chars().count() <= room
 }
 
-/// Fills lines with words: the first line keeps its own indentation, others get `hang` spaces.
+/// Fills lines with words. The first line keeps its own indentation; the others get `hang` spaces.
 fn fill(lines: &[&str], indent: usize, hang: usize, room: usize, out: &mut Vec<(Option<usize>, String)>) {
     let first = lines[0];
     let own = first.len() - first.trim_start().len();
@@ -153,10 +154,10 @@ fn fill(lines: &[&str], indent: usize, hang: usize, room: usize, out: &mut Vec<(
     out.push((None, line));
 }
 
-/// The words of a text. Code between backticks is one word, and so is a word with the one behind it
-/// that must not begin a line.
+/// The words of a text. Code between backticks is one word. A word that must not begin a line is
+/// joined to the word before it.
 fn words(text: &str) -> Vec<String> {
-    // A backtick without a partner quotes nothing.
+    // A backtick without a partner does not quote.
     let quotes = text.matches('`').count().is_multiple_of(2);
     let mut words: Vec<String> = Vec::new();
     let mut open = false;
@@ -173,7 +174,7 @@ fn words(text: &str) -> Vec<String> {
     words
 }
 
-/// Whether a word at the beginning of a line means no more than itself to Markdown.
+/// Whether a word has no special meaning to Markdown at the beginning of a line.
 fn may_begin_a_line(word: &str) -> bool {
     !(prose::is_item_marker(word)
         || word.starts_with(['#', '>', '|', '<', '~'])
@@ -192,7 +193,7 @@ mod tests {
         commented(text, &source::comments(Path::new("a.rs"), text))
     }
 
-    /// Wraps, and checks that wrapping again changes nothing.
+    /// Wraps a text, and checks that wrapping it again changes nothing.
     fn wrapped(text: &str) -> String {
         let once = rust(text);
         assert_eq!(rust(&once), once);

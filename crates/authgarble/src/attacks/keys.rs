@@ -1,5 +1,5 @@
-//! Cheating in the check that a party's Δ is one towards all: what it says late, and about bits
-//! that it does not have.
+//! Attacks on the check that each party uses one Δ towards all peers: sums that are chosen late,
+//! and bits that the party does not have.
 
 use super::{Schedule, TamperedEnd, edited, messages};
 use crate::{
@@ -19,7 +19,8 @@ const MACS: &str = "opening bits and MACs";
 const SUMS: &str = "opening sums of keys";
 const CONFIRM: &str = "comparing broadcasts";
 
-/// The set-up of a liar, which may have another Δ towards its last peer, and of honest parties.
+/// The set-up scripts of honest parties and of party `liar`, which may use another Δ towards its
+/// last peer.
 fn scripts(liar: usize, twist: u128) -> Vec<Script<'static, Setup>> {
     let open = |me| {
         let twist = Block::from_u128(if me == liar { twist } else { 0 });
@@ -37,9 +38,10 @@ fn names() -> Vec<&'static str> {
     schedules()[0].iter().map(|slots| slots[0].name).collect()
 }
 
-/// Runs with what `edit` makes of the liar's broadcasts; it also sees those of the others. Each
-/// broadcast begins with a hash of what its party heard before: a liar that comes after party 0
-/// says party 0's, as one that heard its own lies would.
+/// Runs the set-up, where `edit` changes the broadcasts of `liar` and sees those of the others.
+/// Each broadcast begins with a hash of the broadcasts that its party received before. A `liar`
+/// other than party 0 sends party 0's hash, as a party would that received its own changed
+/// messages.
 fn run(liar: usize, twist: u128, mut edit: impl FnMut(&'static str, Place, &mut [u8])) -> AuthError {
     let (names, mut echo) = (names(), vec![]);
     let end = edited(scripts(liar, twist), liar, &schedules(), |place, message| {
@@ -65,8 +67,8 @@ fn assert_caught(e: &AuthError, by: Check, liar: usize) {
     assert_eq!(format!("{e:?}"), format!("{:?}", AuthError::abort_of(by, liar)));
 }
 
-/// A party with two keys that says, when it has heard all MACs, what they sum up to: without a
-/// commitment to its sums it would pass.
+/// A party with two keys waits for all MACs, and then chooses the sums that fit them. It would pass
+/// if it had not committed to its sums.
 #[test]
 fn sums_are_not_chosen_after_macs_were_heard() {
     for liar in 0..N {
@@ -91,7 +93,7 @@ fn sums_are_not_chosen_after_macs_were_heard() {
     }
 }
 
-/// Openings are those that were committed to, nonces and all.
+/// Openings must match their commitments, including the nonces.
 #[test]
 fn openings_are_of_their_commitments() {
     for liar in 0..N {
@@ -106,13 +108,13 @@ fn openings_are_of_their_commitments() {
     }
 }
 
-/// A bit that its party does not have, well committed to: were it taken, honest parties would open
-/// their sums with Δ where the MACs are without it, and say it to all. It is caught before anybody
-/// opens a sum.
+/// A party commits correctly to a bit that it does not have. If the bit were accepted, honest
+/// parties would open their sums with Δ where the MACs do not include it, and so reveal Δ. The
+/// party is caught before any party opens a sum.
 #[test]
 fn a_wrong_bit_opens_nothing() {
     for liar in 1..N {
-        // The same seeds give the same messages: an honest run tells what there is to commit to.
+        // Equal seeds give equal messages, so that an honest run shows which message to commit to.
         let names = names();
         let mut opening = vec![];
         let ran = Lockstep::wired(Wiring::Mesh).run_edited(&mut scripts(liar, 0), |place, message| {

@@ -1,4 +1,4 @@
-//! Shelves under kills, damaged files and mix-ups.
+//! Tests of shelves: killed processes, damaged files, and mix-ups.
 
 use super::*;
 use crate::{
@@ -60,7 +60,7 @@ impl What {
         }
     }
 
-    /// The name in a child's orders and in file names.
+    /// The name of the kind in a child's orders and in file names.
     fn name(self) -> &'static str {
         match self {
             What::Stock => "stock",
@@ -126,7 +126,7 @@ fn run_child(dir: &Path, what: &str, life: usize) -> bool {
     ran.status.success()
 }
 
-/// Two processes read a file before either marks it; one of them gets it.
+/// If two processes read a file before either marks it, exactly one of them gets it.
 #[cfg(target_os = "linux")]
 #[test]
 fn of_two_processes_at_once_one_takes_a_file() {
@@ -156,8 +156,8 @@ fn of_two_processes_at_once_one_takes_a_file() {
     }
 }
 
-/// As [`whoever_is_killed_hands_out_nothing_twice`], with processes that SIGKILL ends between any
-/// two writes.
+/// Does the same as [`whoever_is_killed_hands_out_nothing_twice`], with processes that SIGKILL ends
+/// between any two writes.
 #[test]
 fn killed_processes_hand_out_nothing_twice() {
     What::ALL.into_iter().for_each(killed_processes);
@@ -210,7 +210,7 @@ fn parts(dir: &Path) -> usize {
     names.filter(|name| name.to_string_lossy().ends_with(".part")).count()
 }
 
-/// Partial files stay while somebody writes them; those that a crash left are removed.
+/// Partial files stay while their writer runs; those that a crash left are removed.
 #[test]
 fn only_parts_that_nobody_writes_are_removed() {
     let _alone = no_forks();
@@ -231,7 +231,7 @@ fn shelf(dir: &Path, party: usize) -> Shelf {
     Shelf::open(&dir.join(party.to_string()), seed(3, party)).expect("a directory")
 }
 
-/// Preprocessing from disk serves like fresh preprocessing, once.
+/// Preprocessing from disk serves like fresh preprocessing, but only once.
 #[test]
 fn stocks_from_disk_run_once() {
     let mut prg = Prg::new(Backend::best(), &seed(3, 9), "shelf");
@@ -297,15 +297,15 @@ fn killed(what: What) {
         let again = what.take(&shelf(dir.path(), 0));
         assert!(!(handed && again.is_ok()), "handed out twice after {life} steps");
         refused += usize::from(matches!(again, Err(ShelfError::Used { .. })));
-        // Nobody gets it another time, whatever happened before.
+        // No later attempt gets the file, whatever happened before.
         fs::write(&path, &copy).expect("copied back");
         assert!(matches!(what.take(&shelf(dir.path(), 0)), Err(ShelfError::Used { .. })));
     }
     assert!(refused >= 3, "marked before it is handed out");
 }
 
-/// After a power cut a disk has what was synced and nothing else: a file has its name only when it
-/// is synced, and is handed out only when its mark is.
+/// After a power cut a disk holds only what was synced. A file therefore gets its name after it is
+/// synced, and is handed out after its mark is synced.
 #[test]
 fn marks_are_on_the_disk_before_anything_is_handed_out() {
     for what in What::ALL {
@@ -318,7 +318,7 @@ fn marks_are_on_the_disk_before_anything_is_handed_out() {
     }
 }
 
-/// Circuits from disk are evaluated like fresh ones, once.
+/// Circuits from disk are evaluated like fresh ones, but only once.
 #[test]
 fn circuits_from_disk_run_once() {
     let mut prg = Prg::new(Backend::best(), &seed(3, 11), "shelf");
@@ -350,8 +350,8 @@ fn circuits_from_disk_run_once() {
     }
 }
 
-/// Every way in which a file differs from the wanted one has an error of its own, and does not use
-/// up the right file.
+/// Each way in which a file can differ from the wanted one has an error of its own, and does not
+/// use up the right file.
 #[test]
 fn other_circuits_are_refused_and_stay() {
     use std::os::unix::fs::PermissionsExt;
@@ -397,7 +397,8 @@ fn other_circuits_are_refused_and_stay() {
     newer[23] = b'9';
     fs::write(&path, &newer).expect("a file");
     assert!(matches!(take([0, 2], &tasks), Err(ShelfError::Version { .. })));
-    // A stock never passes for circuits, nor circuits for a stock, whatever the file's name is.
+    // A stock is never accepted as circuits, nor are circuits as a stock, whatever the file's name
+    // is.
     let stock = path.with_extension("stock");
     fs::write(&stock, &copy).expect("a file");
     assert!(matches!(ours.take(Backend::best(), "a"), Err(ShelfError::Foreign { .. })));

@@ -1,14 +1,14 @@
 //! A registry of key uses, in builds for tests. If a party uses a key, a tweak or a position of a
-//! stream twice, results stay right, so no other test notices.
+//! stream twice, results stay right, so that no other test detects it.
 //!
 //! ```text
 //! watch            begins a record and, when dropped, ends it: around one run of all parties
-//! as_end, Here     says which party the uses belong to: parties in one process hold the same keys
+//! as_end, Here     sets the party to which uses belong: parties in one process hold the same keys
 //!                  and may each use them once
-//! used             records tweaks or stream positions of a key; panics if this end has used one of
-//!                  them
-//! once             records secrets that serve once, such as OT blocks; panics if this end has used
-//!                  one of them
+//! used             records tweaks or stream positions of a key; panics if this party has used one
+//!                  of them
+//! once             records secrets for a single use, such as OT blocks; panics if this party has
+//!                  used one of them
 //! strand           runs code that hashes a declared relative of an input: the same key and tweak
 //!                  serve x and x ⊕ Δ
 //! note, silent     run code that records in a loop; run code whose uses the caller has recorded
@@ -16,7 +16,7 @@
 //! ```
 //!
 //! Without the feature `registry`, every function here is empty and compiles to nothing. Crates
-//! enable the feature in their dev-dependencies only. Outside a [`watch`] nothing is recorded,
+//! enable the feature only in their dev-dependencies. Outside a [`watch`] nothing is recorded,
 //! since tests repeat seeded sessions on purpose.
 
 #[cfg(not(feature = "registry"))]

@@ -1,16 +1,16 @@
-//! The registry's functions without a registry.
+//! The registry's functions without the feature: they do nothing.
 
 use crate::Block;
 
-/// The record and the end that a thread records for.
+/// The record and the party for which a thread records.
 #[derive(Clone, Copy, Debug)]
 pub struct Here;
 
-/// Restores the thread's former record when it is dropped.
+/// Restores the thread's former record on drop.
 #[derive(Debug)]
 pub struct Entered;
 
-/// A record, which ends when this is dropped.
+/// A record, which ends on drop.
 #[derive(Debug)]
 pub struct Watch;
 
@@ -38,7 +38,7 @@ pub fn here() -> Here {
 }
 
 impl Here {
-    /// The same record, for the end `end`.
+    /// The same record, for the party `end`.
     #[inline(always)]
     #[must_use]
     pub fn end(self, _: usize) -> Here {
@@ -53,7 +53,7 @@ impl Here {
     }
 }
 
-/// Runs `f` as the end `end`.
+/// Runs `f` as the party `end`.
 #[inline(always)]
 pub fn as_end<T>(_: usize, f: impl FnOnce() -> T) -> T {
     f()
@@ -65,7 +65,7 @@ pub fn strand<T>(_: u8, f: impl FnOnce() -> T) -> T {
     f()
 }
 
-/// Runs `f`, which records uses: for records that take more than one call.
+/// Runs `f`, which records uses, for records that take more than one call.
 #[inline(always)]
 pub fn note(_: impl FnOnce()) {}
 
@@ -79,7 +79,7 @@ pub fn silent<T>(f: impl FnOnce() -> T) -> T {
 #[inline(always)]
 pub fn used(_: &'static str, _: &[u8; 16], _: u128, _: usize) {}
 
-/// Records secrets that serve once.
+/// Records secrets for a single use.
 #[inline(always)]
 pub fn once(_: &'static str, _: &[Block]) {}
 

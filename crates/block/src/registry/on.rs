@@ -1,4 +1,4 @@
-//! The registry itself.
+//! The registry's functions with the feature.
 
 use crate::Block;
 use std::{
@@ -8,14 +8,14 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-/// The end of work outside any end: a test makes parties on its own thread.
+/// The party of work outside any party: a test makes parties on its own thread.
 const NOBODY: u8 = u8::MAX;
 
 thread_local! {
     static HERE: RefCell<Here> = const { RefCell::new(Here { record: None, end: NOBODY, strand: 0 }) };
 }
 
-/// The record and the end that a thread records for.
+/// The record and the party for which a thread records.
 #[derive(Clone)]
 pub struct Here {
     record: Option<Arc<Mutex<KeyUses>>>,
@@ -23,20 +23,20 @@ pub struct Here {
     strand: u8,
 }
 
-/// Restores the thread's former record when it is dropped.
+/// Restores the thread's former record on drop.
 pub struct Entered {
     before: Here,
     /// Keeps this value in its thread.
     stays: PhantomData<*const ()>,
 }
 
-/// A record, which ends when this is dropped.
+/// A record, which ends on drop.
 pub struct Watch {
     record: Arc<Mutex<KeyUses>>,
     _entered: Entered,
 }
 
-/// One end's use of one key.
+/// One party's use of one key.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Use {
     end: u8,
@@ -47,7 +47,7 @@ struct Use {
 
 #[derive(Default)]
 struct KeyUses {
-    /// Disjoint runs of numbers that do not touch: first number and end.
+    /// Disjoint runs of numbers that are not adjacent: the first number and the end.
     numbers: HashMap<Use, BTreeMap<u128, u128>>,
     /// Digests of the secrets that were used.
     secrets: HashMap<(u8, &'static str), HashSet<u64>>,
@@ -83,7 +83,7 @@ pub fn here() -> Here {
 }
 
 impl Here {
-    /// The same record, for the end `end`.
+    /// The same record, for the party `end`.
     ///
     /// # Panics
     /// If `end` does not fit in a byte.
@@ -106,7 +106,7 @@ impl Drop for Entered {
     }
 }
 
-/// Runs `f` as the end `end`.
+/// Runs `f` as the party `end`.
 pub fn as_end<T>(end: usize, f: impl FnOnce() -> T) -> T {
     let _end = here().end(end).enter();
     f()
@@ -118,7 +118,7 @@ pub fn strand<T>(strand: u8, f: impl FnOnce() -> T) -> T {
     f()
 }
 
-/// Runs `f`, which records uses: for records that take more than one call.
+/// Runs `f`, which records uses, for records that take more than one call.
 pub fn note(f: impl FnOnce()) {
     f();
 }
@@ -129,7 +129,7 @@ pub fn silent<T>(f: impl FnOnce() -> T) -> T {
     f()
 }
 
-/// Calls `f` with the record and the end, if there is a record. Panics with the message of `f`
+/// Calls `f` with the record and the party, if there is a record. Panics with the message of `f`
 /// after it has released the lock.
 fn record(f: impl FnOnce(&mut KeyUses, &Here) -> Result<(), String>) {
     let found = HERE.with_borrow(|here| {
@@ -146,14 +146,14 @@ fn record(f: impl FnOnce(&mut KeyUses, &Here) -> Result<(), String>) {
 /// Records `count` uses of a key, from number `first` on.
 ///
 /// # Panics
-/// If this end has used one of them.
+/// If this party has used one of them.
 pub fn used(what: &'static str, key: &[u8; 16], first: u128, count: usize) {
     if count == 0 {
         return;
     }
     record(|record, here| {
         let key_use = Use { end: here.end, strand: here.strand, what, key: *key };
-        // Numbers wrap at 2^128 as counters do; no test comes near.
+        // Numbers do not wrap here, although counters wrap at 2^128; no test comes near that.
         let last = first.saturating_add(count as u128);
         match add(record.numbers.entry(key_use).or_default(), first, last) {
             Ok(()) => Ok(()),
@@ -187,14 +187,14 @@ fn add(runs: &mut BTreeMap<u128, u128>, first: u128, end: u128) -> Result<(), [u
     Ok(())
 }
 
-/// Records secrets that serve once.
+/// Records secrets for a single use.
 ///
 /// # Panics
-/// If this end has used one of them.
+/// If this party has used one of them.
 pub fn once(what: &'static str, secrets: &[Block]) {
     record(|record, here| {
         let seen = record.secrets.entry((here.end, what)).or_default();
-        // A digest of 64 bits: among a million secrets, two collide with probability 2^-25.
+        // A digest has 64 bits: among a million secrets, two collide with probability 2^-25.
         let digest = |block: &Block| {
             let block = block.to_u128();
             (block as u64).rotate_left(17) ^ (block >> 64) as u64

@@ -1,3 +1,5 @@
+//! Tests of the registry: repeated uses panic, and keys, kinds, parties and records are separate.
+
 use super::{HASH, STREAM, as_end, here, named, once, strand, used, watch};
 use crate::{Block, abreast};
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -1,39 +1,41 @@
-//! The queue of one end.
+//! The gate queue of one endpoint. It keeps a wire for every wire number, and the ANDs (or XORs
+//! with tables) that wait for their batch. A gate that reads a waiting wire runs the batch first.
 
 use crate::{Batches, GarbleError, GateBackend, Role, Stretch, Tables, cursor::has_table, room::resize};
 use hushwire_circuit::{Gate, Gates, ONE, Slot, Wire, ZERO, input_slot};
 use std::io;
 use zeroize::Zeroizing;
 
-/// LOCAL: ANDs that wait at most, where nothing else is asked for.
+/// LOCAL: the default for the largest number of ANDs that wait.
 const WIDTH: usize = 32;
 
-/// One end that takes gates one at a time, with a wire for every wire of the circuit.
+/// An endpoint that takes gates one at a time, with a wire for every wire of the circuit.
 pub struct DynamicBatcher<E: GateBackend> {
     end: E,
     width: usize,
     batches: Batches,
     /// The constants, then wires by number.
     wires: Zeroizing<Vec<E::Wire>>,
-    /// The place of a wire: its own, or that of which it is a copy.
+    /// The place of a wire: its own, or the place of the wire that it copies.
     place: Vec<Slot>,
-    /// The batch that a place waits for, or waited for.
+    /// The number of the batch in which a place is computed.
     batch: Vec<u32>,
-    /// The batch that is gathered; never 0.
+    /// The number of the current batch; never 0.
     now: u32,
-    /// Operands and outputs of the ANDs that wait.
+    /// The operands of the ANDs that wait; `outs` has their outputs.
     pairs: Vec<[Slot; 2]>,
     outs: Vec<Slot>,
     made: Zeroizing<Vec<E::Wire>>,
-    /// XORs that wait, where they have tables; they run together. No ANDs wait with them.
+    /// The XORs that wait, in schemes whose XORs have tables. They run together, and no ANDs wait
+    /// with them.
     xors: Vec<[Slot; 3]>,
-    /// Tables whose bits are apart from their bytes.
+    /// Tables whose bits are stored apart from their bytes.
     bytes: Vec<u8>,
     bits: Vec<u8>,
 }
 
 impl<E: GateBackend> DynamicBatcher<E> {
-    /// An end for gates on `wires` wires.
+    /// An endpoint for gates on `wires` wires.
     ///
     /// # Panics
     /// If there are more wires than slots can number.
@@ -60,7 +62,7 @@ impl<E: GateBackend> DynamicBatcher<E> {
         }
     }
 
-    /// The same, with at most `width` ANDs that wait. LOCAL: no byte depends on it.
+    /// The same endpoint, with at most `width` ANDs that wait. LOCAL: no byte depends on the width.
     ///
     /// # Panics
     /// If `width` is 0.
@@ -78,7 +80,7 @@ impl<E: GateBackend> DynamicBatcher<E> {
         self.wires[input_slot(wire as usize) as usize] = value;
     }
 
-    /// The value of a wire, once every gate has run that it waits for.
+    /// The value of a wire. Runs the gates on which the wire waits.
     ///
     /// # Errors
     /// The error of `tables`.
@@ -94,13 +96,13 @@ impl<E: GateBackend> DynamicBatcher<E> {
         Ok(self.wires[place as usize])
     }
 
-    /// The next gate. Tables come, or are taken, when it runs.
+    /// Runs or queues the next gate. Its tables are read or written when it runs.
     ///
     /// # Errors
     /// The error of `tables`.
     ///
     /// # Panics
-    /// If it names a wire that does not exist.
+    /// If the gate names a wire that does not exist.
     pub fn gate(&mut self, gate: Gate, tables: &mut dyn Tables) -> Result<(), GarbleError> {
         match gate {
             Gate::Const { value, out } => self.place[out as usize] = if value { ONE } else { ZERO },
@@ -136,7 +138,7 @@ impl<E: GateBackend> DynamicBatcher<E> {
     }
 
     fn xor(&mut self, gate: [Slot; 3], tables: &mut dyn Tables) -> Result<(), GarbleError> {
-        // One with a table has a number, which comes after those of all ANDs before it.
+        // An XOR with a table has a number, which must follow the numbers of all earlier ANDs.
         let numbered = E::FORMAT.xor_bytes > 0 && has_table(&gate);
         if numbered || self.waits(gate[0]) || self.waits(gate[1]) {
             self.await_ands(tables)?;
@@ -149,7 +151,7 @@ impl<E: GateBackend> DynamicBatcher<E> {
         if self.xors.len() == self.width { self.await_xors(tables) } else { Ok(()) }
     }
 
-    /// Runs the XORs that wait.
+    /// Runs the waiting XORs.
     fn await_xors(&mut self, tables: &mut dyn Tables) -> Result<(), GarbleError> {
         if !self.xors.is_empty() {
             let bytes = E::FORMAT.xor_bytes * self.xors.iter().filter(|gate| has_table(gate)).count();
@@ -160,7 +162,7 @@ impl<E: GateBackend> DynamicBatcher<E> {
         Ok(())
     }
 
-    /// Runs all that waits.
+    /// Runs all waiting gates.
     ///
     /// # Errors
     /// The error of `tables`.
@@ -210,7 +212,7 @@ impl<E: GateBackend> DynamicBatcher<E> {
         Ok(())
     }
 
-    /// Nothing waits for the batch that begins.
+    /// Begins a new batch, for which nothing waits.
     fn next_batch(&mut self) {
         self.now = self.now.wrapping_add(1);
         if self.now == 0 {
@@ -219,14 +221,15 @@ impl<E: GateBackend> DynamicBatcher<E> {
         }
     }
 
-    /// Runs all gates: wires of the inputs, input after input, to wires of the outputs.
+    /// Runs all gates. `inputs` has the wires of the inputs, input after input; the result has the
+    /// wires of the outputs.
     ///
     /// # Errors
     /// The error of `tables`, or the gates cannot be read.
     ///
     /// # Panics
-    /// If there are not as many inputs as the circuit has input bits, or this end was made for
-    /// fewer wires.
+    /// If `inputs` does not have as many wires as the circuit has input bits, or this endpoint was
+    /// made for fewer wires.
     pub fn run(
         &mut self,
         gates: &dyn Gates,
@@ -235,7 +238,7 @@ impl<E: GateBackend> DynamicBatcher<E> {
     ) -> Result<Zeroizing<Vec<E::Wire>>, GarbleError> {
         assert_eq!(inputs.len(), gates.inputs().iter().sum::<usize>(), "a wire for every input bit");
         self.flush(tables)?;
-        // Names of a circuit that ran before.
+        // Clears the copies that an earlier circuit left.
         self.place.iter_mut().enumerate().for_each(|(wire, place)| *place = input_slot(wire));
         for (wire, input) in inputs.iter().enumerate() {
             self.set(wire as Wire, *input);
@@ -254,7 +257,8 @@ impl<E: GateBackend> DynamicBatcher<E> {
         self.flush(tables)?;
         let wires = gates.wires();
         let outputs = gates.outputs().iter().sum::<usize>();
-        // Room for all at once: a vector that grows leaves labels behind.
+        // The vector is allocated at its full length, because a vector that grows leaves labels
+        // behind.
         let mut out = Zeroizing::new(Vec::with_capacity(outputs));
         for wire in wires - outputs as u64..wires {
             out.push(self.get(wire as Wire, tables)?);
@@ -262,18 +266,18 @@ impl<E: GateBackend> DynamicBatcher<E> {
         Ok(out)
     }
 
-    /// Batches of ANDs so far.
+    /// The batches of ANDs so far.
     #[must_use]
     pub fn batches(&self) -> Batches {
         self.batches
     }
 
-    /// The end.
+    /// The endpoint.
     pub fn end(&mut self) -> &mut E {
         &mut self.end
     }
 
-    /// The end, without its wires.
+    /// The endpoint, without its wires.
     #[must_use]
     pub fn into_end(self) -> E {
         self.end

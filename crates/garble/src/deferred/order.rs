@@ -1,4 +1,4 @@
-//! The order in which tables come, and the bytes that they take in the order of files.
+//! The orders of tables, and the number of bytes of tables in the order of files.
 
 use crate::GateBackend;
 use core::fmt;
@@ -7,7 +7,7 @@ use hushwire_circuit::{Gate, Gates};
 /// The order of tables. AGREEMENT.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Order {
-    /// Gate by gate as they arrive: [`DynamicBatcher`](super::DynamicBatcher).
+    /// Gate by gate as the gates arrive: [`DynamicBatcher`](super::DynamicBatcher).
     File,
     /// Layer by layer: [`Engine`](crate::Engine).
     #[default]
@@ -18,7 +18,7 @@ impl Order {
     /// Both orders of gates.
     pub const ALL: [Order; 2] = [Order::File, Order::Depth];
 
-    /// As users write it.
+    /// The name that users write.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -34,8 +34,8 @@ impl fmt::Display for Order {
     }
 }
 
-/// Bytes of tables of these gates in the order of files. Goes through them once where XORs have
-/// tables.
+/// The number of bytes of the tables of these gates in the order of files. If XORs have tables, it
+/// reads the gates once.
 ///
 /// # Errors
 /// The gates cannot be read.

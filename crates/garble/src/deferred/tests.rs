@@ -1,3 +1,6 @@
+//! Tests of dynamic batching: every width and tier gives the same tables, and the outputs are those
+//! of plain evaluation.
+
 use super::*;
 use crate::{
     Batches, Evaluate, Family, Garble, GarbleError, GateBackend, Memory, Scheme,
@@ -18,10 +21,10 @@ use proptest::prelude::*;
 
 const WIDTHS: [usize; 6] = [1, 2, 4, 8, 16, 32];
 
-/// The visible part of one garbled run.
+/// The results of one garbled run.
 struct Shown {
     tables: Vec<u8>,
-    /// Signals of truth value 0 of the outputs, and their values.
+    /// The signals of truth value 0 of the outputs.
     permute_bits: Vec<u8>,
     outputs: Vec<bool>,
     batches: [Batches; 2],
@@ -33,7 +36,8 @@ fn bits(n: usize, seed: u8) -> Vec<bool> {
     bytes.iter().map(|b| b & 1 == 1).collect()
 }
 
-/// Garbles, lets `change` have the tables, and evaluates; widths of the garbler and the evaluator.
+/// Garbles, lets `change` edit the tables, and evaluates. The two widths are the garbler's and the
+/// evaluator's.
 fn stream<F: Family>(
     rig: &Rig<F>,
     gates: &dyn Gates,
@@ -101,7 +105,7 @@ fn suite<F: Family>(scheme: Scheme) {
     for (k, name) in ["aes128", "add:16", "less:32", "mul:8", "sort:4x5"].iter().enumerate() {
         check(&rig::<F>(scheme, 1, [WIDTHS[k], WIDTHS[5 - k]]), &made(name), k as u8);
     }
-    // Widths and tiers, at either end.
+    // Every width and tier, at either endpoint.
     for circuit in [made("mul:6"), wide(40, 100)] {
         let whole = check(&rig::<F>(scheme, 2, [1, 1]), &circuit, 2);
         for backend in Backend::all().into_iter().flat_map(|b| [b, b.unbatched()]) {
@@ -161,12 +165,12 @@ fn privacy_free() {
     suite::<PrivacyFree>(Scheme::PrivacyFree);
 }
 
-/// The same gates in the order of layers.
+/// The same gates, in the order of layers.
 fn by_depth(circuit: &Circuit) -> Circuit {
     Program::flat("by depth", circuit).to_circuit().expect("a small circuit")
 }
 
-/// Our circuits, and the published ones where the checkout has them.
+/// Our circuits, and the published ones if the checkout has them.
 fn written_down() -> Vec<(String, Circuit)> {
     let dir = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/circuits");
     let mut all: Vec<_> = ["aes128", "sha256"].map(|name| (name.to_owned(), made(name))).into();
@@ -219,7 +223,7 @@ fn gates_wait_until_they_are_referred_to() {
     run(Gate::Inv { a: 7, out: 9 }, 1, 2);
     run(Gate::And { a: 9, b: 8, out: 10 }, 1, 2);
     run(Gate::And { a: 10, b: 8, out: 11 }, 2, 3);
-    // Three more fill the queue.
+    // Three more ANDs fill the queue.
     run(Gate::And { a: 0, b: 1, out: 12 }, 2, 3);
     run(Gate::And { a: 0, b: 2, out: 13 }, 2, 3);
     run(Gate::And { a: 0, b: 0, out: 14 }, 3, 7);

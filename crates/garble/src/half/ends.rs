@@ -1,4 +1,4 @@
-//! Half gates at both ends: keys, and the kernels of each hash.
+//! Half gates at both endpoints: the keys, and the kernels of each hash.
 
 use super::forms::filled;
 use super::hash::{Hash, Hashes};
@@ -20,7 +20,7 @@ pub struct HalfAnds(Hash);
 
 /// A role's kernels.
 pub trait Works<P: RolePart> {
-    /// `n` gates under one key.
+    /// Runs `n` gates under one key.
     #[doc(hidden)]
     fn work(&mut self, at: &At<'_, P>, n: usize, work: KernelWork<'_>, tables: P::Bytes<'_>);
 }
@@ -71,8 +71,8 @@ where
     }
 }
 
-/// The first of `layers`, as far as the present key serves their gates, but one at least; and how
-/// many gates they have.
+/// The first of `layers` whose gates the current key serves, but at least one layer, and the number
+/// of their gates.
 fn served_layers(woven: &Woven, layers: &Range<usize>, served: usize) -> (Range<usize>, usize) {
     let all = &woven.layers()[layers.clone()];
     let start = all.first().map_or(0, |layer| layer.ands.start);
@@ -83,7 +83,7 @@ fn served_layers(woven: &Woven, layers: &Range<usize>, served: usize) -> (Range<
 
 impl Works<Garbling> for HalfAnds {
     fn work(&mut self, at: &At<'_, Garbling>, n: usize, work: KernelWork<'_>, tables: &mut [u8]) {
-        /// In groups of at most `M` vectors of labels.
+        /// Runs the work in groups of at most `M` vectors of labels.
         fn run<H: Hashes, const M: usize>(
             hash: &H,
             at: &At<'_, Garbling>,
@@ -97,8 +97,8 @@ impl Works<Garbling> for HalfAnds {
         match &self.0 {
             Hash::Prp { key, .. } => run::<_, 4>(key, at, work, tables),
             Hash::Mi4(keys) => run::<_, 4>(&**keys, at, work, tables),
-            // Two groups of keys fill the time in which one waits for its schedule; a label of
-            // CIRC's has two keys.
+            // Two groups of keys fill the time in which one waits for its key schedule. With CIRC a
+            // label has two keys.
             Hash::Mi(start) => run::<_, 8>(start, at, work, tables),
             Hash::Circ(circ) => run::<_, 4>(circ, at, work, tables),
         }

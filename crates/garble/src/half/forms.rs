@@ -1,23 +1,24 @@
-//! The kernels of a batch, by how many gates each runs.
+//! Splits a batch into kernels of different widths.
 
 use hushwire_aes::{Backend, Tier};
 use std::ops::Range;
 
-/// LOCAL: vectors of labels in a group of half gates on the portable tier, whose key schedules come
-/// four vectors at a time. It has groups of one size only, here as in the other schemes: bit slices
-/// do not run faster side by side.
+/// LOCAL: the number of vectors of labels in a group of half gates on the portable tier, where key
+/// schedules are computed four vectors at a time. This tier has groups of only one size, here and
+/// in the other schemes: bit slices do not run faster in parallel.
 pub(crate) const SOFT_VECTORS: usize = 4;
 
-/// Gates of a batch that one kernel runs: groups of `vectors` vectors of labels, on this backend.
+/// The gates of a batch that one kernel runs, in groups of `vectors` vectors of labels, on this
+/// backend.
 pub(crate) struct KernelGates {
     pub(crate) backend: Backend,
     pub(crate) vectors: usize,
     pub(crate) gates: Range<usize>,
 }
 
-/// Cuts `n` gates, each of which has `P` labels hashed, into whole groups of `most` vectors, and a
-/// rest in the smallest group that holds it, on vectors as narrow as will do. Unbatched, every gate
-/// is a group on single blocks.
+/// Splits `n` gates, each with `P` hashed labels, into full groups of `most` vectors and a rest.
+/// The rest runs in the smallest group that holds it, on vectors as narrow as possible. Without
+/// batching, every gate is a group on single blocks.
 pub(crate) fn forms<const P: usize>(backend: Backend, n: usize, most: usize) -> [KernelGates; 2] {
     if !backend.is_batched() {
         let none = KernelGates { backend, vectors: P, gates: n..n };
@@ -33,7 +34,7 @@ pub(crate) fn forms<const P: usize>(backend: Backend, n: usize, most: usize) -> 
     while room(vectors) < rest {
         vectors *= 2;
     }
-    // What would fill the largest group but in part pads it, in the same call.
+    // A rest that needs the largest group is padded, and runs in the same call.
     let cut = if vectors >= most { n } else { n - rest };
     let narrow = if vectors == P { backend.narrowed(rest) } else { backend };
     [
@@ -42,7 +43,7 @@ pub(crate) fn forms<const P: usize>(backend: Backend, n: usize, most: usize) -> 
     ]
 }
 
-/// The backend for a batch of `n` half gates: vectors as wide as they fill.
+/// The backend for a batch of `n` half gates, with vectors only as wide as the batch fills.
 pub(crate) fn filled(backend: Backend, n: usize) -> Backend {
     if !backend.is_batched() {
         return backend.narrowed(1);

@@ -1,4 +1,4 @@
-//! The formulas of half gates as the paper has them.
+//! The formulas of half gates as the paper gives them.
 
 use super::HalfGates;
 use crate::rig::{
@@ -10,10 +10,10 @@ use hushwire_aes::Backend;
 use hushwire_block::Block;
 use hushwire_prg::Seed;
 
-/// The family that follows them.
+/// The family that follows these formulas.
 pub(crate) type Formulas = crate::rig::formulas::Formulas<TwoHalves>;
 
-/// The hash, with two tweaks a gate.
+/// The hash, with two tweaks for each gate.
 pub(crate) struct TwoHalves(Scheme, SessionNonce);
 
 /// The key of the gates from `epoch` · 2^20 on.
@@ -28,8 +28,8 @@ fn sigma(x: Block) -> Block {
     Block(std::array::from_fn(|i| if i < 8 { x.0[8 + i] } else { x.0[i] ^ x.0[i - 8] }))
 }
 
-/// The blocks that tweak i of MI4 adds to the start point and to the input: a key for eight tweaks
-/// in a row.
+/// The blocks that tweak i of MI4 adds to the start point and to the input; eight consecutive
+/// tweaks share a key.
 pub(super) fn shared_key(i: u128) -> (Block, Block) {
     (Block((i - i % 8).to_le_bytes()), Block((i % 8).to_le_bytes()))
 }
@@ -64,7 +64,7 @@ impl Formula for TwoHalves {
         let [j, k] = [0, 1].map(|i| 2 * u128::from(number) + i);
         let h = |i, x| hash(self.0, self.1, i, x);
         let (pa, pb) = (a0.lsb(), b0.lsb());
-        // The garbler's half: a ∧ pb. The evaluator's: a ∧ (b ⊕ pb).
+        // The garbler's half gate is a ∧ pb. The evaluator's half gate is a ∧ (b ⊕ pb).
         let tg = h(j, a0) ^ h(j, a0 ^ delta) ^ delta.and_bit(pb);
         let wg = h(j, a0) ^ tg.and_bit(pa);
         let te = h(k, b0) ^ h(k, b0 ^ delta) ^ a0;

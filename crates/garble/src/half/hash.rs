@@ -1,4 +1,5 @@
-//! The hashes, on vectors.
+//! The hashes of half gates, on vectors. PRP, MI, MI4 and CIRC have one interface, so that one
+//! source of the kernels serves all of them.
 
 use super::shared::Mi4;
 use crate::{Scheme, SessionNonce};
@@ -7,19 +8,19 @@ use hushwire_aes::{Aes128, Backend};
 use hushwire_block::{Block, registry};
 use hushwire_simd::Lanes;
 
-/// SECURITY: gates that one fixed key serves.
+/// SECURITY: the number of gates that one fixed key serves.
 pub(crate) const GATES_PER_KEY: u64 = 1 << 20;
 
-/// A hash of labels under tweaks. `gate` is the number of a group's first gate. Mark every function
-/// `#[inline(always)]`.
+/// A hash of labels with tweaks. `gate` is the number of a group's first gate. Every function must
+/// be marked `#[inline(always)]`.
 pub(crate) trait Hashes {
     /// Round keys, constants.
     type Ready<L: Lanes>;
     /// Loads keys and counters into registers.
     fn ready<L: Lanes>(&self, l: L) -> Self::Ready<L>;
-    /// Δ as [`Hashes::twins`] takes it.
+    /// Δ in the form that [`Hashes::twins`] takes.
     fn delta<L: Lanes>(l: L, delta: L::V) -> L::V;
-    /// The hashes of every x and x ⊕ Δ, both under x's tweak.
+    /// The hashes of every x and of every x ⊕ Δ, both with the tweak of x.
     fn twins<L: Lanes, const M: usize>(
         &self,
         l: L,
@@ -29,7 +30,7 @@ pub(crate) trait Hashes {
         tweaks: &[L::V; M],
         x: &[L::V; M],
     ) -> [[L::V; 2]; M];
-    /// The hash of every x under its tweak.
+    /// The hash of every x with its tweak.
     fn singles<L: Lanes, const M: usize>(
         &self,
         l: L,
@@ -89,7 +90,7 @@ impl Hashes for Prp {
     ) -> [[L::V; 2]; M] {
         let mut y = [[l.zero(); 2]; M];
         for i in 0..M {
-            // σ is linear: one of it serves both labels.
+            // σ is linear, so that one application serves both labels.
             y[i][0] = l.xor(sigma(l, x[i]), tweaks[i]);
             y[i][1] = l.xor(y[i][0], delta);
         }
@@ -180,7 +181,7 @@ impl Hashes for Mi {
 pub(crate) struct Circ;
 
 impl Circ {
-    /// The hashes of `K / 2` labels from place `at` on and of theirs with Δ: `K` keys side by side.
+    /// Hashes `K / 2` labels, from place `at` on, and the same labels with Δ: `K` keys in parallel.
     #[inline(always)]
     fn few<L: Lanes, const M: usize, const K: usize>(
         l: L,
@@ -254,15 +255,15 @@ impl Hashes for Circ {
 pub(crate) enum Hash {
     /// The key of the gates from `epoch` · 2^20 on.
     Prp { key: Prp, public: SessionNonce, epoch: u64 },
-    /// MI, with its start point.
+    /// MI, with its start point S.
     Mi(Mi),
-    /// Its start point, and the keys of some gates.
+    /// MI4, with its start point and the keys of some gates.
     Mi4(Box<Mi4>),
-    /// CIRC, which has neither key nor start point.
+    /// CIRC, which has neither a key nor a start point.
     Circ(Circ),
 }
 
-/// The fixed key of an epoch: known to both, different for each session and epoch.
+/// The fixed key of an epoch: known to both parties, and different for each session and epoch.
 fn fixed_key(backend: Backend, public: SessionNonce, epoch: u64) -> Prp {
     let mut hasher = blake3::Hasher::new_derive_key("hushwire garble fixed key v1");
     hasher.update(&public.0.0);
@@ -285,7 +286,7 @@ impl Hash {
         }
     }
 
-    /// Records `n` gates from number `gate` on. CIRC's keys are labels.
+    /// Records `n` gates from number `gate` on. CIRC is not recorded, since its keys are labels.
     pub(super) fn used(&self, what: &'static str, gate: u64, n: usize) {
         let key = match self {
             Hash::Prp { key, .. } => &key.0.round_keys()[0],
@@ -296,7 +297,7 @@ impl Hash {
         registry::used(what, key, gate.into(), n);
     }
 
-    /// Makes ready for gate `gate`, and says how many gates that holds for.
+    /// Prepares for gate `gate`, and returns the number of gates for which this holds.
     pub(crate) fn serve(&mut self, backend: Backend, gate: u64) -> usize {
         match self {
             Hash::Prp { key, public, epoch } => {

@@ -1,15 +1,15 @@
-//! Garbling and evaluating, fused: labels are gathered, hashed and combined without leaving
-//! registers.
+//! Fused kernels for garbling and evaluating: labels are gathered, hashed and combined without
+//! leaving registers.
 //!
-//! A group is `M` vectors of labels, `M / 2` of gates: `[a, b, a, b, …]`. Every vector has tweaks
-//! of its own, `P = 2` to a gate.
+//! A group has `M` vectors of labels for `M / 2` vectors of gates: `[a, b, a, b, …]`. Every vector
+//! has tweaks of its own, with `P = 2` tweaks for each gate.
 
 use super::hash::Hashes;
 use super::work::{GateGroups, KernelWork, Next};
 use hushwire_aes::kernel::{Tweaks, without_bit_0};
 use hushwire_simd::{Kernel, Lanes, prefetch};
 
-/// Makes tables and labels of gates from number `first` on, in groups of at most `M` vectors of
+/// Makes the tables and labels of gates from number `first` on, in groups of at most `M` vectors of
 /// labels: 4 or 8.
 pub(super) struct GarbleAnds<'a, H, const M: usize> {
     pub(super) hash: &'a H,
@@ -109,16 +109,16 @@ fn garble<L: Lanes, H: Hashes, const M: usize>(
     }
 }
 
-/// Whether the first vector's gates read wires side by side, as copies of one gate do.
+/// Whether the first vector's gates read adjacent wires, as the copies of one gate do.
 #[inline(always)]
 fn are_copies<L: Lanes>(pairs: &[[u32; 2]]) -> bool {
     let copy = |i: usize| pairs[i] == [pairs[0][0] + i as u32, pairs[0][1] + i as u32];
     L::N > 1 && pairs.len() >= L::N && (1..L::N).all(copy)
 }
 
-/// The operands of a vector of gates. It is looked at for copies only where the first of its layer
-/// was one: in layers of gates that differ, those that happen to lie side by side cannot be
-/// foretold.
+/// The operands of a vector of gates. It tests for copies only if the first vector of the layer had
+/// copies: in layers of different gates, adjacent operands are rare and branches on them
+/// unpredictable.
 #[inline(always)]
 fn load<L: Lanes>(l: L, copies: bool, wires: &[[u8; 16]], pairs: &[[u32; 2]]) -> (L::V, L::V) {
     if copies && are_copies::<L>(pairs) {
@@ -128,11 +128,11 @@ fn load<L: Lanes>(l: L, copies: bool, wires: &[[u8; 16]], pairs: &[[u32; 2]]) ->
     l.load_pairs(wires, pairs)
 }
 
-/// LOCAL: how many bytes before their use tables are asked for. The CPU reads ahead by itself, but
-/// not across pages, and wide tiers would wait.
+/// LOCAL: the number of bytes by which tables are prefetched. The CPU prefetches by itself, but not
+/// across pages, so that wide tiers would wait.
 const AHEAD: usize = 2048;
 
-/// Uses the tables of gates from number `first` on.
+/// Uses the tables of the gates from number `first` on.
 pub(super) struct EvaluateAnds<'a, H, const M: usize> {
     pub(super) hash: &'a H,
     pub(super) first: u64,

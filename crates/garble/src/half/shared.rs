@@ -1,22 +1,23 @@
-//! The hash of `mi4`: one AES key for four gates in a row. Keys follow from gates' numbers alone,
-//! and are expanded ahead, many at a time.
+//! The hash of `mi4`, with one AES key for four consecutive gates. Keys depend on the numbers of
+//! gates alone, and are expanded in advance, many at a time.
 //!
 //! ```text
 //! t = 2g, 2g + 1     tweaks of gate g
 //! H_t(x) = AES_{S ⊕ (t − t mod 8)}(y) ⊕ y,    y = σ(x) ⊕ (t mod 8)
 //! ```
 //!
-//! **Security.** AES as an ideal cipher, S fresh for each session (ePrint 2019/1168). A pair of key
-//! and input tweak serves one half gate. Without the input tweak, two gates under one key that read
-//! the same wire would have equal hashes, and the sum of their tables would show Δ.
+//! **Security.** AES is an ideal cipher, and S is fresh for each session (ePrint 2019/1168). A pair
+//! of key and input tweak serves one half gate. Without the input tweak, two gates with the same
+//! key that read the same wire would have equal hashes, and the sum of their tables would reveal Δ.
 //!
-//! Where a key serves at most μ hashes of unknown labels over all sessions that an adversary sees,
-//! q such hashes and p AES calls of its own tell a garbling from random with probability at most
-//! 2μp / 2^128 + (μ − 1) q / 2^128. A half gate has one such hash, so that μ is 1 under `mi` and 8
-//! under `mi4` in a session, twice that where two sessions' keys meet. Under `mi4` two inputs
-//! beneath one key are also equal where σ takes the difference of two labels to that of two tweaks.
-//! Labels differ by 0, by Δ or by something as random, none of them the adversary's choice; 0 does
-//! not do it, and the others add at most 2 · 7 q / 2^128.
+//! Let a key serve at most μ hashes of unknown labels over all sessions that an adversary sees.
+//! Then q such hashes and p AES calls of the adversary distinguish a garbling from random with
+//! probability at most 2μp / 2^128 + (μ − 1) q / 2^128. A half gate has one such hash. In one
+//! session μ is therefore 1 with `mi` and 8 with `mi4`, and twice that if the keys of two sessions
+//! collide. With `mi4`, two inputs under one key are also equal if σ maps the difference of two
+//! labels to the difference of two tweaks. Labels differ by 0, by Δ or by an equally random value,
+//! and the adversary chooses none of them. The difference 0 does not cause a collision, and the
+//! others add at most 2 · 7 q / 2^128.
 
 use super::hash::{Hashes, first_of};
 use hushwire_aes::Backend;
@@ -24,26 +25,26 @@ use hushwire_aes::kernel::sigma;
 use hushwire_block::Block;
 use hushwire_simd::Lanes;
 
-/// SECURITY: gates that one key of `mi4` serves.
+/// SECURITY: the number of gates that one key of `mi4` serves.
 pub(crate) const GATES_PER_KEY: u64 = 4;
-/// Tweaks of those gates.
+/// The number of tweaks of those gates.
 const TWEAKS_PER_KEY: u128 = 2 * GATES_PER_KEY as u128;
-/// LOCAL: keys that are expanded together, a multiple of 32.
+/// LOCAL: the number of keys that are expanded together, a multiple of 32.
 const KEYS: usize = 32;
-/// Gates that they serve.
+/// The number of gates that these keys serve.
 pub(crate) const GATES: u64 = KEYS as u64 * GATES_PER_KEY;
 
 /// A start point, and the round keys of [`GATES`] gates.
 pub(crate) struct Mi4 {
     start: Block,
-    /// The gates under the present key: from `run` · [`GATES`] on.
+    /// The gates of the current keys begin at number `run` · [`GATES`].
     run: u64,
-    /// Round by round.
+    /// Round keys, round by round.
     keys: [[Block; KEYS]; 11],
 }
 
 impl Mi4 {
-    /// Ready for gate 0.
+    /// The hash, prepared for gate 0.
     pub(super) fn new(backend: Backend, start: Block) -> Self {
         let mut new = Mi4 { start, run: 0, keys: [[Block::ZERO; KEYS]; 11] };
         new.expand(backend);
@@ -63,7 +64,7 @@ impl Mi4 {
         backend.schedules(&keys, &mut self.keys);
     }
 
-    /// Makes ready for gate `gate`, and says how many gates that holds for.
+    /// Prepares for gate `gate`, and returns the number of gates for which this holds.
     pub(super) fn serve(&mut self, backend: Backend, gate: u64) -> usize {
         if self.run != gate / GATES {
             self.run = gate / GATES;
@@ -72,8 +73,8 @@ impl Mi4 {
         (GATES - gate % GATES) as usize
     }
 
-    /// Round key `round` of the gates in a vector's lanes, the first of them number `gate`; lanes
-    /// beyond the gates that this serves get some other key.
+    /// Round key `round` for the gates in a vector's lanes, of which the first has the number
+    /// `gate`. Lanes beyond the gates that these keys serve get some other key.
     #[inline(always)]
     fn key<L: Lanes>(&self, l: L, round: usize, gate: u64) -> L::V {
         let of = |gate: u64| l.splat(&self.keys[round][(gate / GATES_PER_KEY) as usize % KEYS].0);
@@ -114,7 +115,7 @@ impl Mi4 {
         if L::SOFT {
             return (0..=10).for_each(|round| self.round(l, round, gate, &masks, y));
         }
-        // Written out: a loop would keep the state in memory.
+        // The rounds are unrolled by hand, since a loop would keep the state in memory.
         self.round(l, 0, gate, &masks, y);
         self.round(l, 1, gate, &masks, y);
         self.round(l, 2, gate, &masks, y);
@@ -128,7 +129,7 @@ impl Mi4 {
         self.round(l, 10, gate, &masks, y);
     }
 
-    /// The input that is encrypted.
+    /// The input of AES.
     #[inline(always)]
     fn input<L: Lanes>(l: L, tweak: L::V, x: L::V) -> L::V {
         let low = l.splat(&(TWEAKS_PER_KEY - 1).to_le_bytes());
@@ -136,8 +137,8 @@ impl Mi4 {
     }
 }
 
-/// Ones in the lanes of gates that have the next key, where a vector begins with the first to
-/// fourth gate of a key.
+/// Masks of the lanes whose gates use the next key, if a vector begins with the first to fourth
+/// gate of a key.
 const LATER: [[u8; 64]; GATES_PER_KEY as usize] = {
     let mut later = [[0; 64]; GATES_PER_KEY as usize];
     let mut at = 0;

@@ -1,3 +1,6 @@
+//! Tests of half gates: the suite of all schemes for each hash, the formulas, the keys of hashes,
+//! and tables that reveal nothing about each other.
+
 use super::formulas::{self, Formulas};
 use super::*;
 use crate::gates::{ActiveLabel, ZeroLabel};
@@ -31,7 +34,7 @@ fn numbers_grow_and_seeds_count() {
 
 #[test]
 fn a_changed_table_is_no_error() {
-    // Who garbles is trusted to do it right.
+    // The garbler is trusted to garble correctly.
     let program = suite::named_program("less:8");
     let rig = Rig::<HalfGates>::new(Backend::best(), Scheme::Mi, 3);
     let inputs = rig.random_inputs(&program, 1);
@@ -43,8 +46,8 @@ fn a_changed_table_is_no_error() {
 
 #[test]
 fn the_hash_has_sigma_and_a_tweak() {
-    // Without σ, labels whose difference is that of two keys or tweaks would collide; of CIRC the
-    // label is the key.
+    // Without σ, labels whose difference equals that of two keys or tweaks would collide. With CIRC
+    // the label is the key.
     let public = SessionNonce(Block([9; 16]));
     let x = Block(std::array::from_fn(|i| i as u8 * 17));
     for scheme in SCHEMES {
@@ -57,8 +60,8 @@ fn the_hash_has_sigma_and_a_tweak() {
     }
 }
 
-/// Gates from number `first` on, under every tier and width of batch: the ends agree, and with the
-/// formulas.
+/// Runs gates from number `first` on, in every tier and width of batch. The endpoints must agree
+/// with each other and with the formulas.
 fn same_from(scheme: Scheme, first: u64, n: usize) {
     let labels: Vec<_> = (1..=16u8).map(|i| ZeroLabel::new(Block([i; 16]))).collect();
     let pairs: Vec<[Slot; 2]> = (0..n as Slot).map(|i| [i % 8, i * 3 % 8 + 8]).collect();
@@ -80,7 +83,7 @@ fn same_from(scheme: Scheme, first: u64, n: usize) {
                 let (at, to) = (k * width, k * width + pairs.len());
                 let table = &mut tables[32 * at..32 * to];
                 garbler.ands(&labels, pairs, &mut zeros[at..to], table, &mut []);
-                // Value 0 on every wire.
+                // The value is 0 on every wire.
                 evaluator.ands(&held, pairs, &mut active[at..to], table, &mut []);
             }
             assert!(tables == expected, "{scheme}, {n} gates from {first}, {width} at a time: {backend:?}");
@@ -120,15 +123,15 @@ fn a_shared_key_has_eight_inputs_and_no_two_hashes_have_both_alike() {
     assert!(seen.values().all(|tweaks| tweaks.len() == 8));
 }
 
-/// A ciphertext of every table.
+/// One ciphertext of every table.
 fn halves(tables: &[u8], at: usize) -> impl Iterator<Item = Block> + '_ {
     tables.chunks_exact(32).map(move |t| Block(*t[at..].first_chunk().expect("16 bytes")))
 }
 
 #[test]
 fn gates_on_the_same_wires_show_nothing_of_each_other() {
-    // Where two hashes were alike, the sum of two ciphertexts would be 0 or Δ, for their permute
-    // bits are the same.
+    // If two hashes were equal, the sum of two ciphertexts would be 0 or Δ, since their permute
+    // bits are equal.
     for scheme in SCHEMES {
         let rig = Rig::<HalfGates>::new(Backend::best(), scheme, 4);
         let mut garbler = rig.garbler();
@@ -143,7 +146,7 @@ fn gates_on_the_same_wires_show_nothing_of_each_other() {
                 }
             }
         }
-        // A wire on both sides.
+        // The same wire is both operands.
         garbler.ands(&labels, &[[0, 0]; 96], &mut [ZeroLabel::default(); 96], &mut tables, &mut []);
         let right = halves(&tables, 16).map(|t| t ^ labels[0].block());
         let sums: std::collections::HashSet<_> = halves(&tables, 0).chain(right).collect();

@@ -1,4 +1,4 @@
-//! The gates of a kernel: some of a layer, or whole layers with their sums.
+//! The gates that a kernel runs: a part of a layer, or whole layers with their sums.
 
 use super::forms::SOFT_VECTORS;
 use hushwire_block::{Block, as_bytes, as_bytes_mut};
@@ -8,14 +8,14 @@ use std::ops::Range;
 
 /// The gates that a call of a kernel runs.
 pub enum KernelWork<'a> {
-    /// Independent gates; `alone`: one after the other.
+    /// Independent gates; with `alone`, they run one after the other.
     Gates { wires: &'a [Block], pairs: &'a [[Slot; 2]], out: &'a mut [Block], alone: bool, done: bool },
     /// Layers of a single copy.
     Layers { wires: &'a mut [Block], woven: &'a Woven, layers: Range<usize> },
 }
 
-/// Independent gates: the first `n` of `pairs`. There may be more, and room behind their `out`:
-/// what a vector has there is of no use, and does no harm.
+/// Independent gates: the first `n` of `pairs`. `pairs` may have more, with room in `out`; the
+/// results of these extra gates are meaningless and harmless.
 pub(super) struct Next<'w> {
     pub(super) wires: &'w [[u8; 16]],
     pub(super) pairs: &'w [[Slot; 2]],
@@ -34,13 +34,13 @@ impl<'a> KernelWork<'a> {
         KernelWork::Gates { wires, pairs, out, alone, done: false }
     }
 
-    /// Whether gates go one after the other.
+    /// Whether gates run one after the other.
     #[inline(always)]
     pub(super) fn alone(&self) -> bool {
         matches!(self, KernelWork::Gates { alone: true, .. })
     }
 
-    /// The next gates that wait for no others.
+    /// The next gates, which do not depend on other unfinished gates.
     #[inline(always)]
     pub(super) fn next(&mut self) -> Option<Next<'_>> {
         match self {
@@ -61,7 +61,7 @@ impl<'a> KernelWork<'a> {
     }
 }
 
-/// The way through gates, group by group.
+/// Splits gates into groups.
 pub(super) struct GateGroups {
     /// The first gate of the group.
     pub(super) at: usize,
@@ -72,20 +72,20 @@ pub(super) struct GateGroups {
 }
 
 impl GateGroups {
-    /// The groups of `n` gates with room for `room`.
+    /// Splits `n` gates into groups, with room for `room` gates.
     #[inline(always)]
     pub(super) fn new(n: usize, room: usize, alone: bool) -> Self {
         assert!(n <= room, "room for every gate");
         GateGroups { at: 0, from: 0, n, room, alone }
     }
 
-    /// The vectors of the next group, the smallest that holds what is left or the largest that
-    /// there is; 1 for the smallest group where there is no room for it.
+    /// The number of vectors of the next group: the smallest that holds the rest, or the largest
+    /// size. It is 1 if there is no room even for the smallest group.
     ///
-    /// Where a group is not filled it has what comes behind, and where there is no room behind,
-    /// gates before, once more and to the same result: rather than padding, for copies of a few
-    /// blocks out of vectors just stored cannot be forwarded, and the next layer would wait for
-    /// them.
+    /// A group that is not filled includes the gates behind. If there is no room behind, it
+    /// includes earlier gates again, with the same result. Padding would be slower: copies of
+    /// single blocks from vectors that were just stored cannot be forwarded, and the next layer
+    /// would wait for them.
     #[inline(always)]
     pub(super) fn next<L: Lanes, const M: usize>(&mut self) -> Option<usize> {
         let (n, rest) = (self.n, self.n - self.from.min(self.n));
@@ -118,7 +118,7 @@ impl GateGroups {
         Some(vectors)
     }
 
-    /// Goes on to another whole group of `gates` gates, where there is one.
+    /// Moves on to another whole group of `gates` gates, if there is one.
     #[inline(always)]
     pub(super) fn again(&mut self, gates: usize) -> bool {
         let whole = self.n - self.at >= 2 * gates;

@@ -1,4 +1,4 @@
-//! Both ends of PRF garbling, but for their kernels: batches of ANDs, and the queue of XORs.
+//! Both endpoints of PRF garbling, without their kernels: batches of ANDs, and the queue of XORs.
 
 use super::BATCH;
 use super::queue::Queue;
@@ -6,20 +6,20 @@ use crate::{Batches, Format, GateBackend, Role, tables::Stretch};
 use hushwire_circuit::Slot;
 use zeroize::Zeroize;
 
-/// An end's gates.
+/// The gates of an endpoint.
 pub trait Gates {
     /// See [`GateBackend::Wire`].
     type Wire: Copy + Default + Zeroize + Send;
-    /// Tables in the hands of this end.
+    /// Tables in the hands of this endpoint.
     type Bytes<'t>: Stretch<'t>;
-    /// The role of this end.
+    /// The role of this endpoint.
     const ROLE: Role;
 
     /// The wires of the constants 0 and 1.
     fn constants(&self) -> [Self::Wire; 2];
-    /// The wire of the other value.
+    /// The wire of the complementary value.
     fn not(wire: Self::Wire) -> Self::Wire;
-    /// At most [`BATCH`] ANDs.
+    /// Runs at most [`BATCH`] ANDs.
     fn and(
         &mut self,
         wires: &[Self::Wire],
@@ -28,7 +28,7 @@ pub trait Gates {
         tables: Self::Bytes<'_>,
         bits: Self::Bytes<'_>,
     );
-    /// Results of units of XORs, [`TABLE`](super::queue::TABLE) bytes for each.
+    /// Computes the results of units of XORs, with [`TABLE`](super::queue::TABLE) bytes for each.
     fn xor(
         &mut self,
         left: &[Self::Wire],
@@ -40,14 +40,14 @@ pub trait Gates {
     fn next(&self) -> u64;
 }
 
-/// One end.
+/// One endpoint of PRF garbling.
 pub struct End<G: Gates> {
     pub(super) gates: G,
     pub(super) xors: Queue<G::Wire>,
 }
 
 impl<G: Gates> End<G> {
-    /// Batches of XORs so far; their gates are those with tables, copy by copy.
+    /// The batches of XORs so far. Their gates are units with tables, copy by copy.
     #[must_use]
     pub fn xor_batches(&self) -> Batches {
         self.xors.batches()

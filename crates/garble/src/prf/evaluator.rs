@@ -1,4 +1,4 @@
-//! The evaluator.
+//! The evaluator of PRF garbling.
 
 use super::end::{End, Gates};
 use super::kernel::{EvaluateAnds, PADDING};
@@ -18,7 +18,7 @@ pub type Evaluator = End<Evaluating>;
 pub struct Evaluating {
     backend: Backend,
     gate: u64,
-    /// Rows' bits of a batch.
+    /// The rows' bits of a batch.
     rows: Vec<u8>,
 }
 
@@ -85,7 +85,7 @@ impl Gates for Evaluating {
 impl Evaluate for Evaluator {
     type Transfer = Pairs;
 
-    /// `public` has no use here.
+    /// `public` is not used.
     fn new(backend: Backend, scheme: Scheme, _: SessionNonce) -> Self {
         assert_scheme(scheme);
         let gates = Evaluating { backend, gate: 0, rows: vec![0; BATCH + PADDING] };

@@ -1,4 +1,4 @@
-//! The formulas of GLNP15, gate by gate and by signal: what tables are compared with.
+//! The formulas of GLNP15, gate by gate and by signal. Tests compare tables with them.
 
 use super::{Evaluator, LABEL, LabelPair, OfTruth, Operand};
 use crate::cursor::has_table;
@@ -9,7 +9,7 @@ use hushwire_block::{Block, Tagged};
 use hushwire_circuit::{ONE, Slot, ZERO};
 use hushwire_prg::{Prg, Seed};
 
-/// GLNP15 as the paper has it.
+/// GLNP15 as the paper gives it.
 pub(crate) enum Formulas {}
 
 impl crate::Family for Formulas {
@@ -55,7 +55,7 @@ impl Plain {
         aes(key, input)
     }
 
-    /// Result, T1 and T2, c.
+    /// Returns the result, T1 and T2, and c.
     pub(super) fn and(&mut self, left: LabelPair, right: LabelPair) -> (LabelPair, [Block; 2], u8) {
         let mut choice = [0];
         self.choices.fill(&mut choice);
@@ -79,10 +79,10 @@ impl Plain {
         (pair(labels, permute), [t1 & LABEL, t2 & LABEL], c)
     }
 
-    /// Result, T.
+    /// Returns the result and T.
     pub(super) fn xor(&mut self, left: LabelPair, right: LabelPair) -> (LabelPair, Block) {
         let f = [0, 1].map(|a| self.f(of_signal(left, a), 0, Operand::Left));
-        // Two labels of a wire, one input.
+        // Both calls use one input with the two labels of a wire, and count as one tweak.
         self.tweaks.pop();
         let d = f[0] ^ f[1];
         let t = self.f(of_signal(right, 1), 0, Operand::Right) ^ of_signal(right, 0) ^ d;

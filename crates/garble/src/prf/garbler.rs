@@ -1,4 +1,4 @@
-//! The garbler.
+//! The garbler of PRF garbling.
 
 use super::end::{End, Gates};
 use super::kernel::{GarbleAnds, PADDING};
@@ -22,9 +22,9 @@ pub struct Garbling {
     backend: Backend,
     gate: u64,
     constants: [LabelPair; 2],
-    /// Labels of inputs.
+    /// The stream of input labels.
     labels: Prg,
-    /// Permute bits of ANDs, a byte each.
+    /// The stream of permute bits of ANDs, a byte each.
     choices: Prg,
     permute: Zeroizing<Vec<u8>>,
 }
@@ -103,7 +103,7 @@ fn bytes_of_mut(pairs: &mut [LabelPair]) -> &mut [u8] {
 impl Garble for Garbler {
     type Transfer = Pairs;
 
-    /// `public` and `delta` have no use here.
+    /// `public` and `delta` are not used.
     fn new(backend: Backend, scheme: Scheme, _: SessionNonce, seed: &Seed, _: Option<Block>) -> Self {
         assert_scheme(scheme);
         let mut labels = Prg::new(backend, seed, "garble labels");
@@ -127,7 +127,8 @@ impl Garble for Garbler {
     }
 }
 
-/// `active` stands for `value`, `drawn` for the other value, with the other signal.
+/// `active` is the label of `value`; `drawn` becomes the label of the other value, with the other
+/// signal.
 fn own(active: Block, value: u8, drawn: Block) -> LabelPair {
     let other = with_signal(drawn, signal(active) ^ 1);
     let value = Choice::from(value & 1);

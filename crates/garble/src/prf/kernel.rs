@@ -1,29 +1,31 @@
-//! Gates, fused: labels are loaded, hashed and combined without leaving registers.
+//! Fused kernels: labels are loaded, hashed and combined without leaving registers.
 //!
-//! A group is `G` vectors of gates, one a lane. Labels are keys, at best eight or twelve vectors of
-//! them side by side: a key schedule is a chain, and one alone would leave the AES units waiting.
+//! A group has `G` vectors of gates, with one gate in each lane. Labels are keys. The best groups
+//! have eight or twelve vectors of keys in parallel, since a key schedule is a chain, and a single
+//! one would leave the AES units waiting.
 
 use super::{LABEL, Operand, tweak};
 use hushwire_aes::kernel::{encrypt_keyed, without_bit_0};
 use hushwire_simd::{Kernel, Lanes};
 
-/// Most gates in a group: four vectors of four lanes.
+/// The largest number of gates in a group: four vectors of four lanes.
 pub(super) const MOST: usize = 16;
-/// LOCAL: vectors of gates in the largest group, which is the only one on the portable tier; those
-/// of ANDs to garble.
+/// LOCAL: the number of vectors of gates in the largest group, which is the only one on the
+/// portable tier; `MOST_GARBLED` is the number for ANDs that are garbled.
 pub(super) const MOST_VECTORS: usize = 4;
 const MOST_GARBLED: usize = 2;
-/// Bytes behind a batch's last choice or row of bits: vectors are loaded whole.
+/// The number of bytes behind a batch's last choice or row of bits, because whole vectors are
+/// loaded.
 pub(super) const PADDING: usize = 2 * MOST;
 
 /// The state that a kernel keeps from step to step.
 pub(super) struct Ready<L: Lanes> {
-    /// Numbers of the next gates, a lane each.
+    /// The numbers of the next gates, one in each lane.
     gates: L::V,
     step: L::V,
-    /// All bits but bit 0, which is the signal.
+    /// The mask of all bits but bit 0, which is the signal.
     pub(super) label: L::V,
-    /// Bytes 0 to N − 1 to byte 0 of a lane each.
+    /// Moves bytes 0 to N − 1 to byte 0 of one lane each.
     spread: L::V,
 }
 
@@ -44,7 +46,7 @@ impl<L: Lanes> Ready<L> {
         }
     }
 
-    /// Numbers of the next vector of gates.
+    /// The numbers of the next vector of gates.
     #[inline(always)]
     pub(super) fn next(&mut self, l: L) -> L::V {
         let gates = self.gates;
@@ -52,7 +54,7 @@ impl<L: Lanes> Ready<L> {
         gates
     }
 
-    /// A byte to every lane's lowest.
+    /// Puts one byte into the lowest byte of every lane.
     #[inline(always)]
     pub(super) fn bytes(&self, l: L, bytes: &[u8]) -> L::V {
         l.shuffle(l.splat(bytes.first_chunk().expect("padded")), self.spread)
@@ -64,7 +66,8 @@ impl<L: Lanes> Ready<L> {
         l.or(l.and(self.label, x), l.andnot(self.label, y))
     }
 
-    /// The labels of truth values 0 and 1, `differ` apart; that of 0 has the signal of `y`.
+    /// The labels of truth values 0 and 1, which differ by `differ`; the label of 0 has the signal
+    /// of `y`.
     #[inline(always)]
     pub(super) fn pair(&self, l: L, zero: L::V, differ: L::V, y: L::V) -> (L::V, L::V) {
         let not_y = l.xor(y, l.splat(&1u128.to_le_bytes()));
@@ -72,13 +75,14 @@ impl<L: Lanes> Ready<L> {
     }
 }
 
-/// F's input.
+/// The input of F.
 #[inline(always)]
 pub(super) fn input<L: Lanes>(l: L, gates: L::V, row: u8, side: Operand) -> L::V {
     l.xor(gates, l.splat(&tweak(0, row, side).0))
 }
 
-/// Labels by truth value to labels by signal, and ones where truth value 0 has signal 0.
+/// Reorders labels from truth values to signals; also returns a mask of the lanes where truth value
+/// 0 has signal 0.
 #[inline(always)]
 pub(super) fn by_signal<L: Lanes>(l: L, [zero, one]: [L::V; 2]) -> ([L::V; 2], L::V) {
     let as_is = without_bit_0(l, zero);
@@ -86,7 +90,7 @@ pub(super) fn by_signal<L: Lanes>(l: L, [zero, one]: [L::V; 2]) -> ([L::V; 2], L
     ([l.xor(zero, swap), l.xor(one, swap)], as_is)
 }
 
-/// Every other block from `src` on, and the others.
+/// Loads blocks from `src`: those at even places, and those at odd places.
 #[inline(always)]
 pub(super) fn load_zipped<L: Lanes>(l: L, src: &[u8]) -> [L::V; 2] {
     let (x, y) = l.unzip(l.load(src), l.load(&src[L::BYTES..]));
@@ -100,13 +104,13 @@ pub(super) fn store_zipped<L: Lanes>(l: L, x: L::V, y: L::V, dst: &mut [u8]) {
     l.store(second, &mut dst[L::BYTES..]);
 }
 
-/// Makes tables and labels of `pairs.len()` ANDs from number `first` on.
+/// Makes the tables and labels of `pairs.len()` ANDs from number `first` on.
 pub(super) struct GarbleAnds<'a, const G: usize> {
     pub(super) first: u64,
-    /// Labels of truth value 0 and 1 in turns.
+    /// Labels of truth values 0 and 1, alternating.
     pub(super) wires: &'a [[u8; 16]],
     pub(super) pairs: &'a [[u32; 2]],
-    /// Permute bits, 0 or 1, and [`PADDING`].
+    /// Permute bits, 0 or 1, followed by [`PADDING`] bytes.
     pub(super) choices: &'a [u8],
     pub(super) made: &'a mut [u8],
     pub(super) tables: &'a mut [u8],
@@ -152,7 +156,7 @@ fn garble_ands<L: Lanes, const G: usize>(
     tables: &mut [u8],
     bits: &mut [[u8; 64]; G],
 ) {
-    // Labels by signal, left and right, and ones where truth value 0 has signal 0.
+    // Labels by signal, left and right, and a mask of the lanes where truth value 0 has signal 0.
     let (mut keys, mut as_is) = ([[l.zero(); 4]; G], [[l.zero(); 2]; G]);
     let mut f = [[[l.zero(); 2]; 4]; G];
     for g in 0..G {
@@ -180,7 +184,7 @@ fn garble_ands<L: Lanes, const G: usize>(
     }
 }
 
-/// Tables, labels and rows' bits of a vector of ANDs.
+/// The tables, labels and rows' bits of a vector of ANDs.
 #[inline(always)]
 #[allow(clippy::too_many_arguments, reason = "what a vector has, all of it in registers")]
 fn ands_made<L: Lanes>(
@@ -211,7 +215,7 @@ fn ands_made<L: Lanes>(
     let (zero, one) = ready.pair(l, zero, all, choice);
     store_zipped(l, zero, one, made);
 
-    // The row of truth value 1, as ones.
+    // The row of truth value 1, as masks.
     let both = l.or(pl_0, pr_0);
     let s =
         [l.xor(both, l.splat(&[0xff; 16])), l.andnot(pl_0, pr_0), l.andnot(pr_0, pl_0), l.and(pl_0, pr_0)];
@@ -230,7 +234,7 @@ pub(super) struct EvaluateAnds<'a, const G: usize> {
     pub(super) pairs: &'a [[u32; 2]],
     pub(super) made: &'a mut [u8],
     pub(super) tables: &'a [u8],
-    /// Rows' bits, and [`PADDING`].
+    /// The rows' bits, followed by [`PADDING`] bytes.
     pub(super) bits: &'a [u8],
 }
 
@@ -290,14 +294,14 @@ fn evaluate_ands<L: Lanes, const G: usize>(
     }
 }
 
-/// Byte 0 to byte 8 of a lane, the others cleared.
+/// Moves byte 0 to byte 8 of a lane, and clears the others.
 const TO_BYTE_8: [u8; 16] = {
     let mut idx = [0x80; 16];
     idx[8] = 0;
     idx
 };
 
-/// AES of `f` under `keys`, two groups of keys side by side.
+/// AES of `f` under `keys`, with two groups of keys in parallel.
 #[inline(always)]
 fn hash_fours<L: Lanes, const G: usize>(l: L, keys: &[[L::V; 4]; G], f: &mut [[[L::V; 2]; 4]; G]) {
     const { assert!(G == 1 || G == 2, "four or eight vectors of keys") };
@@ -315,7 +319,7 @@ fn hash_fours<L: Lanes, const G: usize>(l: L, keys: &[[L::V; 4]; G], f: &mut [[[
     }
 }
 
-/// AES of `f` under `keys`: all of them side by side.
+/// AES of `f` under `keys`, all of them in parallel.
 #[inline(always)]
 pub(super) fn hash_pairs<L: Lanes, const G: usize>(l: L, keys: &[[L::V; 2]; G], f: &mut [[L::V; 2]; G]) {
     const { assert!(G == 1 || G == 2 || G == 4, "two, four or eight vectors of keys") };
@@ -326,7 +330,7 @@ pub(super) fn hash_pairs<L: Lanes, const G: usize>(l: L, keys: &[[L::V; 2]; G], 
     }
 }
 
-/// AES of `f` under `keys`, `W` of them for a vector of gates; `K` is `G W`.
+/// AES of `f` under `keys`, with `W` keys for each vector of gates; `K` is `G W`.
 #[inline(always)]
 pub(super) fn hash_flat<L: Lanes, const G: usize, const W: usize, const K: usize>(
     l: L,
@@ -347,7 +351,7 @@ pub(super) fn hash_flat<L: Lanes, const G: usize, const W: usize, const K: usize
     }
 }
 
-/// `G` times `W` values one after the other; `K` is `G W`.
+/// Flattens `G` times `W` values; `K` is `G W`.
 #[inline(always)]
 fn flat<T: Copy, const G: usize, const W: usize, const K: usize>(x: &[[T; W]; G]) -> [T; K] {
     let mut all = [x[0][0]; K];

@@ -1,4 +1,4 @@
-//! XORs of PRF garbling, as tables of their own.
+//! The XORs of PRF garbling, which have tables of their own.
 
 use super::Operand;
 use super::kernel::{
@@ -7,10 +7,10 @@ use super::kernel::{
 use hushwire_aes::kernel::without_bit_0;
 use hushwire_simd::{Kernel, Lanes};
 
-/// Makes tables and labels of XORs from number `first` on.
+/// Makes the tables and labels of XORs from number `first` on.
 pub(super) struct GarbleXors<'a, const G: usize> {
     pub(super) first: u64,
-    /// Labels of truth value 0 and 1 in turns.
+    /// Labels of truth values 0 and 1, alternating.
     pub(super) left: &'a [u8],
     pub(super) right: &'a [u8],
     pub(super) made: &'a mut [u8],
@@ -76,7 +76,7 @@ fn garble_xors<L: Lanes, const G: usize>(
     }
 }
 
-/// AES of `f` under `keys`, side by side.
+/// AES of `f` under `keys`, all of them in parallel.
 #[inline(always)]
 fn hash_threes<L: Lanes, const G: usize>(l: L, keys: &[[L::V; 3]; G], f: &mut [[L::V; 3]; G]) {
     const { assert!(G == 1 || G == 4, "three or twelve vectors of keys") };

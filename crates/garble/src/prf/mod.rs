@@ -1,20 +1,23 @@
-//! Garbling from a pseudorandom function and nothing else: S. Gueron, Y. Lindell, A. Nof, B.
-//! Pinkas, "Fast garbling of circuits under standard assumptions", CCS 2015: XOR with one
-//! ciphertext, AND with two (4-to-2 row reduction).
+//! Garbling from a pseudorandom function alone: S. Gueron, Y. Lindell, A. Nof, B. Pinkas, "Fast
+//! garbling of circuits under standard assumptions", CCS 2015. XOR has one ciphertext, and AND has
+//! two (4-to-2 row reduction).
 //!
 //! **Functionality.** An AND costs 260 bits, an XOR 128; NOT, and XOR with a constant, are free.
-//! **Deviations.** A label is 127 bits and its signal; the pad of a row's signal bit is the bit of
-//! F that labels have no use for. F's input names the side, so that both operands of a gate may be
-//! one wire.
-//! **Security.** Semi-honest garbling privacy, κ = 127, no Δ, no ideal cipher, no public start
-//! point. For ANDs AES has to be a pseudorandom function under keys of which one bit is public. The
-//! three calls of an XOR ask for more where its right operand has other uses: with b = 1 the
-//! result's label that the evaluator lacks is R\[0\] ⊕ F_{L\[a\]}(g, 0), so that AES runs under two
-//! unknown keys of known difference; and where L is R, or was made from it by XORs, T hides R\[0\]
-//! under AES with that key or such a related one.
-//! **Notation.** L, R: operands, L\[a\] the label with signal a; πl, πr: the signal of truth value
+//!
+//! **Deviations.** A label is 127 bits and its signal. The pad of a row's signal bit is the bit of
+//! F that labels do not use. The input of F names the side, so that both operands of a gate may be
+//! the same wire.
+//!
+//! **Security.** Semi-honest garbling privacy, κ = 127, without Δ, ideal cipher or public start
+//! point. For ANDs, AES has to be a pseudorandom function under keys of which one bit is public.
+//! The three calls of an XOR require more if its right operand has other uses. With b = 1, the
+//! label of the result that the evaluator lacks is R\[0\] ⊕ F_{L\[a\]}(g, 0), so that AES runs
+//! under two unknown keys with a known difference. If L is R, or was made from R by XORs, T hides
+//! R\[0\] under AES with that key or such a related one.
+//!
+//! **Notation.** L, R: operands; L\[a\]: the label with signal a; πl, πr: the signal of truth value
 //! 0; `g`: the gate's number; F_X(g, r): AES under X of LE64(g) ‖ LE64(r + 4 side). x' is x without
-//! its bit 0, x° that bit. r = 2a + b.
+//! its bit 0, and x° is that bit. r = 2a + b.
 //!
 //! ```text
 //! AND        K_r = F_{L[a]}(g, r) ⊕ F_{R[b]}(g, r)
@@ -30,11 +33,11 @@
 //! evaluate   C = b ? (F_L ⊕ F_R ⊕ T)' : (F_L ⊕ R)', its signal a ⊕ b
 //! ```
 //!
-//! An evaluator computes F_R of every XOR and has no use for half of them: branches would cost
+//! An evaluator computes F_R of every XOR although it needs only half of them: branches would cost
 //! more.
 //!
-//! **Constant time.** Labels and permute bits are secret; wires' places and gate numbers are
-//! public.
+//! **Constant time.** Labels and permute bits are secret; the places of wires and the numbers of
+//! gates are public.
 
 mod end;
 mod evaluator;
@@ -53,7 +56,7 @@ pub use garbler::Garbler;
 use crate::Scheme;
 use hushwire_block::{Block, Tagged};
 
-/// GLNP15.
+/// The family of GLNP15.
 pub enum PrfOnly {}
 
 impl crate::Family for PrfOnly {
@@ -61,29 +64,28 @@ impl crate::Family for PrfOnly {
     type Evaluator = Evaluator;
 }
 
-/// Kind of a label that stands for the truth value of its place in a [`LabelPair`]. Bit 0 is its
-/// signal.
+/// The kind of a label whose truth value is its place in a [`LabelPair`]. Bit 0 is its signal.
 pub enum OfTruth {}
 
-/// The garbler's wire: the labels of truth values 0 and 1. Their signals differ; nothing else
-/// relates them.
+/// The garbler's wire: the labels of truth values 0 and 1. Their signals differ; they are otherwise
+/// independent.
 pub type LabelPair = [Tagged<OfTruth>; 2];
 
-/// LOCAL: most gates in a call of a kernel.
+/// LOCAL: the largest number of gates in a call of a kernel.
 const BATCH: usize = 1024;
-/// The label that the evaluator holds of either constant.
+/// The label that the evaluator holds for either constant.
 const CONSTANT: Block = Block::ZERO;
-/// All bits but the signal.
+/// The mask of all bits but the signal.
 const LABEL: Block = Block::from_u128(!1);
 
-/// The operand that a label belongs to.
+/// The operand to which a label belongs.
 #[derive(Clone, Copy)]
 enum Operand {
     Left,
     Right,
 }
 
-/// F's input: unique for a key, as gates' numbers are for an end.
+/// The input of F. It is unique for each key, as gates' numbers are for each endpoint.
 #[inline(always)]
 const fn tweak(gate: u64, row: u8, side: Operand) -> Block {
     Block::from_u128(gate as u128 | ((row + 4 * side as u8) as u128) << 64)
@@ -101,7 +103,7 @@ fn with_signal(label: Block, bit: u8) -> Block {
 }
 
 /// # Panics
-/// If it is another (the caller's bug).
+/// If the scheme is another one (the caller's bug).
 fn assert_scheme(scheme: Scheme) {
     assert!(scheme == Scheme::Prf, "{scheme} is not PRF garbling");
 }

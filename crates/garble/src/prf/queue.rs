@@ -1,5 +1,6 @@
-//! XORs that do not wait for each other, collected: the dynamic batching of the VASA paper, flush
-//! on reference.
+//! A queue of independent XORs: the dynamic batching of the VASA paper, which flushes on reference.
+//! XORs of GLNP15 have tables, so that batches speed them up. A gate that reads or writes a slot
+//! that a queued gate writes flushes the queue first.
 
 use super::end::Gates;
 use crate::{Batches, Format, cursor::has_table, room::Room, tables::Stretch};
@@ -7,14 +8,14 @@ use hushwire_aes::Backend;
 use hushwire_circuit::{ONE, Slot};
 use zeroize::Zeroize;
 
-/// Bytes of an XOR's table.
+/// The number of bytes of an XOR's table.
 pub(super) const TABLE: usize = Format::PRF.xor_bytes;
 
-/// LOCAL: units in the queue, where a gate has no more copies. A strip and its neighbours of AES's
-/// circuit fit in, and the queue in a half of the first cache.
+/// LOCAL: the number of units in the queue, unless one gate has more copies. A strip of AES's
+/// circuit and its neighbours fit in, and the queue fits into half of the first-level cache.
 const UNITS: usize = 256;
 
-/// Gates of which the operands are read and the results are not there yet, copies included.
+/// Gates whose operands were read and whose results are not yet computed, copies included.
 pub(super) struct Queue<W: Zeroize> {
     /// Unit by unit, in the order of tables.
     left: Room<W>,
@@ -23,14 +24,14 @@ pub(super) struct Queue<W: Zeroize> {
     units: usize,
     /// The slots of the results, gate by gate.
     outs: Vec<Slot>,
-    /// Slots that a gate in the queue writes are those marked with this round.
+    /// A slot that is marked with this round is written by a gate in the queue.
     round: u64,
     marks: Vec<u64>,
     batches: Batches,
 }
 
 impl<W: Copy + Default + Zeroize> Queue<W> {
-    /// Unbatched, every gate is on its own.
+    /// A queue; without batching, every gate runs on its own.
     pub(super) fn new(backend: Backend) -> Self {
         let room = || {
             let mut room = Room::new();
@@ -49,7 +50,7 @@ impl<W: Copy + Default + Zeroize> Queue<W> {
         }
     }
 
-    /// Batches so far: gates are units with a table, copy by copy.
+    /// The batches so far. Their gates are units with a table, copy by copy.
     pub(super) fn batches(&self) -> Batches {
         self.batches
     }
@@ -75,7 +76,7 @@ impl<W: Copy + Default + Zeroize> Queue<W> {
                 self.push(wires, strip, *gate);
                 continue;
             }
-            // A result that the queue still holds would land on this gate's.
+            // A queued result would overwrite the result of this gate.
             let (from, flipped) = if *a <= ONE { (*b, *a == ONE) } else { (*a, *b == ONE) };
             if self.waits_for(from) || self.waits_for(*out) {
                 self.flush(end, wires, strip, &mut tables);
@@ -95,13 +96,13 @@ impl<W: Copy + Default + Zeroize> Queue<W> {
     fn push(&mut self, wires: &[W], strip: usize, [a, b, out]: [Slot; 3]) {
         let until = self.units + strip;
         if until > self.left.len() {
-            // A strip beyond what the engine makes; nothing is in the queue.
+            // The strip is longer than any that the engine makes; the queue is empty.
             for room in [&mut self.left, &mut self.right, &mut self.made] {
                 room.resize(until);
             }
         }
         if strip == 1 {
-            // Without a call to copy so few bytes.
+            // A few bytes are copied without a call.
             (self.left[self.units], self.right[self.units]) = (wires[a as usize], wires[b as usize]);
         } else {
             self.left[self.units..until].copy_from_slice(&wires[a as usize * strip..][..strip]);
@@ -129,7 +130,7 @@ impl<W: Copy + Default + Zeroize> Queue<W> {
         let outs = std::mem::take(&mut self.outs);
         let bytes = tables.take(n * TABLE);
         end.xor(&self.left[..n], &self.right[..n], &mut self.made[..n], bytes);
-        // In their order: of two results in a slot, the later one stays.
+        // Results are stored in order: of two results for a slot, the later one stays.
         if strip == 1 {
             for (out, made) in outs.iter().zip(self.made.iter()) {
                 wires[*out as usize] = *made;

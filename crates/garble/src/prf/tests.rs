@@ -1,3 +1,6 @@
+//! Tests of PRF garbling: the suite of all schemes, the formulas, every case of a gate, and
+//! dependent XORs in the queue.
+
 use super::formulas::{Formulas, Plain};
 use super::*;
 use crate::rig::{Rig, life, suite, suite_of};
@@ -43,12 +46,12 @@ fn held(wire: LabelPair, value: u8) -> crate::gates::ActiveLabel {
     Tagged::new(wire[value as usize].block())
 }
 
-/// Whether the evaluator holds the label of this value.
+/// Whether the held label is the one of this value.
 fn stands_for(held: crate::gates::ActiveLabel, wire: LabelPair, value: u8) -> bool {
     held.block() == wire[value as usize].block()
 }
 
-/// All permute bits of two operands with all their values, several times over.
+/// All permute bits of two operands with all their values, several times.
 fn cases() -> impl Iterator<Item = [u8; 4]> {
     (0..80u8).map(|i| [i & 1, i >> 1 & 1, i >> 2 & 1, i >> 3 & 1])
 }
@@ -118,8 +121,9 @@ fn every_case_of_an_xor() {
     }
 }
 
-/// XORs over few slots in strips, constants among their operands: results over operands, over
-/// results, over what the queue holds. The outputs are those of one gate after the other.
+/// XORs over few slots in strips, with constants among their operands: results overwrite operands,
+/// results, and wires that the queue reads. The outputs must equal those of running one gate after
+/// the other.
 #[test]
 fn xors_that_depend_on_each_other() {
     const SLOTS: usize = 30;
@@ -180,7 +184,8 @@ fn equal_operands_and_constants() {
         for (k, result) in [value, 0, value, 0, 1, 0].into_iter().enumerate() {
             assert!(stands_for(got[k], made[k], result), "{:?}", pairs[k]);
         }
-        // Only the first has a table; 3 is 0, then 1, and 4 what 2 is after three NOTs.
+        // Only the first XOR has a table. Slot 3 becomes 0, then 1, and slot 4 becomes slot 2 after
+        // three NOTs.
         let gates = [[2, 2, 3], [3, ONE, 3], [2, ONE, 4], [4, ONE, 4], [ONE, 4, 4], [4, ZERO, 4]];
         let mut table = [0; 16];
         g.xors(&mut wires, 1, &gates, &mut table);
@@ -223,8 +228,8 @@ fn tweaks_are_unique() {
     }
 }
 
-/// 2^14 gates on the same values: each bit of the tables, c_r and the results' signals is 1 in half
-/// of them, within six standard deviations; bit 0 of a ciphertext is 0.
+/// Over 2^14 gates on the same values, each bit of the tables, c_r and the results' signals is 1 in
+/// half of them, within six standard deviations. Bit 0 of a ciphertext is 0.
 #[test]
 fn tables_and_signals_are_uniform() {
     const N: usize = 1 << 14;

@@ -1,4 +1,4 @@
-//! Privacy-free half gates at both ends.
+//! Privacy-free half gates at both endpoints.
 
 use super::kernel::{EvaluateAnds, GarbleAnds, Gates as Operands};
 use crate::half::forms::{KernelGates, forms};
@@ -22,7 +22,7 @@ impl OneBlock {
     }
 }
 
-/// Runs gates form by form: `$kernel` in groups of 1, 2 or 4 vectors.
+/// Runs gates by kernel width: `$kernel` in groups of 1, 2 or 4 vectors.
 macro_rules! run {
     ($self:ident, $what:expr, $at:ident, $gates:ident, $part:ident => $kernel:ident { $($field:ident: $value:expr),* }) => {{
         let Gates { wires, pairs, out } = $gates;

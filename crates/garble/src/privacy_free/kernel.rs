@@ -1,16 +1,16 @@
-//! Garbling and evaluating, fused as half gates are. A group is `M` vectors of gates; only their
-//! first operands are hashed.
+//! Fused kernels for garbling and evaluating, as for half gates. A group has `M` vectors of gates;
+//! only their first operands are hashed.
 
 use crate::half::hash::{Hashes, Mi};
 use hushwire_aes::kernel::{Tweaks, without_bit_0};
 use hushwire_simd::{Kernel, Lanes};
 
-/// LOCAL: vectors in the largest group, the only one on the portable tier.
+/// LOCAL: the number of vectors in the largest group, which is the only one on the portable tier.
 const MOST_VECTORS: usize = 4;
-/// Most gates in a group: four vectors of four lanes.
+/// The largest number of gates in a group: four vectors of four lanes.
 const MOST: usize = 16;
 
-/// The operands of both kernels: `out` a block a gate, as are tables.
+/// The operands of both kernels; `out` and the tables have one block for each gate.
 pub(super) struct Gates<'a> {
     pub(super) hash: &'a Mi,
     pub(super) first: u64,
@@ -32,7 +32,7 @@ pub(super) struct EvaluateAnds<'a, const M: usize> {
     pub(super) tables: &'a [u8],
 }
 
-/// Everything but bit 0.
+/// The mask of all bits but bit 0.
 const ABOVE: [u8; 16] = (u128::MAX - 1).to_le_bytes();
 
 #[inline(always)]

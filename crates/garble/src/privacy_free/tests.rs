@@ -1,3 +1,5 @@
+//! Tests of privacy-free half gates: the suite of all schemes, the formulas, and authenticity.
+
 use super::*;
 use crate::rig::formulas::{Formula, MadeGate};
 use crate::rig::{Rig, circuits, flipped, life, suite, suite_of};
@@ -9,7 +11,7 @@ use hushwire_prg::Seed;
 
 suite_of!(multi_instance: PrivacyFree, Scheme::PrivacyFree);
 
-/// The formula's start point.
+/// The formula, with its start point.
 struct OneCiphertext(SessionNonce);
 
 type Formulas = crate::rig::formulas::Formulas<OneCiphertext>;
@@ -51,7 +53,7 @@ fn numbers_grow_and_seeds_count() {
     life::seeds_and_start_points_count::<PrivacyFree>(Scheme::PrivacyFree);
 }
 
-/// Everything that an evaluator of 14 ANDs has or makes: labels, tables and hashes of its labels.
+/// The evaluator's view of 14 ANDs: labels, tables and hashes of its labels; and Δ.
 fn view(rig: &Rig<Formulas>) -> (Vec<Block>, Block) {
     let (inputs, n) = (6, 14);
     let program = Program::flat("wide", &circuits::wide(inputs, n));
@@ -60,14 +62,14 @@ fn view(rig: &Rig<Formulas>) -> (Vec<Block>, Block) {
     let mut view: Vec<Block> = garbled.held[..inputs].iter().map(|w| w.block()).collect();
     view.extend(hushwire_block::from_bytes(&garbled.tables));
     for gate in 0..n as u64 {
-        // What it may hash under this gate's tweak is any of its labels.
+        // The evaluator may hash any of its labels with this gate's tweak.
         view.extend((0..inputs).map(|i| hash(rig.public(), gate, garbled.held[i].block())));
     }
     view.push(Block::from_u128(1));
     (view, garbler.delta)
 }
 
-/// Whether `x` is a sum of some of `all`.
+/// Whether `x` is the sum of some blocks of `all`.
 fn in_span(all: &[Block], x: Block) -> bool {
     let mut basis = [0u128; 128];
     let reduce = |basis: &[u128; 128], mut x: u128| {
@@ -85,16 +87,16 @@ fn in_span(all: &[Block], x: Block) -> bool {
     reduce(&basis, x.to_u128()) == 0
 }
 
-/// Authenticity, as far as a test shows it: no sum of what the evaluator has is Δ, and so no sum of
-/// its label and those is the other label. One in 2^23 random Δ would be a sum of 105 vectors.
-/// Nothing here speaks of other attacks: that is what the proof is for.
+/// Authenticity, as far as a test can show it: no sum of blocks in the evaluator's view is Δ, and
+/// so no sum of its label and those blocks is the other label. A random Δ would be a sum of 105
+/// vectors with probability 2^−23. Other attacks are covered by the proof, not by this test.
 #[test]
 fn no_sum_of_what_the_evaluator_has_is_the_difference_of_labels() {
     for seed in 0..20 {
         let rig = Rig::<Formulas>::new(Backend::best(), Scheme::PrivacyFree, seed);
         let (mut view, delta) = view(&rig);
         assert!(view.len() < 110 && !in_span(&view, delta));
-        // With the hash of a label that it does not hold, it is.
+        // With the hash of a label that the evaluator does not hold, Δ is such a sum.
         let active = view[1];
         let gate = 0;
         view.push(hash(rig.public(), gate, view[0]) ^ hash(rig.public(), gate, active ^ delta) ^ delta);
@@ -103,8 +105,8 @@ fn no_sum_of_what_the_evaluator_has_is_the_difference_of_labels() {
     }
 }
 
-/// A changed table gives the label of the wire's value or none, never the other one: the garbler
-/// sees who cheats.
+/// A changed table gives the label of the wire's value or no label, never the label of the other
+/// value, so that the garbler detects cheating.
 #[test]
 fn changed_tables_never_give_the_other_label() {
     let program = Program::flat("wide", &circuits::wide(9, 20));

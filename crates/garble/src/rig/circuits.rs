@@ -1,4 +1,4 @@
-//! Circuits that no name stands for.
+//! Circuits that have no name.
 
 use hushwire_circuit::{Circuit, Gate, Wire};
 
@@ -11,14 +11,14 @@ pub(crate) fn wide(inputs: usize, n: usize) -> Circuit {
     Circuit::new(vec![inputs], vec![n], inputs + n, (0..n).map(gate).collect()).expect("a circuit")
 }
 
-/// A gate for every triple: its kind, and two numbers that choose operands among the wires before
-/// it. `outputs` of the wires are outputs, inputs among them through copies.
+/// A circuit with a gate for every triple: its kind, and two numbers that choose operands among the
+/// wires before it. `outputs` of the wires are outputs; inputs can be among them, through copies.
 pub(crate) fn of_gates(inputs: Vec<usize>, gates: &[(u8, usize, usize)], outputs: usize) -> Circuit {
     let bits: usize = inputs.iter().sum();
     let mut list: Vec<Gate> = vec![];
     for (kind, a, b) in gates {
         let out = (bits + list.len()) as Wire;
-        // Every other operand is a late wire, which makes circuits deep.
+        // Every second operand is a late wire, which makes circuits deep.
         let any = |x: usize| {
             let near = if x.is_multiple_of(2) { 5 } else { usize::MAX };
             out.checked_sub(1 + (x / 2 % (out as usize).clamp(1, near)) as Wire)

@@ -1,5 +1,5 @@
-//! A garbler that follows a family's formula gate by gate: what tables are compared with. It shares
-//! nothing with the kernels' ends: every gate is made from its number alone.
+//! A garbler that follows a family's formula gate by gate; tests compare tables with it. It shares
+//! no code with the kernels' endpoints: every gate is made from its number alone.
 
 use super::suite::Recorded;
 use crate::{Correlated, Family, Format, Garble, GateBackend, Role, Scheme, SessionNonce, gates::ZeroLabel};
@@ -9,24 +9,24 @@ use hushwire_circuit::Slot;
 use hushwire_prg::{Prg, Seed};
 use std::marker::PhantomData;
 
-/// A family's formula of an AND, as the paper has it.
+/// A family's formula of an AND, as the paper gives it.
 pub(crate) trait Formula: Sized + Send {
     /// The family whose evaluator uses the tables.
     type Family: Family;
     const FORMAT: Format;
-    /// Whether bit 0 of what the evaluator holds is the value.
+    /// Whether bit 0 of the evaluator's label is the value.
     const VALUES: bool = false;
 
     fn new(backend: Backend, scheme: Scheme, public: SessionNonce, seed: &Seed) -> Self;
-    /// Gate `number` of labels of truth value 0.
+    /// Garbles gate `number` on labels of truth value 0.
     fn gate(&mut self, number: u64, delta: Block, zeros: [Block; 2]) -> MadeGate;
-    /// Everything that tells two calls of this gate's hash apart.
+    /// Everything that distinguishes the hash calls of this gate from others.
     fn tweaks(number: u64) -> Vec<u128>;
-    /// This many gates are not made here.
+    /// Skips this number of gates.
     fn skip(&mut self, _gates: u64) {}
 }
 
-/// A gate that was made.
+/// A garbled gate.
 pub(crate) struct MadeGate {
     /// The output's label of truth value 0.
     pub(crate) zero: Block,
@@ -51,7 +51,7 @@ pub(crate) struct Plain<F> {
 }
 
 impl<F> Plain<F> {
-    /// Goes on with another gate.
+    /// Continues with another gate.
     pub(crate) fn start_at(&mut self, gate: u64) {
         self.gate = gate;
     }

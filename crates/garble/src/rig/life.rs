@@ -1,5 +1,5 @@
-//! The life of an end: numbers of gates grow through all that it runs, by whatever path; seeds and
-//! start points count.
+//! The life of an endpoint: gate numbers grow through all runs, by whatever path, and results
+//! depend on seeds and start points.
 
 use super::{
     Rig,
@@ -16,16 +16,17 @@ use hushwire_ot::{Role, SemiHonest, ideal, lockstep};
 use hushwire_prg::Seed;
 use std::collections::HashSet;
 
-/// One label for every input, whatever runs: tables can differ by the number of their gate alone.
+/// The label of an input, the same in every run, so that tables can differ only by the numbers of
+/// their gates.
 fn active(i: usize) -> Block {
     Block::from_u128(0x0123_4567_89ab_cdef_u128 << 64 | (i as u128) << 8)
 }
 
-/// The values of inputs: bit 0 of an active label is its value where there is no privacy, and 0
-/// here.
+/// The value of every input. In a scheme without privacy bit 0 of an active label is its value, and
+/// it is 0 here.
 const VALUE: u8 = 0;
 
-/// The path on which gates come to an end.
+/// The path on which gates reach an endpoint.
 enum Path<'a> {
     Program(&'a Program, usize),
     DynamicBatcher(&'a Circuit),
@@ -39,7 +40,7 @@ impl Path<'_> {
         }
     }
 
-    /// Runs on an end, which lives on.
+    /// Runs on an endpoint, and returns it for later runs.
     fn run<E: GateBackend>(&self, end: E, inputs: Vec<E::Wire>, tables: &mut Memory) -> (E, Vec<E::Wire>) {
         let runs = "whole tables";
         match self {
@@ -61,7 +62,7 @@ impl Path<'_> {
     }
 }
 
-/// Garbles on an end, which lives on.
+/// Garbles on an endpoint, and returns it for later runs.
 fn garble<E: Garble>(mut end: E, path: &Path<'_>) -> (E, Vec<u8>, Vec<E::Wire>) {
     let inputs = (0..path.wires()).map(|i| end.own(active(i), VALUE)).collect();
     let mut tables = Memory::new();
@@ -69,7 +70,7 @@ fn garble<E: Garble>(mut end: E, path: &Path<'_>) -> (E, Vec<u8>, Vec<E::Wire>) 
     (end, tables.bytes().to_vec(), out)
 }
 
-/// Everything runs twice, on one garbler, one evaluator and one garbler of the formulas.
+/// All paths run twice, on one garbler, one evaluator and one garbler of the formulas.
 pub(crate) fn numbers_grow<F: Family, P: PlainFormulas>(scheme: Scheme) {
     let (block, program) = (named_program("add:9"), named_program("sort:5x3"));
     let file = named::make("mul:4").expect("a circuit of ours");
@@ -93,10 +94,10 @@ pub(crate) fn numbers_grow<F: Family, P: PlainFormulas>(scheme: Scheme) {
             let numbered = garbler.gates() - before;
             assert!(numbered > 0 && (round == 0 || numbered == first[k]), "{scheme}: numbers go on");
             first[k] = numbered;
-            // Sums, products and sorted lists of zeros.
+            // Sums, products and sorted lists of zeros are zeros.
             let value = |(z, h)| garbler.permute_bit(z) ^ evaluator.signal(h);
             assert!(zeros.into_iter().zip(held).all(|pair| value(pair) == VALUE), "{scheme}: round {round}");
-            // A table is 128 random bits at least, of which no two are alike.
+            // A table has at least 128 random bits, and no two tables are equal.
             for block in tables.chunks_exact(16) {
                 assert!(
                     seen.insert(block.to_vec()),
@@ -109,7 +110,7 @@ pub(crate) fn numbers_grow<F: Family, P: PlainFormulas>(scheme: Scheme) {
     assert_eq!(tweaks.len(), formulas.tweaks().len(), "{scheme}: a tweak serves twice");
 }
 
-/// Seeds change Δ and all tables; so do start points, where the scheme has one.
+/// Seeds change Δ and all tables. So do start points, in schemes that have one.
 pub(crate) fn seeds_and_start_points_count<F: Family>(scheme: Scheme) {
     let program = named_program("mul:4");
     let path = Path::Program(&program, 1);
@@ -136,13 +137,14 @@ pub(crate) fn seeds_and_start_points_count<F: Family>(scheme: Scheme) {
     }
 }
 
-/// SECURITY: where a fixed key of `prp` ends; no other scheme notices.
+/// SECURITY: the gate number at which a fixed key of `prp` ends; it does not matter in other
+/// schemes.
 const EPOCH: u64 = 1 << 20;
-/// Gates in a call.
+/// The number of gates in a call.
 const CALL: usize = 4096;
 
-/// Gates on both sides of number 2^20, of ends that have made all those before: they are the
-/// formulas', which are told where they are.
+/// Gates on both sides of number 2^20 must match the formulas. The endpoints make all earlier
+/// gates, while the formulas skip them.
 pub(crate) fn formulas_hold_across_an_epoch<F: Family, P: PlainFormulas>(scheme: Scheme) {
     let (rig, plain) =
         (Rig::<F>::new(Backend::best(), scheme, 22), Rig::<P>::new(Backend::best(), scheme, 22));
@@ -185,7 +187,8 @@ pub(crate) fn formulas_hold_across_an_epoch<F: Family, P: PlainFormulas>(scheme:
     assert_eq!((garbler.gates(), evaluator.gates()), (EPOCH + 59, EPOCH + 59));
 }
 
-/// Inputs of the evaluator's come through OTs: over ideal ones its wires stand for its choices.
+/// The evaluator's inputs come through ideal OTs, and its wires must have the values of its
+/// choices.
 pub(crate) fn inputs_come_by_ideal_ots<F: Family>(scheme: Scheme) {
     type TransferOf<F> = <<F as Family>::Garbler as Garble>::Transfer;
     let (mut sender, mut receiver) = ideal::ends::<SemiHonest>(Role::Receiver, 50);

@@ -1,4 +1,4 @@
-//! AES-128 of another crate: what our kernels' hashes are compared with.
+//! AES-128 of another crate, with which tests compare our kernels' hashes.
 
 use aes::{
     Aes128,

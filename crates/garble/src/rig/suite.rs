@@ -1,7 +1,7 @@
-//! The tests of every scheme, whatever its family: [`crate::rig::suite_of`] makes them.
+//! The tests of every scheme of any family; [`crate::rig::suite_of`] instantiates them.
 //!
-//! Outputs are compared with the plain evaluator's; tables and permute bits over tiers and widths
-//! with each other, with the scheme's formulas written out ([`same_as_plain_formulas`]).
+//! Outputs are compared with the plain evaluator's. Tables and permute bits are compared over tiers
+//! and widths, and with the scheme's formulas ([`same_as_plain_formulas`]).
 
 use super::circuits::{of_gates, wide};
 use super::{Rig, RigRun, plain};
@@ -13,14 +13,14 @@ use hushwire_testkit::Trace;
 use proptest::prelude::*;
 use std::collections::HashSet;
 
-/// Widths of batches; the last one is odd on purpose.
+/// The widths of batches; the last one is odd on purpose.
 const WIDTHS: [usize; 7] = [1, 2, 4, 8, 16, 32, 37];
 
 pub(crate) fn named_program(name: &str) -> Program {
     named::program(name).expect("a circuit of ours")
 }
 
-/// Runs on random inputs, and compares outputs with plain ones.
+/// Runs on random inputs, and compares the outputs with those of plain evaluation.
 fn check<F: Family>(rig: &Rig<F>, program: &Program, instances: usize) -> RigRun {
     let inputs = rig.random_inputs(program, instances);
     let run = rig.run_through(program, instances, &inputs, |t| t).expect("whole tables");
@@ -28,8 +28,8 @@ fn check<F: Family>(rig: &Rig<F>, program: &Program, instances: usize) -> RigRun
     run
 }
 
-/// Circuits of ours under every backend, the other end on the next one with batches of another
-/// width.
+/// Our circuits with every backend, while the other endpoint uses the next backend and another
+/// width of batches.
 pub(crate) fn named_circuits<F: Family>(scheme: Scheme) {
     let all = Backend::all();
     let best = ["aes192", "aes256", "sha1", "sha256", "mul:16", "sha256-fast", "aes128-expanded-key-depth4"];
@@ -58,7 +58,7 @@ pub(crate) fn programs<F: Family>(scheme: Scheme) {
     }
 }
 
-/// Tables and permute bits are the same bytes for every width and tier, at both ends.
+/// Tables and permute bits are the same bytes for every width and tier, at both endpoints.
 pub(crate) fn width_and_tier_change_no_byte<F: Family>(scheme: Scheme) {
     let few = [("less:32", named_program("less:32"), 5), ("sort:6x5", named_program("sort:6x5"), 3)];
     let pieces =
@@ -101,7 +101,7 @@ pub(crate) fn random_circuits<F: Family>(scheme: Scheme) {
         Ok(())
     });
     result.unwrap_or_else(|e| panic!("{e}"));
-    // The same by hand, so that no case depends on chance.
+    // These gates are written by hand, so that no case depends on chance.
     let w = |a, b, out| {
         [Gate::And { a, b, out }, Gate::Xor { a, b, out: out + 1 }, Gate::Inv { a, out: out + 2 }]
     };
@@ -117,7 +117,7 @@ pub(crate) fn random_circuits<F: Family>(scheme: Scheme) {
     check(&Rig::<F>::new(Backend::best(), scheme, 5), &Program::flat("by hand", &circuit), 4);
 }
 
-/// A number in hexadecimal, its last digit in the lowest bits.
+/// A hexadecimal number as bits, with its last digit in the lowest bits.
 fn hex(digits: &str) -> Vec<bool> {
     let digits: Vec<u32> = digits.chars().filter_map(|c| c.to_digit(16)).collect();
     digits.iter().rev().flat_map(|d| (0..4).map(move |i| d >> i & 1 == 1)).collect()
@@ -151,7 +151,7 @@ pub(crate) fn vectors_of_standards<F: Family>(scheme: Scheme) {
     gives(&rig, &named_program("sha256"), &[hex(&abc), hex(SHA256_START)], &hex(sha256));
 }
 
-/// The circuits that others published, where the checkout has them.
+/// Published circuits, if the checkout has them.
 pub(crate) fn published_files<F: Family>(scheme: Scheme) {
     let dir = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/circuits");
     let rig = Rig::<F>::new(Backend::best(), scheme, 7);
@@ -171,14 +171,14 @@ pub(crate) fn published_files<F: Family>(scheme: Scheme) {
     }
 }
 
-/// Six standard deviations of `n` fair coins: a fair one fails twice in 10^9.
+/// Six standard deviations of `n` fair coins: a fair coin fails twice in 10^9 tests.
 fn fair(ones: usize, n: usize, what: &str) {
     let (ones, n) = (ones as f64, n as f64);
     assert!((ones - n / 2.0).abs() <= 3.0 * n.sqrt(), "{what}: {ones} ones of {n}");
 }
 
-/// Bits of tables, permute bits and their products with neighbours are fair coins; the labels of a
-/// wire have different signals.
+/// Bits of tables, permute bits and their products with neighbours are fair coins; the two labels
+/// of a wire have different signals.
 pub(crate) fn bits_are_uniform<F: Family>(scheme: Scheme) {
     let (n, private) = (1500, scheme != Scheme::PrivacyFree);
     let program = Program::flat("wide", &wide(200, n));
@@ -186,7 +186,7 @@ pub(crate) fn bits_are_uniform<F: Family>(scheme: Scheme) {
     let (mut signals, mut ones) = (0, 0);
     for seed in 10..14 {
         let run = check(&Rig::<F>::new(Backend::best(), scheme, seed), &program, 1);
-        // The first piece: whole tables, then their bits together.
+        // The first piece has the whole bytes of its tables first, then their bits.
         for table in run.tables.chunks_exact(scheme.format().and_bytes).take(1024) {
             for (i, c) in columns.iter_mut().enumerate() {
                 *c += usize::from(table[i / 8] >> (i % 8) & 1);
@@ -231,7 +231,7 @@ pub(crate) fn bits_are_uniform<F: Family>(scheme: Scheme) {
     }
 }
 
-/// The tables of a few runs.
+/// Records the tables of a few runs.
 pub(crate) fn tables<F: Family>(scheme: Scheme, backend: Backend) -> Trace {
     let (rig, trace) = (Rig::<F>::new(backend, scheme, 8), Trace::new());
     for (name, instances) in [("aes128", 2), ("sort:4x4", 3), ("add:9", 7)] {
@@ -240,20 +240,21 @@ pub(crate) fn tables<F: Family>(scheme: Scheme, backend: Backend) -> Trace {
     trace
 }
 
-/// A garbler that follows the formulas gate by gate, and keeps the tweaks of its hash.
+/// A garbler that follows the formulas gate by gate, and records the tweaks of its hash.
 pub(crate) trait Recorded: Garble {
-    /// Everything that tells two calls of the hash apart, label aside: tweak, and key where there
-    /// are several. Calls on the two labels of a wire count once.
+    /// Everything that distinguishes two calls of the hash, apart from the label: the tweak, and
+    /// the key if there are several. Calls on the two labels of a wire count once.
     fn tweaks(&self) -> &[u128];
-    /// Goes on as if `gates` ANDs had been made.
+    /// Continues as if `gates` ANDs had been garbled.
     fn skip(&mut self, gates: u64);
 }
 
-/// A family of which the garbler follows the formulas.
+/// A family whose garbler follows the formulas.
 pub(crate) trait PlainFormulas: Family<Garbler: Recorded> {}
 impl<F: Family<Garbler: Recorded>> PlainFormulas for F {}
 
-/// Tables are those of the formulas, under which no tweak is used twice; so none is here.
+/// Tables equal those of the formulas. The formulas use no tweak twice, so that the scheme does
+/// not, either.
 pub(crate) fn same_as_plain_formulas<F: Family, P: PlainFormulas>(scheme: Scheme) {
     let wide = Program::flat("wide", &wide(50, 1100));
     let aes = named_program("aes128");
@@ -270,7 +271,7 @@ pub(crate) fn same_as_plain_formulas<F: Family, P: PlainFormulas>(scheme: Scheme
     }
 }
 
-/// The promise of a format: its bytes, and no more.
+/// Tables have exactly the number of bytes that the format declares.
 pub(crate) fn tables_are_as_long_as_they_should_be<F: Family>(scheme: Scheme) {
     let format: Format = scheme.format();
     assert_eq!(<F::Garbler as GateBackend>::FORMAT, format);

@@ -1,4 +1,4 @@
-//! The tables of every scheme, by the file of digests.
+//! Compares the tables of every scheme with the file of digests.
 
 use super::suite::tables;
 use crate::{

@@ -1,9 +1,10 @@
-//! A passive evaluator after Δ: it strips a table entry of all that it knows, and looks whether Δ
-//! has cancelled.
+//! A passive evaluator that tries to learn Δ: it removes all that it knows from a table entry, and
+//! checks whether Δ has cancelled.
 //!
-//! An entry, less the hashes and labels that the evaluator holds, is h(X ⊕ Δ) ⊕ c Δ_L ⊕ c' Δ_R.
-//! With σ(X)_L added it is AES_{S⊕t}(σ(X ⊕ Δ))_L ⊕ M Δ, [`super`]'s M. Where M is 0 the evaluator
-//! has half a ciphertext under a key that it knows, and finds Δ by guessing the other half.
+//! A table entry, less the hashes and labels that the evaluator holds, is h(X ⊕ Δ) ⊕ c Δ_L ⊕ c'
+//! Δ_R. With σ(X)_L added, it is AES_{S⊕t}(σ(X ⊕ Δ))_L ⊕ M Δ, with [`super`]'s M. If M is 0, the
+//! evaluator has half a ciphertext under a key that it knows, and finds Δ by guessing the other
+//! half.
 
 use super::{plain, sigma, tests::Gates};
 use crate::rig::oracle::{aes, aes_inverse};
@@ -11,7 +12,7 @@ use hushwire_aes::Backend;
 use hushwire_block::Block;
 use hushwire_simd::{Kernel, Lanes};
 
-/// σ as the kernels have it.
+/// The σ of the kernels.
 struct Sigma(Block);
 
 impl Kernel for Sigma {
@@ -41,8 +42,8 @@ fn masking(c: [bool; 2], delta: Block) -> u64 {
     left(sigma_of(delta)) ^ partial(c, delta)
 }
 
-/// The images of the unit vectors under a linear map of blocks, each with what it is the image of,
-/// in echelon form.
+/// The images of the unit vectors under a linear map of blocks, each with its preimage, in echelon
+/// form.
 fn echelon(map: impl Fn(Block) -> u128) -> Vec<[u128; 2]> {
     let mut rows = vec![];
     for k in 0..128 {
@@ -54,7 +55,7 @@ fn echelon(map: impl Fn(Block) -> u128) -> Vec<[u128; 2]> {
     rows
 }
 
-/// Clears the leading bits of all images from a row.
+/// Reduces a row by the leading bits of all images.
 fn reduced(rows: &[[u128; 2]], row: [u128; 2]) -> [u128; 2] {
     rows.iter().fold(row, |[x, y], [image, of]| if x ^ image < x { [x ^ image, y ^ of] } else { [x, y] })
 }
@@ -99,9 +100,9 @@ fn nothing_that_the_tables_add_cancels_sigma() {
     }
 }
 
-/// The rest of a table entry.
+/// The rest of a table entry after the evaluator's knowledge is removed.
 struct Left {
-    /// The evaluator's label under the hash that it lacks at X ⊕ Δ.
+    /// The evaluator's label X, whose counterpart X ⊕ Δ is the input of the unknown hash.
     own: Block,
     tweak: u128,
     /// (c, c').
@@ -110,22 +111,22 @@ struct Left {
     word: u64,
 }
 
-/// H(x) with the kernels' σ, whatever that is.
+/// H(x) with the σ of the kernels.
 fn hash(gates: &Gates, tweak: u128, x: Block) -> plain::Hash {
     (aes(gates.public.0 ^ Block::from_u128(tweak), sigma_of(x)) ^ sigma_of(x)).into()
 }
 
-/// The entries of a gate, under a guess of (a, b): right for one in four, or known for an
-/// evaluator's own inputs.
+/// The entries of a gate, under a guess of (a, b). The guess is right for one gate in four, or
+/// known for an evaluator's own inputs.
 fn strip(gates: &Gates, g: usize, table: &[u8], z: u8, ab: [bool; 2]) -> [Left; 3] {
     let [a, b] = gates.pairs[g].map(|s| gates.held[s as usize].block());
     let (i, j) = (a.lsb(), b.lsb());
     let labels = [a, b, a ^ b];
     let tweaks = [0, 1, 2].map(|k| 3 * g as u128 + k);
     let hashes = [0, 1, 2].map(|k| hash(gates, tweaks[k], labels[k]));
-    // The shift from (r, r')_00 to (r, r')_ij undoes itself.
+    // The shift from (r, r')_00 to (r, r')_ij is its own inverse.
     let drawn = plain::coins(ab, plain::opened(z, hashes.map(|h| h.m), i, j), i, j);
-    // Each entry sums the row of one half of two cases, 00 and another, and lacks one hash.
+    // Each entry sums one row of one half in two cases, 00 and another, and lacks one hash.
     [(0, 0, [true, true]), (1, 1, [true, true]), (2, 0, [false, true])].map(|(k, row, other)| {
         let entry = u64::from_le_bytes(table[8 * k..][..8].try_into().expect("a word"));
         let mut word = entry ^ hashes[k].h ^ left(sigma_of(labels[k]));
@@ -143,7 +144,7 @@ fn strip(gates: &Gates, g: usize, table: &[u8], z: u8, ab: [bool; 2]) -> [Left; 
     })
 }
 
-/// An evaluator's view of 1024 gates, with Δ besides for the tests.
+/// An evaluator's view of 1024 gates, together with Δ for the tests.
 fn view() -> (Gates, Vec<Left>) {
     let mut gates = Gates::new(Backend::best(), 1024);
     let (_, tables, bits) = gates.garble();
@@ -175,8 +176,8 @@ fn delta_cancels_out_of_no_table_entry() {
 
 #[test]
 fn a_search_for_delta_finds_nothing() {
-    // All but ten bits of the half that is not sent are told, so that 2^10 decryptions stand for
-    // 2^64.
+    // All but ten bits of the half that is not sent are given away, so that 2^10 decryptions
+    // represent 2^64.
     let (gates, entries) = view();
     let key = |tweak| gates.public.0 ^ Block::from_u128(tweak);
     let rows = echelon(|x| sigma_of(x).to_u128());

@@ -1,4 +1,4 @@
-//! Three halves at both ends.
+//! Three halves at both endpoints.
 
 use super::kernel::{EvaluateAnds, GarbleAnds, Grouped};
 use crate::half::forms::{KernelGates, forms};
@@ -12,7 +12,7 @@ use hushwire_block::{as_bytes, as_bytes_mut, registry};
 use hushwire_prg::{Prg, Seed};
 use zeroize::Zeroizing;
 
-/// LOCAL: gates whose (r, r') are drawn at a time.
+/// LOCAL: the number of gates whose (r, r') are drawn at a time.
 const BATCH: usize = 1024;
 
 fn assert_scheme(scheme: Scheme) {
@@ -22,9 +22,9 @@ fn assert_scheme(scheme: Scheme) {
 /// Makes three halves.
 pub struct ThreeHalvesAnds {
     public: SessionNonce,
-    /// (r, r'): bits 0 and 1 of a byte a gate.
+    /// (r, r') for each gate, in bits 0 and 1 of a byte.
     coins: Option<Prg>,
-    /// The coins of a batch, and a vector's bytes behind them.
+    /// The coins of a batch, followed by a vector's bytes.
     drawn: Zeroizing<Vec<u8>>,
 }
 
@@ -71,7 +71,7 @@ impl Ands<Garbling> for ThreeHalvesAnds {
     }
 }
 
-/// Uses three halves.
+/// Uses tables of three halves.
 pub struct Used(SessionNonce);
 
 impl Ands<Evaluating> for Used {

@@ -10,7 +10,7 @@ use hushwire_aes::Backend;
 use hushwire_block::Block;
 use hushwire_prg::{Prg, Seed};
 
-/// The family that follows them.
+/// The family that follows these formulas.
 pub(crate) type Formulas = crate::rig::formulas::Formulas<ThreeHalvesFormula>;
 
 /// The start point, and the stream of (r, r').

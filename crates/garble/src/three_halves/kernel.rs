@@ -1,11 +1,11 @@
-//! Garbling and evaluating, fused: labels are gathered, hashed and combined without leaving
-//! registers.
+//! Fused kernels for garbling and evaluating: labels are gathered, hashed and combined without
+//! leaving registers.
 //!
-//! A lane is a gate, its two words are the left and right halves of whatever is there, or two
-//! masks. A group is `M` / 3 vectors of gates, `[a, b, a ⊕ b, a, b, …]` being hashed.
+//! A lane is a gate. Its two words are the left and right halves of a value, or two masks. A group
+//! has `M` / 3 vectors of gates, and hashes `[a, b, a ⊕ b, a, b, …]`.
 //!
-//! The formula that [`super`] writes with matrices is linear in three vectors of two labels, with
-//! V = A_L ⊕ B_R and Y = A_R ⊕ B_L:
+//! The formula that [`super`] writes with matrices is linear in three vectors of two labels, with V
+//! = A_L ⊕ B_R and Y = A_R ⊕ B_L:
 //!
 //! ```text
 //! uw = (A_L ⊕ Y, B_R ⊕ Y)     vv = (V, V)     p = (B_L, A_R)     those of (Δ, Δ): duw, dvv
@@ -16,17 +16,17 @@
 //! G2 = h(A0 ⊕ B0) ⊕ h(A0 ⊕ B1) ⊕ left ⊕ right of ((b, a) uw ⊕ (r ⊕ b, r' ⊕ a) Δ)
 //! ```
 //!
-//! p, uw and vv of C0 and G are those of (A0, B0); G is base_00 ⊕ base_11 and base_00 ⊕ base_01
-//! with equal terms gone.
+//! The p, uw and vv of C0 and G are those of (A0, B0). G is base_00 ⊕ base_11 and base_00 ⊕
+//! base_01, with equal terms cancelled.
 
 use super::sigma::sigma;
 use hushwire_aes::kernel::{Tweaks, encrypt_keyed};
 use hushwire_simd::{Kernel, Lanes};
 
-/// LOCAL: vectors of labels in the larger group.
+/// LOCAL: the number of vectors of labels in the larger group.
 pub(super) const MOST_VECTORS: usize = 12;
 
-/// Most gates in a group: four vectors of four lanes.
+/// The largest number of gates in a group: four vectors of four lanes.
 const MOST: usize = 16;
 
 /// Bit 0 of both words.
@@ -34,27 +34,27 @@ const BIT: [u8; 16] = [1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0];
 const ONES: [u8; 16] = [0xff; 16];
 const LEFT: [u8; 16] = (u64::MAX as u128).to_le_bytes();
 
-/// A kernel in groups of `M` vectors of labels: 3 or [`MOST_VECTORS`], the latter alone on the
-/// portable tier.
+/// A kernel in groups of `M` vectors of labels: 3 or [`MOST_VECTORS`]; the portable tier uses only
+/// the latter.
 pub(super) struct Grouped<K, const M: usize>(pub(super) K);
 
-/// Labels of signal 0, a lane each.
+/// Labels of signal 0, one in each lane.
 #[derive(Clone, Copy)]
 struct AtZero<V>(V);
 
-/// The words of each lane in each other's places.
+/// Swaps the two words of each lane.
 #[inline(always)]
 fn swap<L: Lanes>(l: L, x: L::V) -> L::V {
     l.shuffle(x, l.splat(&[8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7]))
 }
 
-/// Words whose bit 0 is 0 as ones, the others as zeros.
+/// A mask of the words whose bit 0 is 0.
 #[inline(always)]
 fn without_bit<L: Lanes>(l: L, x: L::V) -> L::V {
     l.add64(l.and(x, l.splat(&BIT)), l.splat(&ONES))
 }
 
-/// Words whose bit 0 is 1 as ones, the others as zeros.
+/// A mask of the words whose bit 0 is 1.
 #[inline(always)]
 fn with_bit<L: Lanes>(l: L, x: L::V) -> L::V {
     l.add64(l.andnot(x, l.splat(&BIT)), l.splat(&ONES))
@@ -66,7 +66,7 @@ fn plus<L: Lanes>(l: L, x: L::V, a: L::V, b: L::V) -> L::V {
     l.xor(x, l.and(a, b))
 }
 
-/// Byte `k` of the window in every byte of lane `k`.
+/// Byte `k` of the window, in every byte of lane `k`.
 #[inline(always)]
 fn spread<L: Lanes>(l: L, window: &[u8; 16]) -> L::V {
     let mut at = [0; 64];
@@ -86,11 +86,11 @@ fn linear<L: Lanes>(l: L, a: L::V, b: L::V) -> [L::V; 3] {
     [l.xor(ends, yy), vv, l.xor3(a, b, ends)]
 }
 
-/// Every `y` becomes AES_key(y) ⊕ y.
+/// Replaces every `y` by AES_key(y) ⊕ y.
 #[inline(always)]
 fn hash<L: Lanes, const M: usize, const H: usize>(l: L, keys: &[L::V; M], y: &mut [[L::V; H]; M]) {
     if M == 12 {
-        // Written out: a loop would copy all of them through memory.
+        // The calls are unrolled by hand, since a loop would copy all values through memory.
         hash_four(l, 0, keys, y);
         hash_four(l, 1, keys, y);
         hash_four(l, 2, keys, y);
@@ -100,7 +100,7 @@ fn hash<L: Lanes, const M: usize, const H: usize>(l: L, keys: &[L::V; M], y: &mu
     }
 }
 
-/// The same of four, three apart.
+/// The same for four values, three places apart.
 #[inline(always)]
 fn hash_four<L: Lanes, const M: usize, const H: usize>(
     l: L,
@@ -115,14 +115,14 @@ fn hash_four<L: Lanes, const M: usize, const H: usize>(
     [y[h], y[3 + h], y[6 + h], y[9 + h]] = four;
 }
 
-/// Makes tables and labels of `pairs.len()` gates from number `first` on.
+/// Makes the tables and labels of `pairs.len()` gates from number `first` on.
 pub(super) struct GarbleAnds<'a> {
     pub(super) start: [u8; 16],
     pub(super) delta: [u8; 16],
     pub(super) first: u64,
     pub(super) wires: &'a [[u8; 16]],
     pub(super) pairs: &'a [[u32; 2]],
-    /// (r, r') in bits 0 and 1, a byte a gate, and 16 bytes behind them that do not count.
+    /// (r, r') in bits 0 and 1 of one byte for each gate, followed by 16 unused bytes.
     pub(super) coins: &'a [u8],
     pub(super) out: &'a mut [u8],
     pub(super) tables: &'a mut [[u8; 24]],
@@ -157,7 +157,7 @@ impl<const M: usize> Kernel for Grouped<GarbleAnds<'_>, M> {
             let t = tweaks.next(l);
             let end = n.min(at + gates);
             let whole = end - at == gates;
-            // One call for both: a second would be as much code again.
+            // Both cases share one call, since a second one would double the code.
             let (pairs, coins, out, tables, bits) = if whole {
                 let (out, tables) = (&mut this.out[16 * at..16 * end], &mut this.tables[at..end]);
                 (&this.pairs[at..end], &this.coins[at..], out, tables, &mut this.bits[at..end])
@@ -200,7 +200,7 @@ fn garble<L: Lanes, const M: usize>(
         let a0 = l.xor(a, l.andnot(not_pa, delta));
         let b0 = l.xor(b, l.andnot(not_pb, delta));
         (signals[g], labels[g]) = (ab, [AtZero(a0), AtZero(b0)]);
-        // σ is linear: one of it serves all of a gate's labels.
+        // σ is linear, so that a few applications serve all labels of a gate.
         let (sa, sb) = (sigma(l, a0), sigma(l, b0));
         let sums = [sa, sb, l.xor(sa, sb)];
         for h in 0..3 {
@@ -230,7 +230,7 @@ fn garble<L: Lanes, const M: usize>(
         let g01 = plus(l, plus(l, g01, rb, ready.duw), ra, ready.dvv);
         let both = plus(l, l.and(ba, uw), rb, delta);
         let g2 = l.xor3(cd, both, swap(l, both));
-        // Left: z0 in bit 0, z2 in bit 2. Right: z1 in bit 0, z3 in bit 2, z4 in bit 3.
+        // Left word: z0 in bit 0, z2 in bit 2. Right word: z1 in bit 0, z3 in bit 2, z4 in bit 3.
         let bit = l.splat(&BIT);
         let z01 = l.and(l.xor3(m, mc, r), bit);
         let z23 = l.shl64::<2>(l.and(l.xor(md, ab), bit));
@@ -257,7 +257,7 @@ pub(super) struct EvaluateAnds<'a> {
     pub(super) pairs: &'a [[u32; 2]],
     pub(super) out: &'a mut [u8],
     pub(super) tables: &'a [u8],
-    /// A byte a gate.
+    /// One byte for each gate.
     pub(super) bits: &'a [u8],
 }
 
@@ -326,7 +326,7 @@ fn evaluate<L: Lanes, const M: usize>(
         let (h, m) = l.unpack::<64>(ha, hb);
         let (hc, mc) = l.unpack::<64>(hc, hc);
         let z = spread(l, bits[g * L::N..].first_chunk().expect("bytes behind them"));
-        // z0, z2 and z1, z3 in bits 0 and 2.
+        // z0 and z2, and z1 and z3, in bits 0 and 2.
         let z0123 = l.unpack::<64>(z, l.shr64::<1>(z)).0;
         let r = plus(l, plus(l, z0123, ij, l.shr64::<2>(z0123)), either, l.shr64::<4>(z));
         let r = with_bit(l, l.xor3(r, m, mc));

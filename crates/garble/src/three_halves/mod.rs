@@ -1,18 +1,21 @@
 //! Three halves: M. Rosulek, L. Roy, "Three halves make a whole? Beating the half-gates lower bound
 //! for garbled circuits", Crypto 2021 (ePrint 2021/749).
 //!
-//! **Functionality.** XOR and NOT are free; an AND costs 197 bits: three half ciphertexts G0, G1,
+//! **Functionality.** XOR and NOT are free. An AND costs 197 bits: three half ciphertexts G0, G1,
 //! G2 and five control bits z.
-//! **Deviations.** The hash is the multi-instance one, AES_{S⊕t}(σ(X)) ⊕ σ(X), instead of a random
-//! oracle: gate g has tweaks t = 3g for A, 3g + 1 for B and 3g + 2 for A ⊕ B. The pair (r, r') that
-//! hides the control matrices is pseudo-random.
-//! **Security.** Semi-honest garbling privacy, κ = 128, in the ideal-cipher model with a fresh
-//! start point S per session (ePrint 2019/1168), and σ as below.
-//! **Notation.** A block is (X_L, X_R): X_L is bytes 0 to 7, with the signal, bit 0; X_R is bytes 8
-//! to 15. H(X) = (h, m): h is bytes 0 to 7 of the hash, m its bit 64, the rest is unused. Δ: bit 0
-//! is 1. A0, B0 are the labels of **signal** 0, A1 = A0 ⊕ Δ; wires hold labels of truth value 0, so
-//! A0 = truth-0 ⊕ pa Δ with pa its bit 0. The output is 1 at signals (a, b) = (¬pa, ¬pb); t_ij =
-//! [(i, j) = (a, b)].
+//!
+//! **Deviations.** The hash is the multi-instance one, AES_{S⊕t}(σ(X)) ⊕ σ(X), in place of a random
+//! oracle. Gate g has the tweaks t = 3g for A, 3g + 1 for B and 3g + 2 for A ⊕ B. The pair (r, r')
+//! that hides the control matrices is pseudo-random.
+//!
+//! **Security.** Semi-honest garbling privacy, κ = 128, in the ideal-cipher model, with a fresh
+//! start point S for each session (ePrint 2019/1168), and with σ as below.
+//!
+//! **Notation.** A block is (X_L, X_R): X_L is bytes 0 to 7, with the signal as bit 0; X_R is bytes
+//! 8 to 15. H(X) = (h, m): h is bytes 0 to 7 of the hash, m is its bit 64, and the rest is unused.
+//! Bit 0 of Δ is 1. A0, B0 are the labels of **signal** 0, and A1 = A0 ⊕ Δ. Wires hold labels of
+//! truth value 0, so that A0 = truth-0 ⊕ pa Δ, where pa is bit 0 of that label. The output is 1 at
+//! signals (a, b) = (¬pa, ¬pb); t_ij = [(i, j) = (a, b)].
 //!
 //! ```text
 //! control    R_ij = r_ij S1 ⊕ r'_ij S2 ⊕ P_ij, rows (out_L, out_R), columns (A_L, A_R, B_L, B_R)
@@ -31,31 +34,35 @@
 //!            C = (h(A), h(B)) ⊕ (1, 1) h(A ⊕ B) ⊕ (i G0, j G1) ⊕ (1, 1) (i ⊕ j) G2 ⊕ R_ij(A, B)
 //! ```
 //!
-//! **σ.** The scheme asks of H randomised tweakable circular correlation robustness for the
-//! functions L(Δ) = c Δ_L ⊕ c' Δ_R, c, c' ∈ GF(2): in each of G0, G1 and G2 all hashes but one, h(X
-//! ⊕ Δ) under a tweak t of its own, belong to labels that the evaluator holds, and what it does not
-//! know besides is such an L(Δ); all four occur. As σ is linear, it holds
+//! **σ.** The scheme requires that H is randomised tweakable circular correlation robust for the
+//! functions L(Δ) = c Δ_L ⊕ c' Δ_R, with c, c' ∈ GF(2). In each of G0, G1 and G2, all hashes but
+//! one, h(X ⊕ Δ) with a tweak t of its own, belong to labels that the evaluator holds. The other
+//! part that it does not know is such an L(Δ); all four occur. As σ is linear, the evaluator holds
 //!
 //! ```text
 //! AES_{S⊕t}(σ(X) ⊕ σ(Δ))_L ⊕ M Δ        M Δ = σ(Δ)_L ⊕ c Δ_L ⊕ c' Δ_R
 //! ```
 //!
-//! σ(X_L, X_R) = (α X_L, α X_R) with α = x in GF(2^64) gives M Δ = (α ⊕ c) Δ_L ⊕ c' Δ_R, of rank 64
-//! for every c and c', because α is neither 0 nor 1; with the control bit m, which z may reveal
-//! too, the rank is 65. So the evaluator's part of the ciphertext is masked by what it does not
-//! know of Δ, and nothing is sent of the rest. Under the key of a tweak two blocks are encrypted,
-//! those of X and X ⊕ Δ. A call to the ideal cipher with this key tests one guess of Δ: an
-//! encryption that of its argument; a decryption hits if its argument is the ciphertext, all of
-//! whose bits are unknown. Either succeeds with probability 2^−127 (bit 0 of Δ is public). That α
-//! lies outside GF(4) as well keeps both halves of H together at rank 128 for every matrix of the
-//! paper's form. The σ of half gates, (X_R, X_L ⊕ X_R) in this notation, makes M Δ = 0 where L(Δ) =
-//! Δ_R: half a ciphertext is then known, and Δ costs 2^64 decryptions.
+//! The choice σ(X_L, X_R) = (α X_L, α X_R) with α = x in GF(2^64) gives M Δ = (α ⊕ c) Δ_L ⊕ c' Δ_R.
+//! M has rank 64 for every c and c', because α is neither 0 nor 1. With the control bit m, which z
+//! may reveal as well, the rank is 65. The evaluator's part of the ciphertext is therefore masked
+//! by the part of Δ that it does not know, and the other half of the ciphertext is never sent.
+//! Under the key of a tweak two blocks are encrypted, those of X and X ⊕ Δ. A call to the ideal
+//! cipher with this key tests one guess of Δ. An encryption tests its argument. A decryption
+//! succeeds if its argument is the ciphertext, all of whose bits are unknown. Either succeeds with
+//! probability 2^−127 (bit 0 of Δ is public). α also lies outside GF(4), which keeps both halves of
+//! H together at rank 128 for every matrix of the paper's form. The σ of half gates, (X_R, X_L ⊕
+//! X_R) in this notation, gives M Δ = 0 for L(Δ) = Δ_R: half a ciphertext is then known, and
+//! finding Δ costs 2^64 decryptions.
 //!
-//! **Revisions.** [`Scheme::agreed`](crate::Scheme::agreed): the first one had half gates' σ, and
-//! is refused.
-//! **Bytes.** A gate: G0, G1, G2, little-endian; z0 in bit 0 of its byte of bits to z4 in bit 4.
-//! **Constant time.** Labels, Δ, permute bits, (r, r') and hashes are secret; wires' places, gate
-//! numbers and z are public.
+//! **Revisions.** [`Scheme::agreed`](crate::Scheme::agreed) names the revision. The first revision
+//! had the σ of half gates, and is refused.
+//!
+//! **Bytes.** A gate has G0, G1, G2, little-endian, and a byte of bits with z0 in bit 0 to z4 in
+//! bit 4.
+//!
+//! **Constant time.** Labels, Δ, permute bits, (r, r') and hashes are secret; the places of wires,
+//! the numbers of gates and z are public.
 
 #[cfg(test)]
 mod attack;

@@ -1,10 +1,10 @@
-//! One gate as the paper writes it: what the kernel is compared with.
+//! One gate as the paper writes it; tests compare the kernel with it.
 
 use crate::gates::{ActiveLabel, ZeroLabel};
 use hushwire_block::{Block, Tagged};
 use std::array;
 
-/// Kind of the label that has signal 0: bit 0 is 0, whatever the truth value.
+/// The kind of the label that has signal 0: bit 0 is 0, whatever the truth value.
 pub(super) enum SignalZero {}
 
 /// (X_L, X_R).
@@ -32,7 +32,7 @@ fn block([left, right]: LabelHalves) -> Block {
     Block::from_u128(u128::from(right) << 64 | u128::from(left))
 }
 
-/// x times an element of GF(2^64), x^64 = x^4 + x^3 + x + 1.
+/// The product of x and an element of GF(2^64), x^64 = x^4 + x^3 + x + 1.
 fn doubled(a: u64) -> u64 {
     a << 1 ^ times(a >> 63 == 1, 0x1b)
 }
@@ -42,12 +42,12 @@ pub(super) fn sigma(x: Block) -> Block {
     block(halves(x).map(doubled))
 }
 
-/// `x` where `bit`, 0 elsewhere; no branch on `bit`.
+/// `x` if `bit` is set, otherwise 0; without a branch on `bit`.
 fn times(bit: bool, x: u64) -> u64 {
     x & 0u64.wrapping_sub(u64::from(bit))
 }
 
-/// Rows out_L and out_R, columns A_L, A_R, B_L, B_R.
+/// The rows are out_L and out_R, the columns A_L, A_R, B_L, B_R.
 pub(super) type Matrix = [[bool; 4]; 2];
 
 const fn matrix(rows: [[u8; 4]; 2]) -> Matrix {
@@ -62,7 +62,7 @@ const fn matrix(rows: [[u8; 4]; 2]) -> Matrix {
 
 const S1: Matrix = matrix([[1, 1, 1, 0], [1, 0, 0, 1]]);
 const S2: Matrix = matrix([[1, 0, 0, 1], [0, 1, 1, 1]]);
-/// By signals 2i + j.
+/// The matrices P_ij, at place 2i + j.
 const P: [Matrix; 4] = [
     matrix([[0, 0, 1, 0], [0, 1, 0, 0]]),
     matrix([[0, 0, 1, 0], [0, 0, 0, 0]]),
@@ -70,14 +70,14 @@ const P: [Matrix; 4] = [
     matrix([[0; 4]; 2]),
 ];
 
-/// R_ij. The place in `P` is the signals': public to the evaluator, every one in turn to the
-/// garbler.
+/// R_ij. The place in `P` comes from signals: they are public to the evaluator, and the garbler
+/// uses every one in turn.
 pub(super) fn control([r, r_]: [bool; 2], i: bool, j: bool) -> Matrix {
     let p = &P[2 * usize::from(i) + usize::from(j)];
     array::from_fn(|row| array::from_fn(|k| (r & S1[row][k]) ^ (r_ & S2[row][k]) ^ p[row][k]))
 }
 
-/// A row of a matrix times (A_L, A_R, B_L, B_R).
+/// The product of a matrix row and (A_L, A_R, B_L, B_R).
 pub(super) fn product(row: [bool; 4], a: Block, b: Block) -> u64 {
     let columns = [halves(a), halves(b)].concat();
     row.into_iter().zip(columns).fold(0, |sum, (bit, x)| sum ^ times(bit, x))
@@ -102,7 +102,7 @@ pub(super) struct PlainGate {
     pub(super) z: u8,
 }
 
-/// The label of signal 0 of the wire with this label of truth value 0.
+/// The label of signal 0 of the wire that has this label of truth value 0.
 pub(super) fn at_zero(delta: Block, zero: ZeroLabel) -> Tagged<SignalZero> {
     Tagged::new(zero.block() ^ delta.and_bit(zero.block().lsb()))
 }
@@ -117,7 +117,7 @@ pub(super) fn coins([a, b]: [bool; 2], [r, r_]: [bool; 2], i: bool, j: bool) -> 
     }
 }
 
-/// z0 to z4, the lowest bit first. `m`: that of A0, A1, B0, B1, A0 ⊕ B0, A0 ⊕ B1.
+/// z0 to z4, the lowest bit first. `m` has the bits m of A0, A1, B0, B1, A0 ⊕ B0, A0 ⊕ B1.
 pub(super) fn control_bits([a, b]: [bool; 2], [r, r_]: [bool; 2], m: [bool; 6]) -> u8 {
     let z = [r ^ m[0] ^ m[4], r_ ^ m[2] ^ m[4], a ^ m[0] ^ m[1], b ^ m[2] ^ m[3], a ^ b ^ m[4] ^ m[5]];
     z.iter().rev().fold(0, |z, bit| z << 1 | u8::from(*bit))
@@ -130,11 +130,11 @@ pub(super) fn opened(z: u8, [ma, mb, mc]: [bool; 3], i: bool, j: bool) -> [bool;
     [z[0] ^ (i & z[2]) ^ both ^ ma ^ mc, z[1] ^ (j & z[3]) ^ both ^ mb ^ mc]
 }
 
-/// Garbles one gate with drawn (r, r').
+/// Garbles one gate with the drawn (r, r').
 pub(super) fn garble(delta: Block, zeros: [ZeroLabel; 2], hashes: &Hashes, drawn: [bool; 2]) -> PlainGate {
     let [a0, b0] = zeros.map(|zero| at_zero(delta, zero).block());
     let ab = zeros.map(|zero| !zero.block().lsb());
-    // base_ij ⊕ t_ij Δ: the label of truth value 0, but for the table.
+    // base_ij ⊕ t_ij Δ: the label of truth value 0, before the table is applied.
     let base = |i: bool, j: bool| {
         let (ha, hb, hc) =
             (hashes[usize::from(i)].h, hashes[2 + usize::from(j)].h, hashes[4 + usize::from(i ^ j)].h);
@@ -153,7 +153,7 @@ pub(super) fn garble(delta: Block, zeros: [ZeroLabel; 2], hashes: &Hashes, drawn
     }
 }
 
-/// Evaluates one gate. `hashes`: of A, B, A ⊕ B.
+/// Evaluates one gate. `hashes` has those of A, B, A ⊕ B.
 pub(super) fn evaluate([a, b]: [ActiveLabel; 2], hashes: &[Hash; 3], g: [u64; 3], z: u8) -> ActiveLabel {
     let (a, b) = (a.block(), b.block());
     let (i, j) = (a.lsb(), b.lsb());

@@ -1,5 +1,5 @@
-//! σ(X_L, X_R) = (x X_L, x X_R) in GF(2^64): the linear map under the hash, for the reason that
-//! [`super`] gives.
+//! σ(X_L, X_R) = (x X_L, x X_R) in GF(2^64): the linear map inside the hash. [`super`] gives the
+//! reason for this choice.
 
 use hushwire_simd::Lanes;
 
@@ -12,7 +12,7 @@ const ONE: [u8; 16] = [1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0];
 #[inline(always)]
 pub(super) fn sigma<L: Lanes>(l: L, x: L::V) -> L::V {
     let top = l.shr64::<63>(x);
-    // All ones where the top bit was set.
+    // All ones in words whose top bit was set.
     let reduce = l.add64(l.andnot(top, l.splat(&ONE)), l.splat(&[0xff; 16]));
     l.xor(l.shl64::<1>(x), l.and(reduce, l.splat(&POLYNOMIAL)))
 }

@@ -1,3 +1,6 @@
+//! Tests of three halves: the suite of all schemes, the formulas, every case of a gate, and uniform
+//! tables and control bits.
+
 use super::*;
 use crate::{
     Evaluate, Garble, GateBackend, Scheme, SessionNonce,
@@ -69,7 +72,7 @@ fn all_sixteen_cases_are_exact() {
             exact[k % 16] += usize::from(held.block() == zero.block() ^ gates.delta.and_bit(product));
         }
         assert_eq!(exact, [1000; 16], "{backend:?}");
-        // Sixteen of them as the paper has it, too.
+        // Sixteen gates are also compared with the paper's formulas.
         for (k, zero) in zeros.iter().enumerate().take(16) {
             let held = [gates.held[2 * k], gates.held[2 * k + 1]];
             let [a, b] = held.map(ActiveLabel::block);
@@ -119,8 +122,8 @@ fn one_wrong_bit_gives_another_label() {
 
 #[test]
 fn control_bits_tell_nothing() {
-    // Over (r, r') and the three bits of hashes that the evaluator does not know, what it sees is
-    // every value once.
+    // Over (r, r') and the three bits of hashes that the evaluator does not know, its view takes
+    // every value exactly once.
     for case in 0..16u32 {
         let [a, b, i, j] = [0, 1, 2, 3].map(|k| case >> k & 1 == 1);
         let mut seen = [false; 256];
@@ -140,9 +143,9 @@ fn control_bits_tell_nothing() {
     }
 }
 
-/// χ² of counts against uniform, with d = counts − 1 degrees of freedom: over d + 2 √(d x) + 2x
-/// with probability e^−x at most (Laurent and Massart, Annals of Statistics 2000, lemma 1). x
-/// is 20.
+/// Checks counts against the uniform distribution with χ². With d = counts − 1 degrees of freedom,
+/// χ² exceeds d + 2 √(d x) + 2x with probability at most e^−x (Laurent and Massart, Annals of
+/// Statistics 2000, lemma 1). x is 20.
 fn assert_uniform(counts: &[u32], what: &str) {
     let (total, d) = (f64::from(counts.iter().sum::<u32>()), counts.len() as f64 - 1.0);
     let mean = total / counts.len() as f64;
@@ -154,7 +157,8 @@ fn assert_uniform(counts: &[u32], what: &str) {
 fn what_is_sent_is_uniform_whatever_the_wires_are() {
     let mut gates = Gates::new(Backend::best(), 64_000);
     let (zeros, bytes, bits) = gates.garble();
-    // By permute bits: z; by the evaluator's signals too: (r, r') as it opens them.
+    // `z` counts z by permute bits; `rr` counts the (r, r') that the evaluator opens, also by its
+    // signals.
     let mut z = [[0; 32]; 4];
     let mut rr = [[0; 4]; 16];
     let mut ones = [0; 192];

@@ -1,14 +1,16 @@
-//! The comparison of the parties' terms before they compute.
+//! The comparison of the parties' terms and computations, as BLAKE3 digests, before they compute.
+//! Terms are compared once, in the set-up; the computation is compared before each run. A run that
+//! repeats the last one saves a round trip.
 
 use super::{Terms, job::Job};
 use crate::{GarbleError, Role};
 use hushwire_machine::drive::Talk;
 use hushwire_ot::Context;
 
-/// A hash of what both parties must have alike.
+/// A hash of everything that both parties must have in common.
 pub(super) type Digest = [u8; 32];
 
-/// AGREEMENT: everything that an opening depends on, and who speaks.
+/// AGREEMENT: everything on which an opening depends, and the role of the sender.
 pub(super) fn terms_digest(context: &Context, terms: Terms, role: Role) -> Digest {
     let mut hash = blake3::Hasher::new_derive_key("hushwire yao terms v1");
     hash.update(&context.sid.0);
@@ -20,7 +22,7 @@ pub(super) fn terms_digest(context: &Context, terms: Terms, role: Role) -> Diges
     *hash.finalize().as_bytes()
 }
 
-/// AGREEMENT: everything that a run depends on.
+/// AGREEMENT: everything on which a run depends.
 pub(super) fn run_digest(job: &Job<'_>, terms: Terms) -> Digest {
     let mut hash = blake3::Hasher::new_derive_key("hushwire yao run v1");
     hash.update(&job.program.digest());
@@ -29,7 +31,7 @@ pub(super) fn run_digest(job: &Job<'_>, terms: Terms) -> Digest {
         hash.update(&(name.len() as u64).to_le_bytes());
         hash.update(name.as_bytes());
     }
-    // One byte an input and one an output; how many there are is in the program's digest.
+    // One byte for each input and each output; their numbers are in the program's digest.
     for owner in &job.roles.owners {
         hash.update(&[*owner as u8]);
     }
@@ -39,54 +41,54 @@ pub(super) fn run_digest(job: &Job<'_>, terms: Terms) -> Digest {
     *hash.finalize().as_bytes()
 }
 
-/// Refuses another digest than was expected.
+/// Refuses a digest that differs from the expected one.
 pub(super) fn compare(expected: &Digest, heard: &[u8], what: &'static str) -> Result<(), GarbleError> {
     if heard == expected { Ok(()) } else { Err(mismatch(what)) }
 }
 
-/// The error of parties that are not given the same.
+/// The error for parties with different terms or computations.
 pub(super) const fn mismatch(what: &'static str) -> GarbleError {
     GarbleError::Mismatch { peer: None, what }
 }
 
-/// The terms, in errors of [`compare`].
+/// The name of the terms in errors of [`compare`].
 pub(super) const TERMS: &str =
     "the terms: session, scheme or its revision (its release), OT protocol, or who garbles";
-/// A run, in errors of [`compare`].
+/// The name of a computation in errors of [`compare`].
 pub(super) const COMPUTATION: &str =
     "the computation: circuit, owners of inputs, recipients of outputs, or instances";
 
-/// Bytes of a digest's message.
+/// The number of bytes of a digest's message.
 pub(super) const DIGEST: usize = 32;
 const STEP: &str = "Yao circuit digest";
 
-/// A party's run, and the one before, from which it may follow.
+/// The agreement on the last run, which the next run may repeat.
 #[derive(Default)]
 pub(super) struct Agreed {
     last: Option<Digest>,
-    /// OTs of that run.
+    /// The number of OTs of the last run.
     pub(super) choices: usize,
 }
 
 impl Agreed {
-    /// Whether this is the run before once more: then the evaluator's choices follow its digest at
-    /// once, and the garbler's comes with the tables.
+    /// Whether a run with this digest repeats the last one. If so, the evaluator's choices follow
+    /// its digest at once, and the garbler's digest comes with the tables.
     pub(super) fn repeats(&self, digest: &[u8]) -> bool {
         self.last.is_some_and(|last| last == digest)
     }
 
-    /// Whether no run was before.
+    /// Whether there was no run yet.
     pub(super) fn is_first(&self) -> bool {
         self.last.is_none()
     }
 
-    /// Both have this digest.
+    /// Remembers the digest on which both parties agree.
     pub(super) fn remember(&mut self, digest: Digest, job: &Job<'_>) {
         (self.last, self.choices) = (Some(digest), job.input_wires(Role::Evaluator));
     }
 
-    /// The digests, at this role. Before a run as the one before, the garbler waits until the
-    /// evaluator has done that one.
+    /// Exchanges the digests, in this role. Before a repeated run, the garbler waits until the
+    /// evaluator has finished the last one.
     pub(super) async fn exchange(&self, talk: &Talk, digest: &Digest, role: Role) -> Vec<u8> {
         let own = digest.to_vec();
         match (self.repeats(digest), role) {
@@ -96,7 +98,7 @@ impl Agreed {
         }
     }
 
-    /// The garbler's digest, where the evaluator asked for another run and did not wait.
+    /// Sends the garbler's digest if the evaluator requested a different run and did not wait.
     pub(super) async fn tell(talk: &Talk, digest: &Digest) {
         talk.exchange(STEP, digest.to_vec(), 0).await;
     }

@@ -1,9 +1,9 @@
-//! Bit planes of many instances, and the same bits without gaps.
+//! Conversions between bit planes of many instances and the same bits without gaps.
 
 use hushwire_circuit::planes::plane_bytes;
 use zeroize::Zeroizing;
 
-/// Bits of planes one after the other, with no room between planes.
+/// The bits of planes one after the other, without gaps between planes.
 pub(super) fn tight(planes: &[u8], instances: usize) -> Zeroizing<Vec<u8>> {
     if instances.is_multiple_of(8) {
         return Zeroizing::new(planes.to_vec());
@@ -17,7 +17,7 @@ pub(super) fn tight(planes: &[u8], instances: usize) -> Zeroizing<Vec<u8>> {
         for (k, byte) in plane.iter().enumerate() {
             let byte = if k + 1 == height { byte & last } else { *byte };
             out[at + k] |= byte << by;
-            // What is past the last instance of the last plane is 0.
+            // The bits past the last instance of the last plane are 0.
             if let Some(next) = out.get_mut(at + k + 1).filter(|_| by > 0) {
                 *next |= byte >> (8 - by);
             }
@@ -51,7 +51,7 @@ pub(super) fn loose(bits: &[u8], planes: usize, instances: usize) -> Option<Zero
     Some(out)
 }
 
-/// The bits of a plane's last byte that belong to instances.
+/// A mask of the bits of a plane's last byte that belong to instances.
 fn last_mask(instances: usize) -> u8 {
     0xff >> ((8 - instances % 8) % 8)
 }

@@ -1,29 +1,29 @@
-//! The messages of a run's tables: their lengths follow from the program alone, so that the
-//! evaluator works on one while the garbler makes the next, and neither holds more.
+//! The messages of a run's tables. Their lengths follow from the program alone. The evaluator works
+//! on one message while the garbler makes the next, and neither party holds more.
 
 use super::{Terms, agree::DIGEST, job::Job};
 use crate::{Cursor, Engine, GateBackend, Role, Stretch, Transfer};
 use hushwire_machine::Cost;
 use hushwire_ot::Level;
 
-/// AGREEMENT: the longest message of tables when `sent` bytes were sent. Short ones at first, so
-/// that the evaluator is at work early in a small circuit; long ones in a stream, for which they
-/// are a tenth faster.
+/// AGREEMENT: the length of the longest message of tables after `sent` bytes were sent. Messages
+/// are short at first, so that the evaluator starts early in a small circuit. They are long in a
+/// stream, which makes it a tenth faster.
 const fn longest(sent: u64) -> usize {
     if sent < 1 << 20 { 1 << 16 } else { 1 << 19 }
 }
 
-/// A run's tables, message by message. The last one brings the permute bits of the evaluator's
-/// outputs.
+/// A run's tables, message by message. The last message also has the permute bits of the
+/// evaluator's outputs.
 #[derive(Clone)]
 pub(super) struct Chunks<'p> {
     cursor: Cursor<'p>,
-    /// Bytes of the messages before.
+    /// The number of bytes of the earlier messages.
     pub(super) sent: u64,
-    /// Bytes of tables in this message.
+    /// The number of bytes of tables in this message.
     pub(super) bytes: usize,
     is_last: bool,
-    /// Bytes of permute bits at the end.
+    /// The number of bytes of permute bits at the end.
     permute: usize,
 }
 
@@ -40,12 +40,12 @@ impl<'p> Chunks<'p> {
         (self.bytes, self.is_last) = self.cursor.upcoming(longest(self.sent));
     }
 
-    /// Bytes of this message.
+    /// The number of bytes of this message.
     pub(super) fn len(&self) -> usize {
         self.bytes + if self.is_last { self.permute } else { 0 }
     }
 
-    /// Runs on with this message. After the last one, the permute bits.
+    /// Continues the run with this message. After the last message, returns the permute bits.
     pub(super) fn advance<'t, E: GateBackend>(
         &mut self,
         engine: &mut Engine<E>,
@@ -57,26 +57,26 @@ impl<'p> Chunks<'p> {
         self.is_last.then_some(permute)
     }
 
-    /// Goes on to the next message.
+    /// Moves on to the next message.
     pub(super) fn next(&mut self) {
         self.sent += self.bytes as u64;
         self.plan();
     }
 }
 
-/// All that a run's cost depends on.
+/// Everything on which a run's cost depends.
 pub(super) struct Declared<'p> {
     pub(super) chunks: Chunks<'p>,
     pub(super) job: Job<'p>,
     pub(super) terms: Terms,
-    /// Whether the run before is run again, and whether there was none.
+    /// Whether the run repeats the last one; `is_first` whether there was none.
     pub(super) repeats: bool,
     pub(super) is_first: bool,
     pub(super) role: Role,
 }
 
 impl Declared<'_> {
-    /// Unknown where its OTs draw on what is left of calls before.
+    /// The cost; `None` if the OTs use the rest of earlier calls.
     pub(super) fn cost<T: Transfer>(&self) -> Option<Cost> {
         let Declared { job, role, .. } = self;
         let choices = job.input_wires(Role::Evaluator);

@@ -1,4 +1,4 @@
-//! The parts of a party, and of its run, that are the same in both roles.
+//! The parts of a party, and of its run, that both roles share.
 
 use super::{
     Terms,
@@ -13,15 +13,15 @@ use hushwire_ot::Context;
 use hushwire_prg::{Prg, Seed};
 use zeroize::Zeroizing;
 
-/// Labels drawn at a time.
+/// The number of labels that are drawn at a time.
 const LABELS: usize = 256;
 
-/// The state of a party under one scheme that stays from run to run, its OTs apart.
+/// A party's state under one scheme that lasts from run to run, without its OTs.
 pub(super) struct Kept<E: GateBackend> {
     terms: Terms,
     engine: Engine<E>,
     agreed: Agreed,
-    /// The stream of labels that the evaluator holds for the garbler's inputs, which is public.
+    /// The public stream of the labels that the evaluator holds for the garbler's inputs.
     /// AGREEMENT.
     labels: Prg,
     wires: Zeroizing<Vec<E::Wire>>,
@@ -55,7 +55,7 @@ impl<E: GateBackend> Kept<E> {
     }
 }
 
-/// A run's state, its inputs apart.
+/// A run's state, without its inputs.
 pub(super) struct RunState<'p, E: GateBackend> {
     terms: Terms,
     pub(super) digest: Digest,
@@ -69,30 +69,30 @@ pub(super) struct RunState<'p, E: GateBackend> {
 }
 
 impl<'p, E: GateBackend> RunState<'p, E> {
-    /// All that the run's cost depends on, before it begins.
+    /// Everything on which the run's cost depends, before it begins.
     pub(super) fn declared(&self, role: Role) -> Declared<'p> {
         let (repeats, is_first) = (self.agreed.repeats(&self.digest), self.agreed.is_first());
         Declared { chunks: self.chunks.clone(), job: self.job, terms: self.terms, repeats, is_first, role }
     }
 
-    /// Both parties run the same: keeps its digest, and makes room for its wires.
+    /// Records that both parties run the same: remembers the digest, and makes room for the wires.
     pub(super) fn settle(&mut self) {
         self.agreed.remember(self.digest, &self.job);
-        // Registers that nothing was written to are 0.
+        // Registers that were never written are 0.
         let zero = self.engine.end().constants()[0];
         resize(self.wires, self.job.program.registers() * self.job.instances);
         self.wires.fill(zero);
     }
 
-    /// Wires of the evaluator's inputs, from the results of their OTs in order.
+    /// Sets the wires of the evaluator's inputs from the results of their OTs, in order.
     pub(super) fn transferred(&mut self, wires: impl Iterator<Item = impl FnOnce(&mut E) -> E::Wire>) {
         let (n, end) = (self.job.instances, self.engine.end());
         let places = self.job.inputs(Role::Evaluator).flat_map(|r| r.start * n..r.end * n);
         places.zip(wires).for_each(|(place, wire)| self.wires[place] = wire(end));
     }
 
-    /// Wires of the garbler's inputs, each from its public label: of the instance, for the plane of
-    /// the input's bit.
+    /// Sets the wires of the garbler's inputs. Each comes from its public label, the plane of the
+    /// input's bit, and the instance.
     pub(super) fn draw(&mut self, mut wire: impl FnMut(&mut E, Block, usize, usize) -> E::Wire) {
         let n = self.job.instances;
         let mut labels = [Block::ZERO; LABELS];
@@ -107,7 +107,7 @@ impl<'p, E: GateBackend> RunState<'p, E> {
         }
     }
 
-    /// A bit of each wire of the outputs that a role learns, as planes.
+    /// One bit for each wire of the outputs that a role learns, as planes.
     pub(super) fn bits(&mut self, role: Role, bit: impl Fn(&E, E::Wire) -> u8) -> Zeroizing<Vec<u8>> {
         let end = &*self.engine.end();
         Zeroizing::new(self.job.planes(role, self.wires, |wire| bit(end, wire)))

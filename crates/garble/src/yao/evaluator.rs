@@ -1,4 +1,5 @@
-//! The evaluator's side.
+//! The evaluator's role: it gets its labels by OTs, evaluates tables as they arrive, and sends the
+//! signals of the garbler's outputs.
 
 use super::{
     OUTPUTS, Running, SchemeRole, TABLES, Terms,
@@ -14,11 +15,11 @@ use hushwire_machine::drive::{Buffer, Line, Talk};
 use hushwire_ot::{Context, Receiver, SemiHonest};
 use zeroize::{Zeroize, Zeroizing};
 
-/// The evaluator under one scheme.
+/// The evaluator with one scheme.
 pub(super) struct Evaluates<E: Evaluate> {
     kept: Kept<E>,
     ot: Receiver<SemiHonest>,
-    /// The OTs' choices, and what comes of them.
+    /// The choices of the OTs, and their results.
     choices: Zeroizing<Vec<u8>>,
     received: Zeroizing<Vec<Block>>,
 }
@@ -50,7 +51,7 @@ impl<E: Evaluate + Send + 'static> SchemeRole for Evaluates<E> {
     }
 }
 
-/// A run of the evaluator's; the planes of its outputs.
+/// A run at the evaluator; returns the planes of its outputs.
 async fn evaluate<E: Evaluate>(
     talk: Talk,
     mut run: RunState<'_, E>,
@@ -58,7 +59,7 @@ async fn evaluate<E: Evaluate>(
     ot: &mut Receiver<SemiHonest>,
     received: &mut Zeroizing<Vec<Block>>,
 ) -> Result<Zeroizing<Vec<u8>>, GarbleError> {
-    // Whether the garbler's digest comes before the tables only.
+    // The garbler's digest comes only with the tables in this case.
     let waits = run.agreed.repeats(&run.digest);
     let heard = run.agreed.exchange(&talk, &run.digest, Role::Evaluator).await;
     if !waits {

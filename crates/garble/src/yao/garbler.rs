@@ -1,4 +1,5 @@
-//! The garbler's side.
+//! The garbler's role: it serves the OTs, sends tables message by message, and decodes its outputs
+//! from the evaluator's signals.
 
 use super::{
     OUTPUTS, Running, SchemeRole, TABLES, Terms,
@@ -15,18 +16,18 @@ use hushwire_ot::{Context, SemiHonest, Sender};
 use hushwire_prg::Seed;
 use zeroize::{Zeroize, Zeroizing};
 
-/// The garbler under one scheme.
+/// The garbler with one scheme.
 pub(super) struct Garbles<E: Garble> {
     kept: Kept<E>,
     ot: Sender<SemiHonest>,
-    /// Results of the OTs.
+    /// The results of the OTs.
     sent: Zeroizing<Vec<Sent<E>>>,
 }
 
 type Sent<E> = <<E as Garble>::Transfer as Transfer>::Sent;
 
 impl<E: Garble> Garbles<E> {
-    /// `seed` is the garbling's alone.
+    /// `seed` is used for the garbling alone.
     pub(super) fn new(
         context: &Context,
         terms: Terms,
@@ -53,7 +54,7 @@ impl<E: Garble + Send + 'static> SchemeRole for Garbles<E> {
     }
 }
 
-/// A run of the garbler's; the planes of its outputs.
+/// A run at the garbler; returns the planes of its outputs.
 async fn garble<E: Garble>(
     talk: Talk,
     mut run: RunState<'_, E>,
@@ -68,7 +69,8 @@ async fn garble<E: Garble>(
         Agreed::tell(&talk, &run.digest).await;
         return Err(mismatch(COMPUTATION));
     }
-    // Whoever runs the run before once more chooses before it has heard.
+    // An evaluator that repeats the last run sends its choices before it receives the garbler's
+    // digest.
     let chooses = same || run.agreed.repeats(&heard);
     if same {
         run.settle();

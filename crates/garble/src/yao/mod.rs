@@ -1,34 +1,36 @@
-//! Yao's protocol: two parties compute a circuit, and learn what they agreed to learn, nothing
-//! else.
+//! Yao's protocol: two parties evaluate a circuit, and learn the agreed outputs and nothing else.
 //!
 //! # Functionality
-//! [`YaoParty::run`] evaluates a program on any number of instances at once. Each input is one
-//! party's, each output goes to either party, both, or neither ([`TwoParty`]); inputs and outputs
-//! are bit planes ([`hushwire_circuit::planes`]). The garbler is party 0, the evaluator party 1.
+//! [`YaoParty::run`] evaluates a program on any number of instances at once. Each input belongs to
+//! one party; each output goes to either party, to both, or to neither ([`TwoParty`]). Inputs and
+//! outputs are bit planes ([`hushwire_circuit::planes`]). The garbler is party 0, the evaluator
+//! party 1.
 //!
 //! # Paper
-//! A. Yao (FOCS 1986), as M. Bellare, V. T. Hoang, P. Rogaway (CCS 2012) state it: projective
+//! A. Yao (FOCS 1986), as stated by M. Bellare, V. T. Hoang, P. Rogaway (CCS 2012): projective
 //! garbling, and OT for the evaluator's inputs. Proof for two semi-honest parties: Y. Lindell, B.
 //! Pinkas (J. Cryptology 2009). The garbling is any private [`Scheme`].
 //!
 //! # Deviations
-//! - With free XOR the OTs' Δ is the scheme's: a correlated OT gives the evaluator t = q ⊕ bΔ,
-//!   which is the label of b where q is that of 0, and no message beside the choices moves (ALSZ,
+//! - With free XOR, the Δ of the OTs is that of the scheme. A correlated OT gives the evaluator t =
+//!   q ⊕ bΔ, which is the label of b if q is that of 0. No message but the choices is sent (ALSZ,
 //!   CCS 2013, section 5).
 //! - The garbler's labels are not sent. Both parties draw the label that the evaluator will hold
 //!   from a public stream, and the garbler makes it the label of its bit.
-//! - Constants cost nothing; outputs are opened by permute bits and signals, one bit each way.
+//! - Constants cost nothing. Outputs are opened by permute bits and signals, one bit in each
+//!   direction.
 //!
 //! # Security
-//! Semi-honest parties, κ = 128: the scheme's assumption, and that of semi-honest OT extension
-//! ([`hushwire_ot`]). The hash's start point is drawn by the garbler after the OTs are set up.
-//! Gates are numbered through the life of a party, so that no tweak of the hash serves twice under
-//! one Δ. The evaluator sends signals of the garbler's outputs; permute bits of those never leave
-//! the garbler. Neither party notices a peer that garbles or answers wrongly.
+//! Semi-honest parties, κ = 128, with the assumptions of the scheme and of semi-honest OT extension
+//! ([`hushwire_ot`]). The garbler draws the hash's start point after the OTs are set up. Gates are
+//! numbered through the life of a party, so that no tweak of the hash is used twice with one Δ. The
+//! evaluator sends the signals of the garbler's outputs; the permute bits of those outputs never
+//! leave the garbler. Neither party detects a peer that garbles or answers wrongly.
 //!
 //! # Notation
-//! Δ: the correlation; q, t: what sender and receiver of a correlated OT hold; S: the public start
-//! point; permute bit: the signal of truth value 0; truth value = permute bit ⊕ signal.
+//! Δ: the correlation; q, t: the sender's and the receiver's values of a correlated OT; S: the
+//! public start point; permute bit: the signal of truth value 0; truth value = permute bit ⊕
+//! signal.
 //!
 //! # Rounds and bytes
 //! ```text
@@ -41,16 +43,16 @@
 //!            output bit of the evaluator    ──►
 //!                                          ◄──      a signal for each output bit of the garbler
 //! ```
-//! The digest covers program, roles, instances and terms. Where it is that of the run before, the
-//! evaluator's choices follow at once and the garbler's digest comes with the tables: one round
-//! trip. Where it is new, the choices wait for the garbler's digest, so that both parties hear of a
-//! difference before anything else moves. Tables are [`Format`]'s bytes a gate, in one-way messages
-//! whose lengths follow from the program (`chunks.rs`); they are evaluated while others are made.
-//! Set-up and run are machines: [`Opening`], [`Run`].
+//! The digest covers program, roles, instances and terms. If it equals that of the last run, the
+//! evaluator's choices follow at once, and the garbler's digest comes with the tables: one round
+//! trip. If it is new, the choices wait for the garbler's digest, so that both parties learn of a
+//! difference before anything else is sent. Tables have the bytes of [`Format`] for each gate. They
+//! are sent in one-way messages whose lengths follow from the program (`chunks.rs`), and are
+//! evaluated while later ones are made. Set-up and run are machines: [`Opening`], [`Run`].
 //!
 //! # Constant time
-//! Secret are the inputs, Δ, labels, permute bits, and outputs towards the outside. Which register
-//! a bit is in, and how long a message is, both parties know from the circuit.
+//! Inputs, Δ, labels and permute bits are secret, and outputs are secret from outsiders. Both
+//! parties know from the circuit which register holds a bit, and how long a message is.
 //!
 //! [`Format`]: crate::Format
 
@@ -81,7 +83,7 @@ use hushwire_prg::Seed;
 use job::Job;
 use zeroize::Zeroizing;
 
-/// The terms that both parties agree on before they open. AGREEMENT.
+/// The terms on which both parties agree before they open. AGREEMENT.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Terms {
     /// The scheme of the garbled gates.
@@ -91,16 +93,17 @@ pub struct Terms {
 }
 
 impl Default for Terms {
-    /// MI half gates, and SoftSpoken with trees of 16 leaves: few bytes, and set up within
+    /// MI half gates, and SoftSpoken with trees of 16 leaves: few bytes, and a set-up within
     /// milliseconds.
     fn default() -> Self {
         Terms { scheme: Scheme::default(), ot: Protocol::SoftSpoken4 }
     }
 }
 
-/// One party of Yao's protocol in one session: set up once, it runs any number of programs.
+/// One party of Yao's protocol in one session. It is set up once, and runs any number of programs.
 ///
-/// After an error it is of no use: open another, in a new session or under a context of its own.
+/// It cannot be used after an error: open another party, in a new session or under a context of its
+/// own.
 pub struct YaoParty {
     role: Role,
     side: Box<dyn SchemeRole + Send>,
@@ -110,11 +113,11 @@ pub struct YaoParty {
     process: Process,
 }
 
-/// One role under one scheme.
+/// One role with one scheme.
 trait SchemeRole {
-    /// Begins a job on the planes of this party's inputs.
+    /// Begins a job with the planes of this party's inputs.
     fn begin<'p>(&'p mut self, job: Job<'p>, inputs: &'p [u8], stats: &'p mut Stats) -> Running<'p>;
-    /// The same with batches of another width.
+    /// The same role, with batches of another width.
     fn with_width(self: Box<Self>, width: usize) -> Box<dyn SchemeRole + Send>;
 }
 
@@ -127,8 +130,8 @@ const TABLES: &str = "garbled tables";
 const OUTPUTS: &str = "Yao outputs of the garbler";
 
 impl YaoParty {
-    /// Sets up OTs and the garbling: an [`Opening`] over a channel. `context` is agreed and of no
-    /// other set-up; `seed` is this party's secret randomness for this set-up alone.
+    /// Sets up OTs and the garbling: an [`Opening`] over a channel. `context` is agreed, and no
+    /// other set-up uses it. `seed` is this party's secret randomness for this set-up alone.
     ///
     /// # Errors
     /// The scheme is not private, the peer has other terms, or the channel failed.
@@ -145,7 +148,7 @@ impl YaoParty {
         Ok(YaoParty { driver, ..opening.finish() })
     }
 
-    /// The same, with batches of at most `width` gates. LOCAL: no byte depends on it.
+    /// The same party, with batches of at most `width` gates. LOCAL: no byte depends on the width.
     ///
     /// # Panics
     /// If `width` is 0.
@@ -154,16 +157,17 @@ impl YaoParty {
         YaoParty { side: self.side.with_width(width), ..self }
     }
 
-    /// Runs `program` on as many sets of inputs as the planes have instances: a [`Run`] over a
-    /// channel. `inputs` are the inputs that this party brings, in the circuit's order; gives the
-    /// outputs that it learns, likewise.
+    /// Runs `program` on all instances of the planes: a [`Run`] over a channel. `inputs` are the
+    /// inputs of this party in the circuit's order; the result has the outputs that it learns, in
+    /// the same order.
     ///
     /// # Errors
-    /// The peer runs another program, roles or instances, or the channel failed. After an error
-    /// every later call fails.
+    /// The peer runs another program, other roles or other instances, or the channel failed. After
+    /// an error every later call fails.
     ///
     /// # Panics
-    /// If `roles` are of another program, or `inputs` not as wide as they say (the caller's bug).
+    /// If `roles` belong to another program, or `inputs` do not have their width (the caller's
+    /// bug).
     pub fn run(
         &mut self,
         channel: &mut Channel,
@@ -180,15 +184,15 @@ impl YaoParty {
         Ok(outputs)
     }
 
-    /// The same as a [`Machine`](hushwire_machine::drive::Machine). Until it is finished, every
+    /// Begins a run as a [`Machine`](hushwire_machine::drive::Machine). Until it is finished, every
     /// later call fails.
     ///
     /// # Errors
-    /// A run before failed, or was not finished; this is a fork of the process that opened the
-    /// session.
+    /// An earlier run failed or was not finished, or this process is a fork of the one that opened
+    /// the session.
     ///
     /// # Panics
-    /// As [`YaoParty::run`].
+    /// The same as for [`YaoParty::run`].
     pub fn begin<'p>(
         &'p mut self,
         program: &'p Program,
@@ -212,7 +216,7 @@ impl YaoParty {
         self.role
     }
 
-    /// The party's work so far, over all runs.
+    /// This party's work so far, over all runs.
     #[must_use]
     pub fn stats(&self) -> Stats {
         self.stats
@@ -228,7 +232,7 @@ pub struct Run<'p> {
 }
 
 impl Run<'_> {
-    /// The outputs that this party learns, when there is no round any more.
+    /// The outputs that this party learns, after the last round.
     ///
     /// # Panics
     /// If rounds are left, or one failed (the caller's bug).

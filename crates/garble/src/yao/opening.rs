@@ -1,4 +1,5 @@
-//! The set-up of a party.
+//! The set-up of a party: the comparison of terms, the set-up of OTs, and the start point of the
+//! hash.
 
 use super::{
     SchemeRole, Stats, Terms, YaoParty,
@@ -26,8 +27,8 @@ pub struct Opening {
     process: Process,
 }
 
-/// The side of a family, when both have the same terms, the OTs are set up and the start point is
-/// known.
+/// The role of a family, after both parties have compared their terms, set up the OTs, and
+/// exchanged the start point.
 async fn set_up<F: Family + 'static>(
     talk: Talk,
     role: Role,
@@ -44,8 +45,8 @@ async fn set_up<F: Family + 'static>(
     compare(&terms_digest(&context, terms, other), &heard, TERMS)?;
     let mut ots = open(&context.child("yao inputs", 0), terms.ot, &ot_seed)?;
     talk.run(&mut ots).await?;
-    // The garbler draws the start point when nothing that the evaluator chooses can depend on it
-    // any more.
+    // The garbler draws the start point only when the evaluator can no longer make a choice that
+    // depends on it.
     let start = "Yao start point";
     if role == Role::Garbler {
         let public = SessionNonce(Prg::new(context.backend, &seed, "yao start point").next_block());
@@ -59,7 +60,7 @@ async fn set_up<F: Family + 'static>(
 }
 
 impl Opening {
-    /// As [`YaoParty::open`] says.
+    /// See [`YaoParty::open`].
     ///
     /// # Errors
     /// The scheme is not private.
@@ -86,7 +87,7 @@ impl Opening {
         Opening { role, line, begun: Instant::now(), process: Process::here() }
     }
 
-    /// The party, when there is no round any more.
+    /// The party, after the last round.
     ///
     /// # Panics
     /// If rounds are left, or one failed (the caller's bug).

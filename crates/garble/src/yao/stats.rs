@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 /// Counts of a party since it was opened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
-    /// Runs that ended well.
+    /// Runs that succeeded.
     pub runs: u64,
     /// AND gates, of all instances.
     pub ands: u64,
@@ -17,12 +17,12 @@ pub struct Stats {
     pub batches: Batches,
     /// The time of the set-up, OTs included.
     pub setup: Duration,
-    /// In the last run with tables, how long it took until the first were wanted (garbler) or had
-    /// come (evaluator).
+    /// The time in the last run with tables until the first tables were needed (garbler) or had
+    /// arrived (evaluator).
     pub first_gate: Duration,
 }
 
-/// The record of a run, from its beginning.
+/// The record of a run from its start.
 pub(super) struct Clock<'p> {
     stats: &'p mut Stats,
     begun: Instant,
@@ -33,7 +33,7 @@ impl<'p> Clock<'p> {
         Clock { stats, begun: Instant::now() }
     }
 
-    /// A message of tables is wanted, or has come.
+    /// Records that a message of tables is needed, or has arrived.
     pub(super) fn tables(&mut self, chunks: &Chunks<'_>) {
         if chunks.sent == 0 && chunks.bytes > 0 {
             self.stats.first_gate = self.begun.elapsed();
@@ -41,13 +41,13 @@ impl<'p> Clock<'p> {
         self.stats.table_bytes += chunks.bytes as u64;
     }
 
-    /// The last gate is done; the end of this party has run `batches` in its life.
+    /// Records that the last gate is done; this party's endpoint has run `batches` in its life.
     pub(super) fn done(&mut self, job: &Job<'_>, batches: Batches) {
         self.stats.ands += job.program.ands() * job.instances as u64;
         self.stats.batches = batches;
     }
 
-    /// The run has ended well.
+    /// Records that the run has succeeded.
     pub(super) fn end(&mut self) {
         self.stats.runs += 1;
     }

@@ -1,4 +1,4 @@
-//! A session's randomness and gate numbers, seen from inside.
+//! Tests of a session's randomness and gate numbers, from inside.
 
 use super::*;
 use crate::{
@@ -19,7 +19,7 @@ use std::{
     time::Duration,
 };
 
-/// The arguments that ends were made with, and the numbers of their gates call by call.
+/// The arguments with which endpoints were made, and the numbers of their gates call by call.
 #[derive(Clone, Default)]
 struct Log {
     made: Vec<(Block, Option<[u8; 16]>, Option<Block>)>,
@@ -32,7 +32,7 @@ fn log(note: impl FnOnce(&mut Log)) {
     LOG.with_borrow_mut(note);
 }
 
-/// A family whose ends write down what they do, each in its thread's log.
+/// A family whose endpoints record their calls, each in its thread's log.
 struct Watched<F>(PhantomData<F>);
 
 impl<F: Family> Family for Watched<F> {
@@ -131,22 +131,22 @@ impl<E: Evaluate> Evaluate for Noted<E> {
 
 const IDS: [PartyId; 2] = [PartyId(0), PartyId(1)];
 
-/// Whether it was sent, and its bytes.
+/// Whether the message was sent, and its bytes.
 type Message = (bool, Vec<u8>);
 
-/// The view of one party.
+/// The observations at one party.
 struct Seen {
     log: Log,
-    /// Gates, as [`Log::calls`] has them, so far after each run.
+    /// The number of gates in [`Log::calls`] after each run.
     after: Vec<u64>,
     outputs: Vec<Vec<u8>>,
     /// Hashes of both directions.
     links: [Option<[u8; 32]>; 2],
-    /// Messages of the set-up.
+    /// The messages of the set-up.
     opening: Vec<Message>,
 }
 
-/// Messages in their order.
+/// The messages, in their order.
 #[derive(Clone, Default)]
 struct Messages(Arc<Mutex<Vec<Message>>>);
 
@@ -166,7 +166,7 @@ impl Tap for Messages {
     }
 }
 
-/// Runs a session of four runs, the first three of them alike to the last bit.
+/// Runs a session of four runs, of which the first three are identical.
 fn session<F: Family + 'static>(scheme: Scheme, sid: u8, seeds: [u8; 2]) -> [Seen; 2] {
     let nets = inproc::mesh(&IDS, 1, Duration::from_secs(60)).into_iter().enumerate();
     let party = |i: usize, channel: &mut Channel| {
@@ -211,7 +211,7 @@ fn session<F: Family + 'static>(scheme: Scheme, sid: u8, seeds: [u8; 2]) -> [See
     seen.try_into().ok().expect("two parties")
 }
 
-/// The same under any scheme, with ends that write down what they do.
+/// Runs a session under any scheme, with endpoints that record their calls.
 fn watched(scheme: Scheme, sid: u8, seeds: [u8; 2]) -> [Seen; 2] {
     match scheme {
         Scheme::Prf => session::<Watched<PrfOnly>>(scheme, sid, seeds),
@@ -251,8 +251,7 @@ fn tables_of_a_session_are_those_of_the_formulas() {
 
 #[test]
 fn start_points_seeds_and_correlations_are_of_one_session_each() {
-    // A session's name or the garbler's seed makes them others; the evaluator's seed has no part in
-    // them.
+    // A different session name or garbler's seed changes them; the evaluator's seed does not.
     let sessions = [(1, [2, 3]), (1, [4, 3]), (5, [2, 3])];
     for scheme in Scheme::PRIVATE {
         let (mut starts, mut seeds, mut deltas) = (vec![], vec![], vec![]);
@@ -262,7 +261,7 @@ fn start_points_seeds_and_correlations_are_of_one_session_each() {
             assert_eq!(evaluator.log.made[0].0, start, "{scheme}: both have the same");
             assert_eq!(delta.is_some(), scheme.has_free_xor(), "{scheme}");
             assert!(delta.is_none_or(|delta| delta.lsb() && delta != start), "{scheme}");
-            // Nothing that the evaluator sends to set up the OTs can depend on it.
+            // None of the evaluator's messages in the OT set-up can depend on the start point.
             let (last, before) = garbler.opening.split_last().expect("a set-up has messages");
             assert!(last.0 && last.1 == start.0, "{scheme}: the start point goes last");
             assert!(before.iter().any(|(sent, _)| !sent), "{scheme}: the evaluator has spoken");

@@ -1,4 +1,5 @@
-//! Garbling and Yao's protocol from outside. One program, so that it is linked once.
+//! Tests of garbling and Yao's protocol through the public interface. They are one program, which
+//! is linked once.
 
 mod common;
 mod stream;

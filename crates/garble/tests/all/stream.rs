@@ -1,4 +1,4 @@
-//! Streams of garbled tables from a peer that sends anything at all.
+//! Streams of garbled tables from a peer that sends arbitrary bytes.
 
 use crate::streams::{HEAD, fed, whole};
 use hushwire_testkit::mutated;

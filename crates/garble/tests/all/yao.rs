@@ -1,4 +1,4 @@
-//! Yao's protocol against plain evaluation.
+//! Yao's protocol compared with plain evaluation.
 
 use crate::common::{ROLES, due, inproc_nets, open, parties, random_circuit, run, tcp_nets, terms, values};
 use hushwire_aes::Backend;
@@ -8,7 +8,7 @@ use hushwire_ot::Protocol;
 use hushwire_prg::{Prg, Seed};
 use std::sync::Arc;
 
-/// Every way to share out two inputs and one output.
+/// All assignments of two inputs and one output to the parties.
 fn all_roles(program: &Program) -> Vec<TwoParty> {
     let mut all = vec![];
     for owners in [[0, 1], [1, 0], [0, 0], [1, 1]] {
@@ -27,7 +27,7 @@ fn parties_learn_what_plain_evaluation_gives() {
         let results = parties(inproc_nets(), |role, channel| {
             let mut party = open(role, channel, terms(scheme)).expect("set up");
             let mut outputs = vec![];
-            // Twice each: the second run is one that both parties know already.
+            // Each runs twice: the second run repeats one that both parties know.
             for (i, roles) in all.iter().flat_map(|r| [r, r]).enumerate() {
                 for n in [1, 3, 8, 21] {
                     let values = values(&program, n, i as u8);
@@ -116,19 +116,20 @@ fn registers_that_nothing_was_written_to_are_zero() {
     let (x, y) = (builder.input(4), builder.input(4));
     let both: Vec<Bit> = x.iter().zip(&y).map(|(x, y)| builder.and(*x, *y)).collect();
     let block = Arc::new(Layered::new(&builder.finish(&[both])));
-    // Copy 1 reads an input and registers that are 0; registers 12 to 15 are outputs as they began.
+    // Copy 1 reads an input and registers that are 0; registers 12 to 15 are outputs that are never
+    // written.
     let reads = (0..8).chain([0, 1, 2, 3, 20, 21, 22, 23]).collect();
     let stage = Stage { block, copies: 2, reads, writes: (8..12).chain(16..20).collect() };
     let outputs = vec![8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19];
     let program = Program::new("zeros", vec![4, 4], vec![4, 8], 24, outputs, Arc::new(vec![stage]));
     let roles = TwoParty::new(&program, vec![1, 0], vec![[true, true], [true, false]]);
     for scheme in Scheme::PRIVATE {
-        // The second run finds the first one's wires.
+        // The second run finds the wires of the first.
         compare(terms(scheme), &[(program.clone(), roles.clone(), 3), (program.clone(), roles.clone(), 3)]);
     }
 }
 
-/// A number in hexadecimal, its last digit in the lowest bits, as bytes in that order.
+/// A hexadecimal number as bytes, with its last digits first.
 fn hex(digits: &str) -> Vec<u8> {
     let pairs = digits.as_bytes().chunks(2).rev();
     pairs.map(|d| u8::from_str_radix(core::str::from_utf8(d).expect("digits"), 16).expect("digits")).collect()

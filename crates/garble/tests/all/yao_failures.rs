@@ -1,5 +1,5 @@
-//! Parties that disagree, streams that end early, messages that are changed: typed errors on both
-//! sides, no hang.
+//! Parties that disagree, streams that end early, and messages that are changed give typed errors
+//! at both parties, and no hang.
 
 use crate::common::{
     IDS, ROLES, brought, context, due, inproc_nets, open, parties, run, tcp_nets, terms, values,
@@ -23,7 +23,7 @@ fn peer_of(role: Role) -> PartyId {
     IDS[1 - role as usize]
 }
 
-/// The party that an error is about.
+/// The party that an error blames.
 fn blamed(e: &GarbleError) -> Option<PartyId> {
     match e {
         GarbleError::Mismatch { peer, .. }
@@ -57,7 +57,7 @@ fn terms_that_differ_are_refused_by_both() {
     assert!(errors.iter().all(|e| matches!(e, Some(GarbleError::Mismatch { .. }))), "two sessions");
 }
 
-/// The digest of terms as it was when no scheme had a second revision.
+/// The digest of terms from the time when no scheme had a second revision.
 fn first_terms(terms: Terms, role: Role) -> [u8; 32] {
     let mut hash = blake3::Hasher::new_derive_key("hushwire yao terms v1");
     hash.update(&context().sid.0);
@@ -70,8 +70,8 @@ fn first_terms(terms: Terms, role: Role) -> [u8; 32] {
 
 #[test]
 fn the_first_three_halves_and_these_refuse_each_other() {
-    // Its hash left 64 bits of Δ's security. Schemes with one revision speak with releases before
-    // there were any.
+    // The hash of the first revision left 64 bits of security for Δ. Schemes with one revision are
+    // compatible with earlier releases.
     for scheme in Scheme::PRIVATE {
         let terms = terms(scheme);
         for old in ROLES {
@@ -99,7 +99,7 @@ fn the_first_three_halves_and_these_refuse_each_other() {
     }
 }
 
-/// The set-up of OTs after the terms, when a party opens.
+/// The set-up of OTs after the comparison of terms, when a party opens.
 fn open_ot(role: Role, channel: &mut Channel, terms: Terms) -> Result<(), GarbleError> {
     let (mut driver, seed) = (Driver::new(), Seed::from_bytes([9; 16]));
     let part = context().child("yao inputs", 0);
@@ -133,14 +133,14 @@ fn programs_that_differ_are_refused_by_both() {
         (program.clone(), other_roles(vec![0, 1], [true, false]), 3),
         (program.clone(), roles.clone(), 4),
     ];
-    // The choices that come before the evaluator hears of it are of either kind of OT, or there are
-    // none.
+    // The choices that the evaluator sends before it learns of the difference belong to either kind
+    // of OT, or there are none.
     let (mi, prf) = (terms(Scheme::Mi), terms(Scheme::Prf));
     let ferret = Terms { ot: Protocol::FerretB10, ..mi };
     let none = other_roles(vec![0, 0], [true; 2]);
     let sessions = [(mi, &roles), (prf, &roles), (ferret, &roles), (mi, &none)];
     for (wrong, (terms, roles)) in ROLES.into_iter().flat_map(|r| sessions.map(|s| (r, s))) {
-        // After `before` runs that both agree on.
+        // The difference comes after `before` runs on which both agree.
         for (before, (program_2, roles_2, n_2)) in (0..3).flat_map(|b| cases.iter().map(move |c| (b, c))) {
             let results = parties(inproc_nets(), |role, channel| {
                 let mut party = open(role, channel, terms).expect("set up");
@@ -224,8 +224,8 @@ fn a_peer_that_goes_away_is_named() {
     }
 }
 
-/// Changes message `index` that comes to `victim`, and gives both parties' results; `None` if there
-/// is no such message.
+/// Changes message `index` to `victim`, and returns both parties' results; `None` if there is no
+/// such message.
 fn tampered(victim: Role, index: usize, edit: &Edit) -> Option<[Result<Vec<u8>, GarbleError>; 2]> {
     let tamper = Tamper::new().incoming(index, edit.clone());
     let (hits, tamper) = (tamper.hits(), std::sync::Mutex::new(Some(tamper)));
@@ -270,7 +270,7 @@ fn changed_messages_give_errors_or_results_but_no_panic() {
 
 #[test]
 fn bits_past_the_last_one_are_malformed() {
-    // The last message to the garbler is three signals in a byte.
+    // The last message to the garbler has three signals in a byte.
     let flip = Edit::Xor { offset: 0, mask: vec![0x08] };
     let last = (0..).find(|i| tampered(Role::Garbler, *i, &flip).is_none()).expect("messages end") - 1;
     let results = tampered(Role::Garbler, last, &flip);

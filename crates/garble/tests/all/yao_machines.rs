@@ -1,4 +1,4 @@
-//! Set-up and runs as machines: both parties on one thread, with a cheat for every message.
+//! Set-up and runs as machines: both parties run on one thread, and each message can be changed.
 
 use crate::common::{ROLES, Repeat, brought, context, due, terms, values};
 use hushwire_block::registry;
@@ -11,7 +11,7 @@ use hushwire_machine::drive::{Exchanged, Lockstep, Machine, Place};
 use hushwire_ot::{OtError, Protocol};
 use hushwire_prg::Seed;
 
-/// Changes messages on their way.
+/// A function that changes messages on their way.
 type Edit<'a> = &'a mut dyn FnMut(Place, &mut Vec<u8>);
 
 fn openings(terms: Terms) -> [Opening; 2] {
@@ -53,7 +53,7 @@ fn roles(program: &Program, owners: Vec<usize>, learns: [bool; 2]) -> TwoParty {
 #[test]
 fn parties_on_one_thread_cost_what_they_declare() {
     let named = |name| named::program(name).expect("a circuit of ours");
-    // Several messages of tables, stages, and nothing to garble.
+    // Programs with several messages of tables, with stages, and with nothing to garble.
     let programs =
         [(named("aes128"), 11), (named("sort:5x4"), 9), (Repeat::wide(64, 2, 3), 4), (named("less:7"), 0)];
     for terms in
@@ -69,7 +69,7 @@ fn parties_on_one_thread_cost_what_they_declare() {
                 roles(program, vec![0; program.inputs().len()], [false, true]),
             ];
             let mut first = true;
-            // Each twice: the second time the evaluator's choices follow its digest at once.
+            // Each runs twice: the second time the evaluator's choices follow its digest at once.
             for roles in cases.iter().flat_map(|roles| [roles, roles]) {
                 let (outputs, declared) =
                     run(&mut parties, program, roles, *n, &mut honest).expect("an honest run");
@@ -91,15 +91,15 @@ fn parties_on_one_thread_cost_what_they_declare() {
     }
 }
 
-/// Small enough that every message can be changed, with outputs for both.
+/// A circuit that is small enough to change every message, with outputs for both parties.
 fn less() -> (Program, TwoParty) {
     let program = named::program("less:9").expect("a circuit of ours");
     let roles = roles(&program, vec![0, 1], [true; 2]);
     (program, roles)
 }
 
-/// A whole session whose message `at` is changed: set-up, and `runs` runs. None if there is no such
-/// message.
+/// A whole session in which message `at` is changed: the set-up and `runs` runs. `None` if there is
+/// no such message.
 fn cheated(runs: usize, at: usize, change: &dyn Fn(&mut Vec<u8>)) -> Option<Result<(), GarbleError>> {
     let (mut seen, mut hit) = (0, false);
     let mut edit = |_: Place, message: &mut Vec<u8>| {
@@ -151,11 +151,12 @@ fn messages_of_other_lengths_are_refused() {
 
 #[test]
 fn changed_messages_give_errors_or_results_but_no_panic() {
-    // In a second run an evaluator whose digest was changed talks on until it hears of it: that
-    // needs channels.
+    // In a second run, an evaluator with a changed digest continues until it learns of the
+    // difference, which requires channels.
     let results: Vec<_> = (0..).map_while(|at| cheated(1, at, &|m| m[0] ^= 0x80)).collect();
     let refused = results.iter().filter(|result| result.is_err()).count();
-    // Terms, digests, and bits past the last one; what else is changed may make wrong outputs.
+    // Changes of terms, digests, and bits past the last one are refused; other changes may give
+    // wrong outputs.
     assert!(refused >= 5 && refused < results.len(), "{refused} of {}", results.len());
 }
 
@@ -202,7 +203,7 @@ fn messages_of_tables_are_bounded_and_follow_from_the_program() {
     let bytes = parties[0].stats().table_bytes as usize;
     assert_eq!(bytes, 40 * 8 * 512 * 32);
     let tables = &lengths[1..];
-    // Then permute bits, behind the last of them.
+    // The permute bits follow the last tables.
     assert_eq!(tables.iter().sum::<usize>(), bytes + 8 * 512 / 8 * 2);
     assert!(tables.iter().all(|len| *len <= (512 << 10) + 1024) && tables.len() < 40, "{tables:?}");
 }

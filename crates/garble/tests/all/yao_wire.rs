@@ -1,5 +1,5 @@
-//! The bytes on the wire: those of the file of digests, as many as are declared, and the same
-//! whatever a party computes them with.
+//! The bytes on the wire equal those of the file of digests and the declared costs, whatever a
+//! party computes them with.
 
 use crate::common::{IDS, ROLES, brought, context, inproc_nets, parties, run, terms, values};
 use hushwire_aes::Backend;
@@ -13,7 +13,7 @@ use hushwire_ot::{Context, Functionality, Level, Protocol};
 use hushwire_prg::Seed;
 use hushwire_testkit::{Digests, Trace};
 
-/// Both links' hashes and a party's outputs, with this backend and width at one party.
+/// The hashes of both links and a party's outputs, with this backend and width at one party.
 fn trace(scheme: Scheme, local: Role, backend: Backend, width: usize) -> ([Option<[u8; 32]>; 2], Vec<u8>) {
     let program = named::program("sort:3x4").expect("a circuit of ours");
     let owners = (0..program.inputs().len()).map(|i| i % 2).collect();
@@ -41,7 +41,7 @@ fn trace(scheme: Scheme, local: Role, backend: Backend, width: usize) -> ([Optio
     zero
 }
 
-/// A set-up and two runs.
+/// Runs a set-up and two runs.
 fn session(backend: Backend, terms: Terms) -> Trace {
     let program = named::program("sort:3x4").expect("a circuit of ours");
     let owners = (0..program.inputs().len()).map(|i| i % 2).collect();

@@ -1,5 +1,5 @@
-//! Two parties over channels against plain evaluation: circuits by name and at random, few and many
-//! instances, stages, roles of all kinds, and the declared rounds and bytes.
+//! Two parties over channels compared with plain evaluation: named and random circuits, few and
+//! many instances, stages, all kinds of roles, and the declared rounds and bytes.
 
 use crate::pair::{self, both, both_capped, check, context, own, plain, random_inputs, roles};
 use hushwire_aes::Backend;
@@ -64,7 +64,7 @@ fn an_and_takes_two_bits_and_a_triple_of_31_each_way() {
 
 #[test]
 fn layers_beyond_a_message_are_split() {
-    // Nine ANDs at once, and as many again on the products.
+    // Nine ANDs at once, and nine more on the products.
     let mut g = Builder::new();
     let (a, b) = (g.input(9), g.input(9));
     let first: Vec<_> = a.iter().zip(&b).map(|(a, b)| g.and(*a, *b)).collect();
@@ -77,13 +77,13 @@ fn layers_beyond_a_message_are_split() {
         assert_eq!(cost.rounds, 2 + 2 * messages, "{instances}");
     }
     for instances in [200_000, 130_001] {
-        // Triples are made a call after the other, and none is made in vain.
+        // Triples are made call after call, and all of them are used.
         let count = triples(&program, instances);
         assert!(count > 2 << 20);
         let ots = triples_cost(Protocol::SoftSpoken4, count);
         for (i, reading) in check(Backend::best(), &program, &roles, instances).iter().enumerate() {
             let sent = circuit_cost(&program, &roles, i, instances).bytes_sent + ots.bytes_sent;
-            // An extension has made up to 511 triples more.
+            // An extension may have made up to 511 further triples.
             assert!(reading.bytes_sent().abs_diff(sent) <= 512 * 8, "{instances}");
         }
     }
@@ -152,7 +152,7 @@ fn stages_of_many_copies() {
 #[test]
 fn runs_follow_each_other_in_a_session() {
     let programs = ["less:8", "add:16", "less:8"].map(program);
-    // Queues of a few bytes: nothing relies on what a transport holds.
+    // Queues of a few bytes: nothing relies on the capacity of a transport.
     both_capped(1 << 12, |i, channel| {
         let mut party = pair::open(channel, i, Backend::best()).expect("a set-up");
         for (k, program) in programs.iter().enumerate() {
@@ -185,8 +185,8 @@ fn triples_from_every_extension() {
     }
 }
 
-/// A circuit from raw choices: equal operands, constants, copies, NOT chains and unused wires all
-/// occur.
+/// A circuit from random choices: equal operands, constants, copies, chains of NOT and unused wires
+/// all occur.
 fn random_circuit(inputs: [usize; 2], picks: &[(u8, u32, u32)], outputs: usize) -> Circuit {
     let mut wires = (inputs[0] + inputs[1]) as u32;
     let mut gates = vec![];

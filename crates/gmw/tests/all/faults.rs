@@ -1,4 +1,4 @@
-//! Faults end in typed errors, at both parties and without waiting.
+//! Faults give typed errors at both parties, without a hang.
 
 use crate::pair::{IDS, both, context, open, own, plain, random_inputs, roles};
 use hushwire_aes::Backend;
@@ -74,7 +74,7 @@ fn inputs_of_another_size_are_refused_before_anything_is_sent() {
     });
 }
 
-/// The bytes that one party sent in each exchange, and how many it received.
+/// The bytes that one party sent in each exchange, and the number that it received.
 #[derive(Clone, Default)]
 struct Tape(Arc<Mutex<(Vec<Exchange>, Exchange)>>);
 

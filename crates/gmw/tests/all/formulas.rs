@@ -1,5 +1,5 @@
-//! Messages of whole sessions against the formulas, and triples that serve once: what right outputs
-//! do not show.
+//! Compares the messages of whole sessions with the formulas, and checks that triples are used
+//! once, which right outputs do not show.
 
 use crate::pair::{self, both, random_inputs, roles};
 use hushwire_aes::Backend;
@@ -38,7 +38,7 @@ impl Sent {
     }
 }
 
-/// A session's name and the parties' seeds.
+/// The name of a session and the parties' seeds.
 #[derive(Clone, Copy)]
 struct Of {
     sid: u8,
@@ -54,7 +54,7 @@ impl Of {
     }
 }
 
-/// A program, its instances, and all inputs.
+/// A program, its number of instances, and all inputs.
 type Run = (Program, usize, Planes);
 
 fn run_of(name: &str, instances: usize, seed: u8) -> Run {
@@ -63,14 +63,14 @@ fn run_of(name: &str, instances: usize, seed: u8) -> Run {
     (program, instances, inputs)
 }
 
-/// The same with zeros for inputs.
+/// A run with zeros as inputs.
 fn zeros_of(name: &str, instances: usize) -> Run {
     let program = named::program(name).expect("a circuit of ours");
     let zeros = Planes::zeros(program.input_bits(), instances);
     (program, instances, zeros)
 }
 
-/// The messages of both parties: those that open the session, then those of every run.
+/// The messages of both parties: first those of the set-up, then those of every run.
 fn session(of: Of, runs: &[Run]) -> [Vec<Vec<Vec<u8>>>; 2] {
     let party = |i: usize, channel: &mut Channel| {
         let sent = Sent::default();
@@ -86,12 +86,13 @@ fn session(of: Of, runs: &[Run]) -> [Vec<Vec<Vec<u8>>>; 2] {
         }
         all
     };
-    // Each party has both streams of input shares, which are one where parties draw the same.
+    // Each party has both streams of input shares. The streams are equal if the parties draw the
+    // same.
     let same = of.seeds[0] == of.seeds[1];
     both(|i, channel| if same { registry::silent(|| party(i, channel)) } else { party(i, channel) })
 }
 
-/// The triples of the same session, by OT ends of the test's own.
+/// The triples of the same session, made by OT endpoints of the test's own.
 fn made(of: Of, counts: &[usize]) -> [Vec<BitTriples>; 2] {
     both(|i, channel: &mut Channel| {
         let driver = &mut Driver::new();
@@ -120,19 +121,19 @@ fn bit(bytes: &[u8], k: usize) -> bool {
     bytes[k / 8] >> (k % 8) & 1 == 1
 }
 
-/// Bits to whole bytes.
+/// Packs bits into whole bytes.
 fn packed(bits: impl IntoIterator<Item = bool>) -> Vec<u8> {
     let bits: Vec<bool> = bits.into_iter().collect();
     bits.chunks(8).map(|c| c.iter().rev().fold(0, |byte, bit| byte << 1 | u8::from(*bit))).collect()
 }
 
-/// The messages that a run of one block must have: layer by layer, then the outputs' shares.
-/// `streams` are the parties' shares of inputs, of which party i owns number i.
+/// The messages that a run of one block must have: layer by layer, then the shares of outputs.
+/// `streams` has the streams of input shares, of which party i owns number i.
 fn expected(run: &Run, made: [&BitTriples; 2], streams: &mut [Prg; 2]) -> [Vec<Vec<u8>>; 2] {
     let (program, n, inputs) = run;
     let block: Arc<Layered> = program.stages().stage(0).block;
     assert_eq!((program.stages().len(), program.stages().stage(0).copies), (1, 1), "a flat program");
-    // A share of a bit: instance by instance.
+    // The shares of each bit, instance by instance.
     let mut slots = vec![[vec![false; *n], vec![false; *n]]; block.slots()];
     slots[ONE as usize][0].fill(true);
     assert_eq!(ZERO, 0);
@@ -169,7 +170,7 @@ fn expected(run: &Run, made: [&BitTriples; 2], streams: &mut [Prg; 2]) -> [Vec<V
             |i: usize, share: fn(&BitTriples) -> &Vec<u8>, k: usize| bit(share(made[i]), 8 * used + k);
         let masked = |i: usize, operand: usize, share: fn(&BitTriples) -> &Vec<u8>| -> Vec<bool> {
             let of = |k: usize| k < width && slots[layer.ands[k / n][operand] as usize][i][k % n];
-            // To whole bytes, with what is left of the triples.
+            // Fills up whole bytes with the remaining triples.
             (0..width.next_multiple_of(8)).map(|k| of(k) ^ triple(i, share, k)).collect()
         };
         let d = [0, 1].map(|i| masked(i, 0, |t| &t.a));
@@ -220,13 +221,13 @@ fn messages_are_those_of_the_formulas_run_after_run() {
             assert_eq!(own[0].len(), 32, "the digest comes first");
             let last = &own[own.len() - messages[i].len()..];
             assert!(*last == messages[i], "run {k}: party {i} sends something else");
-            // Runs 0 and 2 are alike.
+            // Runs 0 and 2 are equal.
             assert!((1..=k).all(|j| sent[i][j][0] != own[0]), "run {k}: a digest is a run's");
         }
     }
 }
 
-/// Layers' messages of a run, without the digest and the outputs.
+/// The messages of a run's layers, without the digest and the outputs.
 fn layers<'a>(run: &Run, sent: &'a [Vec<u8>]) -> &'a [Vec<u8>] {
     let end = sent.len() - 1;
     &sent[end - run.0.depth()..end]
@@ -234,8 +235,8 @@ fn layers<'a>(run: &Run, sent: &'a [Vec<u8>]) -> &'a [Vec<u8>] {
 
 #[test]
 fn no_triple_and_no_share_serves_twice() {
-    // Where x and y are zeros, their AND opens a and b of its triple, 128 instances each: no two
-    // blocks are alike.
+    // If x and y are zeros, their AND opens a and b of its triple, for 128 instances each. No two
+    // of these blocks may be equal.
     let sessions = [
         Of { sid: 1, seeds: [1, 2] },
         Of { sid: 2, seeds: [1, 2] },
@@ -252,7 +253,7 @@ fn no_triple_and_no_share_serves_twice() {
             for block in opened.chunks_exact(16) {
                 assert!(seen.insert(block.to_vec()), "session {s}, run {k}: a triple came before");
             }
-            // And what either sends alone tells nothing of its share: it is as fresh.
+            // Each party's message alone reveals nothing about its share: it is masked afresh.
             for block in zero.chunks_exact(16).chain(one.chunks_exact(16)) {
                 assert!(own.insert(block.to_vec()), "session {s}, run {k}: a mask came before");
             }
@@ -265,7 +266,8 @@ fn no_triple_and_no_share_serves_twice() {
 
 #[test]
 fn directions_share_nothing() {
-    // Even of parties that draw the same: each direction has a context and seeds of its own.
+    // This holds even for parties that draw the same values, since each direction has its own
+    // context and seeds.
     let [zero, one] = made(Of { sid: 1, seeds: [7, 7] }, &[1024]);
     for (x, y) in [(&zero[0].a, &one[0].a), (&zero[0].b, &one[0].b), (&zero[0].a, &zero[0].b)] {
         assert_ne!(x, y);
@@ -281,7 +283,7 @@ fn directions_share_nothing() {
 
 #[test]
 fn shares_of_inputs_are_fresh_in_every_run() {
-    // With no ANDs, the peer's share of an input is its output share.
+    // Without ANDs, the peer's share of an input is its share of the output.
     let mut g = hushwire_circuit::Builder::new();
     let (a, b) = (g.input(128), g.input(128));
     let program = Program::flat("both", &g.finish(&[a, b]));

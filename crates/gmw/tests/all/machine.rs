@@ -17,7 +17,7 @@ fn prg(label: &str) -> Prg {
     Prg::new(Backend::best(), &Seed::from_bytes([9; 16]), label)
 }
 
-/// Triples as OTs would have made them.
+/// Triples from a dealer, in the form in which OTs make them.
 fn dealt(count: u64) -> [Stock; 2] {
     ideal::triples(&mut prg("triples"), count).map(|made| {
         let mut stock = Stock::new();
@@ -26,7 +26,7 @@ fn dealt(count: u64) -> [Stock; 2] {
     })
 }
 
-/// Both parties' batches, and the output planes that they should give.
+/// Both parties' batches, and the expected output planes.
 fn batches(backend: Backend, program: &Program, instances: usize) -> ([CircuitBatch<'_>; 2], Planes) {
     let inputs = random_inputs(program, instances, 3);
     let mut shares = [inputs.clone(), Planes::zeros(inputs.width(), instances)];
@@ -90,7 +90,7 @@ fn lanes_run_batches() {
     assert!(sum([a, b]) == expected);
 }
 
-/// A batch of both parties.
+/// The trace of a batch of both parties.
 fn batch(backend: Backend, program: &Program, instances: usize) -> Trace {
     let (mut parties, _) = batches(backend, program, instances);
     let trace = Trace::new();
@@ -98,7 +98,7 @@ fn batch(backend: Backend, program: &Program, instances: usize) -> Trace {
     trace
 }
 
-/// A set-up and two runs over a channel: triples, the digest, inputs and outputs.
+/// The trace of a set-up and two runs over a channel: triples, the digest, inputs and outputs.
 fn session(backend: Backend, program: &Program) -> Trace {
     let (roles, trace) = (roles(program), Trace::new());
     both(|i, channel| {
@@ -124,8 +124,8 @@ fn bytes_on_the_wire_are_those_of_the_file() {
     all.compare();
 }
 
-/// A transport of a caller's own hands on a message that is shorter or longer: it is refused, and
-/// the whole one comes too late.
+/// A caller's own transport passes on a message that is shorter or longer. The message is refused,
+/// and the whole message is refused afterwards as well.
 #[test]
 fn messages_of_other_lengths_end_a_batch() {
     let program = named::program("mul:6").expect("a circuit of ours");

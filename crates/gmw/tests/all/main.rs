@@ -1,4 +1,4 @@
-//! Two parties by GMW from outside. One program, so that it is linked once.
+//! Tests of GMW through the public interface. They are one program, which is linked once.
 
 mod circuits;
 mod faults;

@@ -1,6 +1,7 @@
 //! Writes test vectors for the hardware party of `hdl/`, from runs of three software parties:
 //! `cargo run -p hushwire-hdl --example vectors -- DIR` writes DIR/and_lane.json,
-//! DIR/sequencer.json and the sequencer's microcode beside it. Every call writes the same bytes.
+//! DIR/sequencer.json and the sequencer's microcode in the same directory. Every call writes the
+//! same bytes.
 //!
 //! A number is 32 hexadecimal digits, the most significant first. It has 128 bits, and the wire
 //! carries its 16 bytes in little-endian order. `own` and `next` are a party's two shares, `own`
@@ -16,7 +17,7 @@ use std::{error::Error, fs, path::Path};
 /// The number of bytes of a word.
 const WORD: usize = 16;
 
-/// The number in 16 bytes of the wire.
+/// The number that 16 bytes on the wire encode.
 fn hex(word: &[u8]) -> String {
     let bytes = word.try_into().expect("a word has 16 bytes");
     format!("{:032x}", u128::from_le_bytes(bytes))

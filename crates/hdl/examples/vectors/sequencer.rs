@@ -50,7 +50,7 @@ fn circuit(
         for (i, planes) in ranges(program.inputs()).enumerate() {
             let planes = both.map(|share| &share[planes.clone()]);
             if common.contains(&i) {
-                // All instances have the same bit, so any one will do.
+                // All instances have the same bit, so the first one serves for all.
                 let bits = planes.map(|p| p.chunks_exact(WORD * WORDS).map(|plane| plane[0] & 1 == 1));
                 bits.into_iter().zip(&mut held).for_each(|(bits, held)| held.extend(bits));
             } else {

@@ -31,7 +31,7 @@ impl Tap {
 
 impl Record for Tap {
     fn randomness(&mut self, _layer: usize, mask: &[u8]) {
-        // The layer's factors come next; their places count from here.
+        // The layer's factors come next; their places count from this end.
         self.with(|heard| {
             let end = heard.messages.len() + mask.len();
             heard.x.iter_mut().chain(&mut heard.y).for_each(|share| share.resize(end, 0));

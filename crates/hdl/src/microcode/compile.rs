@@ -3,10 +3,10 @@
 //!
 //! Every wire is a **material** (an input row, a product, or a sum of two materials) and a pending
 //! scalar. An XOR with a common bit or with 1 changes only the pending scalar. A slot holds its
-//! material and a **bias**, a scalar that the LIN adds: the pending scalar that most readers ask
-//! for. ANDs count first, since they cannot add a scalar themselves. If an AND asks for another
-//! scalar, or the material is a row or a product, the AND reads a copy that a LIN of one slot
-//! makes.
+//! material and a **bias**, a scalar that the LIN adds. The bias is the pending scalar that most
+//! readers need; ANDs count first, since they cannot add a scalar themselves. If an AND needs
+//! another scalar, or the material is a row or a product, the AND reads a copy that a LIN of one
+//! slot makes.
 
 use super::schedule::{DataFlow, Lin, Node};
 use super::sums::{ScalarNumber, ScalarTable};
@@ -52,8 +52,8 @@ impl Microcode {
     /// all instances.
     ///
     /// # Errors
-    /// An index in `common` does not exist, or the circuit has too many live bits or sums of common
-    /// bits.
+    /// If an index in `common` does not exist, or the circuit has too many live bits or sums of
+    /// common bits.
     pub fn compile(name: &str, block: &Layered, common: &[usize]) -> Result<Microcode, MicrocodeError> {
         let inputs = block.inputs().len();
         let mut common = common.to_vec();
@@ -180,7 +180,7 @@ impl Graph {
         let mut bias: Vec<ScalarNumber> = vec![0; self.nodes.len()];
         for id in 0..self.nodes.len() {
             let Node::Lin(mut lin) = self.nodes[id] else { continue };
-            // The first of several maxima.
+            // If there are several maxima, the first one is taken.
             let best = self.demands[id].iter().rev().max_by_key(|d| (d.ands, d.others));
             bias[id] = best.map_or(0, |d| d.pending);
             let mut scalar = bias[id];

@@ -10,7 +10,7 @@ pub enum Hazard {
     /// It reads a product that may not have arrived.
     #[error("it reads slot {slot}, whose product may not have arrived before the next sync")]
     Early { slot: u16 },
-    /// It writes a slot that a product still under way will write.
+    /// It writes a slot that a product that has not arrived will write.
     #[error("it writes slot {slot}, into which a product is still to be written before the next sync")]
     Overwritten { slot: u16 },
     /// It reads a slot that nothing has written.

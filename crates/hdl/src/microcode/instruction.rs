@@ -61,7 +61,7 @@ impl Instruction {
     /// The last instruction of every program.
     pub const END: Instruction = Instruction(0);
 
-    /// Slot `to` = the sum of the given slots and a scalar.
+    /// Writes the sum of the given slots and a scalar to slot `to`.
     ///
     /// # Panics
     /// If a slot has more than 13 bits.
@@ -72,20 +72,20 @@ impl Instruction {
         Instruction(op(1) | first | second | u64::from(scalar) << 40 | d(to))
     }
 
-    /// Slot `to` = the product of two slots. Panics if a slot has more than 13 bits.
+    /// Writes the product of two slots to slot `to`. Panics if a slot has more than 13 bits.
     #[must_use]
     pub const fn and(to: u16, first: u16, second: u16) -> Instruction {
         Instruction(op(2) | USE_A | USE_B | a(first) | b(second) | d(to))
     }
 
-    /// Slot `to` = the next row of the input. Panics if the slot has more than 13 bits.
+    /// Writes the next row of the input to slot `to`. Panics if the slot has more than 13 bits.
     #[must_use]
     pub const fn input(to: u16) -> Instruction {
         Instruction(op(3) | d(to))
     }
 
-    /// The next row of the output = a scalar plus the slot `from`, if given. Panics if the slot has
-    /// more than 13 bits.
+    /// Writes a scalar plus the slot `from`, if given, as the next row of the output. Panics if the
+    /// slot has more than 13 bits.
     #[must_use]
     pub fn output(from: Option<u16>, scalar: u16) -> Instruction {
         Instruction(op(4) | from.map_or(0, |slot| USE_A | a(slot)) | u64::from(scalar) << 40)
@@ -133,25 +133,25 @@ impl Instruction {
         }
     }
 
-    /// Whether it waits for all earlier products.
+    /// Whether the instruction waits for all earlier products.
     #[must_use]
     pub const fn sync(self) -> bool {
         self.0 & SYNC != 0
     }
 
-    /// The first slot that it reads.
+    /// The first slot that the instruction reads.
     #[must_use]
     pub const fn a(self) -> Option<u16> {
         if self.0 & USE_A == 0 { None } else { Some((self.0 >> 26 & 0x1fff) as u16) }
     }
 
-    /// The second slot that it reads.
+    /// The second slot that the instruction reads.
     #[must_use]
     pub const fn b(self) -> Option<u16> {
         if self.0 & USE_B == 0 { None } else { Some((self.0 >> 13 & 0x1fff) as u16) }
     }
 
-    /// The slot that it writes.
+    /// The slot that the instruction writes.
     #[must_use]
     pub const fn d(self) -> Option<u16> {
         match self.op() {
@@ -160,7 +160,7 @@ impl Instruction {
         }
     }
 
-    /// The scalar that it adds; 0 adds nothing.
+    /// The scalar that the instruction adds; 0 adds nothing.
     #[must_use]
     pub const fn scalar(self) -> u16 {
         (self.0 >> 40 & 0xffff) as u16

@@ -7,8 +7,8 @@
 //! ```
 //!
 //! Inputs that are the same for all instances (common inputs, such as an expanded key) are not rows
-//! but **scalars**, and so is the constant 1. Sums with scalars, including NOT, cost no instruction
-//! of their own.
+//! but **scalars**, and so is the constant 1. Sums with scalars, including NOT, need no extra
+//! instruction.
 //!
 //! **AGREEMENT.** ANDs have the order of [`hushwire_circuit::Layered`], and a sync begins every
 //! layer but the first, so that a hardware party sends the same bytes as a software party. The
@@ -32,7 +32,7 @@ pub const MAX_SLOTS: usize = 1 << 13;
 /// The number of scalars that an instruction can name, including 0.
 pub const MAX_SCALARS: usize = 1 << 16;
 
-/// A sum of common input bits and possibly 1: the same for all instances.
+/// A sum of common input bits and possibly 1, which is the same for all instances.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Scalar {
     /// Whether 1 is added.
@@ -56,7 +56,7 @@ pub struct Microcode {
     instructions: Vec<Instruction>,
 }
 
-/// The reason why there is no microcode, or why it does not run. Each message ends with a remedy.
+/// The reason why there is no microcode, or why it cannot run. Each message ends with a remedy.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 #[allow(missing_docs, reason = "the messages name the fields")]
@@ -92,7 +92,7 @@ pub enum MicrocodeError {
 }
 
 impl Microcode {
-    /// The circuit's name, for people.
+    /// The circuit's name, for messages.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name

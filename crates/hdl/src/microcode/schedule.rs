@@ -51,7 +51,7 @@ enum ScheduleStep {
     Out(usize),
 }
 
-/// When a layer's sums are made.
+/// The time at which a layer's sums are made.
 #[derive(Clone, Copy)]
 enum SumOrder {
     /// At the first request of an AND or an output.
@@ -83,8 +83,8 @@ impl DataFlow {
         DataFlow { nodes, layer, ands, products, layer_ands, outputs, needed }
     }
 
-    /// The program, its scalars in the order of their first use, and its number of slots. Takes the
-    /// order with the fewest slots.
+    /// The program, its scalars in the order of their first use, and its number of slots. The order
+    /// with the fewest slots is taken.
     pub(super) fn instructions(
         &self,
         sums: &ScalarTable,
@@ -240,7 +240,7 @@ impl DataFlow {
             let slot = free.pop().map_or_else(
                 || {
                     count += 1;
-                    // A larger number is refused before anything reads these.
+                    // A larger number is refused before any code reads these.
                     (count - 1) as u16
                 },
                 |Reverse(slot)| slot,

@@ -25,8 +25,8 @@ use super::{Instruction, MAX_SCALARS, MAX_SLOTS, Microcode, MicrocodeError, Opco
 use std::io::{self, BufRead, Read};
 
 const VERSION: &str = "hushwire microcode v1";
-/// A longer line is refused before it fills the memory; it would list a million layers, or
-/// one scalar's million bits.
+/// Refuses a longer line before it fills the memory. Such a line would list a million layers, or a
+/// million bits of one scalar.
 const MAX_LINE: u64 = 8 << 20;
 
 fn list(numbers: impl IntoIterator<Item = impl std::fmt::Display>) -> String {
@@ -37,7 +37,7 @@ impl Microcode {
     /// Writes the file.
     ///
     /// # Errors
-    /// The error of `out`.
+    /// The error of writing to `out`.
     pub fn write(&self, out: &mut dyn io::Write) -> io::Result<()> {
         let digest: String = self.digest.iter().map(|byte| format!("{byte:02x}")).collect();
         writeln!(out, "// {VERSION}")?;
@@ -59,10 +59,10 @@ impl Microcode {
         self.words().try_for_each(|word| writeln!(out, "{word:016x}"))
     }
 
-    /// Reads a file and checks the whole of it.
+    /// Reads a file and checks all of it.
     ///
     /// # Errors
-    /// [`MicrocodeError::Malformed`] with the line, or the error of `input`.
+    /// [`MicrocodeError::Malformed`] with the line, or the error of reading `input`.
     pub fn read(input: impl BufRead) -> Result<Microcode, MicrocodeError> {
         let mut lines = Lines { input, number: 0 };
         if lines.next()?.as_deref() != Some(&format!("// {VERSION}")) {

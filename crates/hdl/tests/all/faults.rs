@@ -1,4 +1,4 @@
-//! Devices that die, lie, fall silent or do not fit: always a typed error, never a result.
+//! Devices that die, deviate, fall silent or do not fit: the result is always a typed error.
 
 use crate::common::{Case, HELLO, PATIENCE, modelled};
 use hushwire_hdl::{Cause, Device, HdlBatch, HdlError, Hello, model};
@@ -30,7 +30,7 @@ fn frame(kind: u8, context: u8, payload: &[u8]) -> Vec<u8> {
     [&[kind, context, 0, 0][..], &length, payload].concat()
 }
 
-/// Writes bytes; an engine that is gone is no error.
+/// Writes bytes, and ignores an engine that is gone.
 fn say(stream: &mut UnixStream, bytes: &[u8]) {
     let _ = stream.write_all(bytes);
 }
@@ -66,7 +66,7 @@ fn small() -> Case {
     Case::new("less:32", true, HELLO.instances())
 }
 
-/// Runs a batch alone, to its end or its error; the bytes from the right are zeros.
+/// Runs a batch alone, to its end or its error; the bytes from the right neighbour are zeros.
 fn run(batch: &mut HdlBatch) -> (Vec<Vec<u8>>, Result<(), HdlError>) {
     let mut sent: Vec<Vec<u8>> = vec![];
     let ran = loop {
@@ -150,7 +150,7 @@ fn garbage_at_the_start() {
 
 #[test]
 fn a_circuit_that_does_not_fit() {
-    // Several ANDs a layer.
+    // A circuit with several ANDs per layer.
     let case = Case::new("less-fast:32", true, HELLO.instances());
     let widest = case.code.layer_ands().iter().copied().max().unwrap();
     for (hello, what) in [
@@ -253,7 +253,7 @@ fn an_answer_in_pieces_is_whole() {
 fn its_own_words_are_passed_on() {
     let found = answered(frame(b'X', 0, b"slot 9 was read\nbefore it was written"));
     assert_eq!(found, Cause::Reported("slot 9 was read before it was written".into()));
-    // Also if the device ends while many bytes are on their way to it.
+    // The same if the device ends while many bytes are on their way to it.
     let case = Case::new("aes128-expanded-key", true, HELLO.instances());
     let device = scripted(PATIENCE, |stream| {
         say(stream, &frame(b'H', 0, &HELLO.to_bytes()));
@@ -341,7 +341,7 @@ fn a_failure_in_one_context_leaves_no_output_in_another() {
 
 #[test]
 fn a_silent_device_is_given_up() {
-    // Long enough for a device on a busy host to greet.
+    // This is long enough for a device on a busy host to greet.
     let patience = Duration::from_secs(3);
     assert_eq!(cause(scripted(patience, linger)), Cause::Silent(patience));
     let case = small();
@@ -431,7 +431,8 @@ impl Machine for Engine {
 fn nothing_is_sent_after_a_device_has_failed() {
     let case = small();
     let layers: Vec<usize> = case.code.layer_ands().iter().map(|ands| 80 * ands).filter(|n| *n > 0).collect();
-    // It makes the messages of two layers, and fails when it receives the input of the third.
+    // The device makes the messages of two layers, and fails when it receives the input of the
+    // third.
     let made = layers[0] + layers[1];
     let device = scripted(PATIENCE, move |stream| {
         say(stream, &frame(b'H', 0, &HELLO.to_bytes()));

@@ -1,4 +1,5 @@
-//! Hardware parties from outside. One test program, so that it is linked once.
+//! Tests of hardware parties through the public interface. They are one program, so that it is
+//! linked once.
 
 #[path = "../../../circuit/tests/all/common/mod.rs"]
 mod circuits;

@@ -1,4 +1,4 @@
-//! Microcode against the evaluators in the clear, and its file.
+//! Microcode compared with the evaluators in the clear, and its file format.
 
 use crate::circuits::{self, Rng, number, random_circuit};
 use hushwire_circuit::{Circuit, Gate, Layered, eval, named};
@@ -13,7 +13,7 @@ fn chosen(rng: &mut Rng, inputs: usize) -> Vec<usize> {
     (0..inputs).filter(|_| rng.below(2) == 0).collect()
 }
 
-/// The inputs' bits as microcode takes them: the common inputs' bits, and the rows' bits.
+/// The inputs' bits in the form for microcode: the common inputs' bits, and the rows' bits.
 fn split(code: &Microcode, inputs: &[Vec<bool>]) -> [Vec<bool>; 2] {
     let pick = |common: bool| {
         let those = (0..inputs.len()).filter(|i| code.common().contains(i) == common);
@@ -89,7 +89,7 @@ proptest! {
     }
 }
 
-/// Bits of a big-endian number, as AES's wires are.
+/// The bits of a big-endian number, in the order of AES's wires.
 fn hex_bits(hex: &str) -> Vec<bool> {
     let byte = |i: usize| u8::from_str_radix(&hex[2 * i..2 * i + 2], 16).unwrap();
     eval::to_bits(&(0..hex.len() / 2).rev().map(byte).collect::<Vec<u8>>(), 4 * hex.len())
@@ -114,7 +114,7 @@ fn aes_is_that_of_fips_197() {
         let code = Microcode::compile(name, &block, &[0]).unwrap();
         assert_eq!(code.eval(&hex_bits(ROUND_KEYS), &plaintext).unwrap(), ciphertext, "{name}");
         assert_eq!((code.rows_in(), code.rows_out(), code.common_bits()), (128, 128, 1408));
-        // A round key costs no instruction, and the slots fit in 512.
+        // Round keys cost no instruction, and the slots fit into 512.
         let found = code.instructions().iter().filter(|i| i.op() == Opcode::Lin).count();
         assert_eq!((code.ands(), found), (ands, lins), "{name}");
         assert!(code.slots() <= 512, "{name}: {} slots", code.slots());
@@ -139,7 +139,8 @@ fn words_add() {
 
 #[test]
 fn the_program_is_the_same_every_time() {
-    // BLAKE3 of the files. A change alters other parties' files, but not their messages.
+    // The BLAKE3 digests of the files. A change alters other parties' files, but not their
+    // messages.
     let digest = |name: &str, common: &[usize]| {
         let block = Layered::new(&named::make(name).unwrap());
         let code = Microcode::compile(name, &block, common).unwrap();
@@ -203,7 +204,7 @@ fn malformed_files_are_refused_by_line() {
         .chain(["layers", "instructions", "scalar"])
         .enumerate()
     {
-        // A wrong key, a missing line, an early end.
+        // Wrong keys, missing lines, and early ends.
         assert_eq!(with(at + 1, "// else 1"), (at + 2, format!("expected '// {key}'")));
         let found = error(&lines[..=at]);
         assert_eq!(found, (at + 2, format!("the file ends where '// {key}' is expected")));

@@ -11,7 +11,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// A program that greets, then runs `rest`; it writes its process number to `pid` beside it.
+/// Starts a program that greets, then runs `rest`; it writes its process number to `pid` in
+/// `folder`.
 fn start(folder: &Path, rest: &str) -> Device {
     let hello = HELLO.to_bytes();
     let bytes = [&b"H\0\0\0"[..], &(hello.len() as u32).to_le_bytes(), &hello].concat();
@@ -43,7 +44,7 @@ fn gone(folder: &Path, within: Duration) -> bool {
 #[test]
 fn a_process_that_failed_is_ended_even_if_it_is_stopped() {
     let folder = tempfile::tempdir().unwrap();
-    // The answer to the request for statistics is nonsense.
+    // The answer to the request for statistics is invalid.
     let device = start(folder.path(), "head -c 8 <&0 >/dev/null; printf QQQQQQQQ >&0; kill -STOP $$");
     assert!(matches!(device.statistics().err().unwrap().cause, Cause::Protocol(_)));
     assert!(gone(folder.path(), PATIENCE), "its process is still there");

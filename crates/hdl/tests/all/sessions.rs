@@ -113,7 +113,7 @@ fn batches_in_several_contexts_are_under_way_together() {
         let value = open([&shares[0].own, &shares[1].own, &shares[2].own]).unwrap();
         assert!(value == case.plain(b as u32), "batch {b}");
     }
-    // A context can serve again.
+    // A context can be used again.
     assert!(opened(&run(&case, &hardware, 2, 9)) == case.plain(9));
 }
 

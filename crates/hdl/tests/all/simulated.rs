@@ -1,4 +1,4 @@
-//! Simulated hardware, if it has been built, against software: the same shares.
+//! Simulated hardware, if it has been built, compared with software: both give the same shares.
 
 use crate::common::{Case, Party};
 use hushwire_hdl::{Device, ENV, PROGRAM};
@@ -9,15 +9,15 @@ use std::{
     path::PathBuf,
 };
 
-/// `target/hdl/party-sim`, two directories above this test's program, or in the folder that the
-/// variable names.
+/// The path `target/hdl/party-sim`, two directories above this test's program, or `party-sim` in
+/// the folder that the environment variable names.
 fn program() -> Option<PathBuf> {
     let beside = std::env::current_exe().ok().and_then(|exe| Some(exe.ancestors().nth(3)?.join("hdl")));
     let folder = std::env::var_os(ENV).map(PathBuf::from).or(beside)?;
     let program = folder.join(PROGRAM);
     let there = program.is_file();
     if !there {
-        // Written around the test harness, which hides the output of a test that passes.
+        // The message goes around the test harness, which hides the output of a test that passes.
         let _ = writeln!(io::stderr(), "NOT RUN: there is no {}; run hdl/setup", program.display());
     }
     there.then_some(program)

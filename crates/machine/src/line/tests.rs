@@ -1,4 +1,4 @@
-//! Lines as machines, their buffers, and what ends them.
+//! Tests of lines as machines, of their buffers, and of errors that end them.
 
 use super::*;
 use crate::{
@@ -18,8 +18,7 @@ fn sum(mine: u8, rounds: usize) -> Line<'static, u8, NetError> {
     })
 }
 
-/// Says its number `rounds` times on two slots, within another line after a round of that one's
-/// own.
+/// Sends its number `rounds` times on two slots, within another line, after one round of that line.
 fn ring(mine: u8) -> Line<'static, Vec<u8>, NetError> {
     Line::over(2, move |talk| async move {
         let first = talk.exchange_all("first", vec![vec![mine], vec![]], &[1, 0]).await;
@@ -47,7 +46,7 @@ fn machines_run_within_lines_on_every_slot() {
     assert_eq!(all.map(Line::finish), [[1, 1, 1, 2, 2, 2], [2, 2, 2, 0, 0, 0], [0, 0, 0, 1, 1, 1]]);
 }
 
-/// Three rounds of a machine that looks at its own messages again.
+/// Three rounds of a machine that reads its own messages again.
 struct Doubles {
     mine: u8,
     rounds: u8,
@@ -76,7 +75,7 @@ impl Doubles {
 
 gated!([] Doubles, NetError;);
 
-/// A message of its own, then a machine on slot 1, which has another place in each run.
+/// Sends one message, then runs a machine on slot 1, which is at another place in each run.
 fn doubles(mine: u8) -> Line<'static, (u8, Vec<u8>), NetError> {
     Line::over(2, move |talk| async move {
         let mut within = Line::<_, NetError>::new(move |talk| async move {
@@ -96,11 +95,11 @@ fn doubles(mine: u8) -> Line<'static, (u8, Vec<u8>), NetError> {
 fn machines_run_on_one_slot_and_see_their_own_messages() {
     let mut all = [1, 2, 3].map(doubles);
     Lockstep::new().run(&mut all).unwrap_or_else(|e| panic!("{e}"));
-    // Slot 0 hears the right neighbour, slot 1 the left one.
+    // Slot 0 receives from the right neighbour, slot 1 from the left one.
     assert_eq!(all.map(Line::finish), [(17, vec![2; 6]), (16, vec![3; 6]), (15, vec![1; 6])]);
 }
 
-/// A round of messages in buffers, as drivers hand them over.
+/// The test passes a round of messages in buffers, as drivers do.
 #[test]
 fn messages_in_buffers_are_handed_over() {
     let mut both = [1, 2].map(doubles);

@@ -1,9 +1,9 @@
-//! Chou–Orlandi: random OT in two messages, for parties that follow the protocol.
+//! Chou–Orlandi: random OT in two messages, for semi-honest parties.
 //!
 //! Functionality: n OTs; S gets keys (m_{i,0}, m_{i,1}), R has bits b_i and gets m_{i,b_i}.
 //!
 //! Paper: Chou, Orlandi, "The Simplest Protocol for Oblivious Transfer", Latincrypt 2015, figure 1,
-//! without the encryption at the end: the keys are the result.
+//! without the final encryption: the keys are the result.
 //!
 //! ```text
 //! S → R   A = a G
@@ -14,10 +14,10 @@
 //!
 //! Deviations: every hash takes the session's name and i.
 //!
-//! Security: semi-honest; CDH in ristretto255, H a random oracle (BLAKE3 keyed for the session);
-//! κ = 128. It is not UC: no corrupt receiver's choices can be extracted in time.
+//! Security: semi-honest; CDH in ristretto255, H a random oracle (BLAKE3 keyed for the session); κ
+//! = 128. The protocol is not UC: a corrupted receiver's choices cannot be extracted in time.
 //!
-//! Constant time: a, β, b, m and the points that m is the hash of.
+//! Constant time: a, β, b, m and the points that are hashed to m.
 
 use curve25519_dalek::RistrettoPoint;
 use hushwire_block::Block;
@@ -27,10 +27,10 @@ use super::group::{self, Oracle, POINT};
 use super::passive::TwoMessages;
 use crate::Sid;
 
-/// Chou–Orlandi.
+/// The base OTs of Chou and Orlandi.
 pub struct ChouOrlandi;
 
-/// S and T are both A.
+/// Both S and T are A.
 impl TwoMessages for ChouOrlandi {
     const NAME: &'static str = "chou-orlandi";
     const FIRST: &'static str = "base OT point";

@@ -1,10 +1,10 @@
-//! Chou–Orlandi out of sixteen: random OT for parties that follow the protocol, four OTs for one
+//! Chou–Orlandi with 1-out-of-16 OTs: random OT for semi-honest parties, with four OTs for one
 //! multiplication of a point.
 //!
 //! Functionality: n OTs; S gets keys (m_{i,0}, m_{i,1}), R has bits b_i and gets m_{i,b_i}.
 //!
 //! Paper: Chou, Orlandi, "The Simplest Protocol for Oblivious Transfer", Latincrypt 2015, figure 1,
-//! which is 1 out of n; n = 16.
+//! which is 1-out-of-n; here n = 16.
 //!
 //! ```text
 //! S → R   A = a G
@@ -16,22 +16,22 @@
 //! R       m_{4g+l,b} of e_{g,c_g} ⊕ H(g, A, B_g, β_g A)
 //! ```
 //!
-//! Deviations: every hash takes the session's name and g. n is filled up to a multiple of four with
-//! OTs that are thrown away.
+//! Deviations: every hash takes the session's name and g. n is rounded up to a multiple of four
+//! with OTs that are discarded.
 //!
 //! Security: semi-honest; CDH in ristretto255, H a random oracle (BLAKE3 keyed for the session, 512
-//! bits); κ = 128. B_g is uniform whatever c_g is. R knows the point of c_g; with any other, which
-//! is (c_g − c) a A from it, it would have a A, and c_g − c has an inverse. So the keys of other
-//! choices stay under H of a point that nobody asked for. S draws all keys. It is not UC, as
-//! [`super::ChouOrlandi`] is not.
+//! bits); κ = 128. B_g is uniform for every c_g. R knows the point of c_g. The point of any other c
+//! differs from it by (c_g − c) a A, and c_g − c has an inverse, so that knowing both would give a
+//! A. The keys of other choices therefore stay hidden under H of a point that R does not know. S
+//! draws all keys. Like [`super::ChouOrlandi`], the protocol is not UC.
 //!
-//! Notation: a, β scalars; `half` marks halves: batches of encodings come out doubled.
+//! Notation: a, β scalars; `half` marks halves, because the batched encoding doubles its inputs.
 //!
 //! Rounds and bytes: 3 messages; with N = ⌈n / 4⌉: 32, 32 N, 1024 N. Scalar multiplications for
-//! four OTs: R one of a fixed and one of a variable point, S one of a variable point; 16 additions
-//! and encodings beside.
+//! four OTs: R one of a fixed and one of a variable point, S one of a variable point; each also has
+//! 16 additions and encodings.
 //!
-//! Constant time: a, β, b, m and the points that H is of.
+//! Constant time: a, β, b, m and the points that are inputs of H.
 
 use core::iter::zip;
 
@@ -50,13 +50,13 @@ use super::group::{self, Oracle, POINT};
 use super::{BaseProtocol, BaseReceiver, BaseSender, ReceiveBase, SendBase};
 use crate::{Context, OtError, Passive};
 
-/// AGREEMENT: OTs of a group, and its choices.
+/// AGREEMENT: the number of OTs in a group; `CHOICES` is the number of its combined choices.
 const OTS: usize = 4;
 const CHOICES: usize = 1 << OTS;
-/// AGREEMENT: separates the hash from others.
+/// AGREEMENT: the hash's domain, which separates it from others.
 const DOMAIN: &str = "hushwire 2026 ot chou-orlandi16 key v1";
 
-/// Chou–Orlandi out of sixteen.
+/// The base OTs of Chou and Orlandi in groups of four.
 pub struct ChouOrlandi16;
 
 impl BaseProtocol for ChouOrlandi16 {
@@ -95,22 +95,22 @@ impl BaseProtocol for ChouOrlandi16 {
 
 /// The names of the three messages.
 const NAMES: [&str; 3] = ["base OT point", "base OT points", "base OT keys"];
-/// Bytes of a group in the third message.
+/// The number of bytes of a group in the third message.
 const ENTRIES: usize = 16 * OTS * CHOICES;
 
-/// H of a group, as long as its keys.
+/// H of a group, as long as the group's keys.
 fn pad(hash: &Oracle, group: usize, parts: [&[u8; POINT]; 3]) -> Zeroizing<[Block; OTS]> {
     let mut pad = Zeroizing::new([Block::ZERO; OTS]);
     hash.fill(group, parts, hushwire_block::as_bytes_mut(&mut *pad));
     pad
 }
 
-/// [`ChouOrlandi16`]'s sender.
+/// The sender of [`ChouOrlandi16`].
 pub struct Sender16(Line<'static, BaseSender<Passive>, OtError>);
 
 passed_on!([] Sender16, OtError, self => self.0);
 
-/// The line wipes all that it holds.
+/// The line wipes everything that it holds.
 impl ZeroizeOnDrop for Sender16 {}
 
 impl SendBase<Passive> for Sender16 {
@@ -177,12 +177,12 @@ impl Sender {
     }
 }
 
-/// [`ChouOrlandi16`]'s receiver.
+/// The receiver of [`ChouOrlandi16`].
 pub struct Receiver16(Line<'static, BaseReceiver<Passive>, OtError>);
 
 passed_on!([] Receiver16, OtError, self => self.0);
 
-/// The line wipes all that it holds.
+/// The line wipes everything that it holds.
 impl ZeroizeOnDrop for Receiver16 {}
 
 impl ReceiveBase<Passive> for Receiver16 {
@@ -197,7 +197,7 @@ struct Receiver {
     hash: Oracle,
     half_betas: Vec<Scalar>,
     choices: Vec<bool>,
-    /// c of each group.
+    /// The combined choice c of each group.
     groups: Vec<u8>,
     /// A.
     sent: [u8; POINT],
@@ -211,7 +211,7 @@ impl Receiver {
         let a = group::decode(&self.sent, point)?;
         let own = self.points(&a);
         talk.exchange(points, own.as_flattened().to_vec(), 0).await;
-        // After the points were sent: S is at work now.
+        // This comes after the points were sent, so that S works at the same time.
         let secrets = self.secrets(&a);
         let message = talk.exchange(keys, Vec::new(), ENTRIES * self.groups.len()).await;
         let mut keys = self.open(&message, &own, &secrets);
@@ -229,7 +229,7 @@ impl Receiver {
         let made = group::shared(groups.len(), |part| {
             let mut halves = Zeroizing::new(Vec::with_capacity(part.len()));
             for (beta, group) in zip(&betas[part.clone()], &groups[part]) {
-                // Every multiple is read.
+                // Every multiple is read, for constant time.
                 let mut blind = RistrettoPoint::identity();
                 for (c, multiple) in zip(0u8.., &multiples) {
                     blind.conditional_assign(multiple, c.ct_eq(group));
@@ -259,7 +259,7 @@ impl Receiver {
             zip(entries, zip(&self.groups, zip(points, secrets))).enumerate()
         {
             let mut keys = pad(&self.hash, g, [&self.sent, point, secret]);
-            // Every entry is read.
+            // Every entry is read, for constant time.
             for (c, entry) in zip(0u8.., entries) {
                 let is_it = c.ct_eq(group).unwrap_u8() == 1;
                 for (key, block) in zip(keys.iter_mut(), entry) {

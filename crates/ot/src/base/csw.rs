@@ -1,9 +1,9 @@
-//! CSW20: random OT in three messages, for malicious parties, where a corrupt sender may guess
+//! CSW20: random OT in three messages, for malicious parties, where a corrupted sender may guess
 //! choice bits.
 //!
 //! Functionality: n OTs; S gets keys (m_{i,0}, m_{i,1}), R has bits b_i and gets m_{i,b_i}. A
-//! corrupt S chooses its keys, and may guess bits: a wrong guess ends the protocol. A corrupt R
-//! chooses nothing.
+//! corrupted S chooses its keys, and may guess bits; a wrong guess aborts the protocol. A corrupted
+//! R chooses nothing.
 //!
 //! Paper: Canetti, Sarkar, Wang, "Blazing Fast OT for Three-Round UC OT Extension", PKC 2020, the
 //! base OT with selective failure.
@@ -19,30 +19,31 @@
 //!         p_i = H2(i, α_i z), m_i = c_{i,b_i} ⊕ p_i
 //! ```
 //!
-//! R checks Π before it answers, S checks otans' = otans. Every hash takes the session's name.
+//! R checks Π before it answers, and S checks otans' = otans. Every hash takes the session's name.
 //!
-//! Deviations: Π also hashes R's message and z, c and χ, all public, so that no change of any byte
-//! on the way leaves the ends with different keys (the paper leaves c to the channel). A batch of
-//! fewer than [`MIN_BATCH`] OTs, which the proof needs, is filled up with OTs of random bits that
-//! are thrown away. S sends z ahead of the rest of its message, so that R multiplies while S does;
-//! as R says nothing in between, an adversary gains nothing: it could as well look at z first.
+//! Deviations: Π also hashes R's message and z, c and χ, all of which are public. A changed byte in
+//! any message therefore cannot leave the endpoints with different keys (the paper leaves c to the
+//! channel). The proof needs [`MIN_BATCH`] OTs; a smaller batch is filled up with OTs of random
+//! bits that are discarded. S sends z ahead of the rest of its message, so that R and S multiply at
+//! the same time. R sends nothing in between, so that an adversary gains nothing: it could also
+//! look at z first.
 //!
-//! Keys: S draws them and masks them with p, as in the paper, so that the proof covers them as they
-//! are: uniform, and m_{i,1−b_i} independent of all that R sees until it asks H2 for a point that
+//! Keys: S draws them and masks them with p, as in the paper, so that the proof applies directly.
+//! They are uniform, and m_{i,1−b_i} is independent of R's view until R queries H2 at a point that
 //! is hard to find (CDH).
 //!
 //! Security: malicious, static corruption, UC with selective failure; CDH in ristretto255, H1 to H4
 //! observable random oracles (BLAKE3 keyed per domain and session); κ = 128. Each guess of a
-//! corrupt S passes with probability 1/2.
+//! corrupted S passes with probability 1/2.
 //!
-//! Notation: G, T, z, B, ρ points, 32 bytes; α, r scalars; p, c, χ, m, H3's hashes 16 bytes; otans,
-//! Π 32 bytes. `half` marks halves: batches of encodings come out doubled.
+//! Notation: G, T, z, B, ρ points, 32 bytes; α, r scalars; p, c, χ, m and the hashes of H3 16
+//! bytes; otans, Π 32 bytes. `half` marks halves, because the batched encoding doubles its inputs.
 //!
 //! Rounds and bytes: 3 messages; with N = max(n, 80): 32 + 32 N, 32 and 32 + 48 N, 32. Scalar
-//! multiplications per OT: R two of fixed points, S one of a variable point.
+//! multiplications for each OT: R two of fixed points, S one of a variable point.
 //!
-//! Constant time: α, r, b, ρ, p, m, otans. Whether a check fails is public, because it ends the
-//! protocol.
+//! Constant time: α, r, b, ρ, p, m, otans. Whether a check fails is public, because a failure
+//! aborts the protocol.
 
 use core::iter::zip;
 
@@ -61,14 +62,14 @@ use super::group::{self, DIGEST, Oracle, POINT};
 use super::{BaseProtocol, BaseReceiver, BaseSender, ReceiveBase, SendBase};
 use crate::{Check, Context, OtError, SelectiveFailure, Sid};
 
-/// SECURITY: fewer OTs in a batch than this, and otans could be guessed.
+/// SECURITY: the least number of OTs in a batch; with fewer, otans could be guessed.
 pub const MIN_BATCH: usize = 80;
-/// AGREEMENT: bytes of R's seed.
+/// AGREEMENT: the number of bytes of R's seed.
 const SEED: usize = 32;
-/// AGREEMENT: bytes of an OT in S's message: c_{i,0}, c_{i,1}, χ_i.
+/// AGREEMENT: the number of bytes of an OT in S's message: c_{i,0}, c_{i,1}, χ_i.
 const ENTRY: usize = 48;
 
-/// CSW20.
+/// The base OTs of Canetti, Sarkar and Wang.
 pub struct Csw;
 
 impl BaseProtocol for Csw {
@@ -115,7 +116,7 @@ struct Hashes {
     h2: Oracle,
     h3: Oracle,
     h4: Oracle,
-    /// The hash of a party's message that goes into Π.
+    /// The hash of a party's message, an input of Π.
     said: Oracle,
     proof: Oracle,
 }
@@ -148,15 +149,15 @@ impl Hashes {
     }
 }
 
-/// The names of the three messages, of which the second comes in two parts.
+/// The names of the three messages; the second is sent in two parts.
 const NAMES: [&str; 4] = ["base OT points", "base OT point", "base OT keys", "base OT answer"];
 
-/// [`Csw`]'s sender.
+/// The sender of [`Csw`].
 pub struct CswSender(Line<'static, BaseSender<SelectiveFailure>, OtError>);
 
 passed_on!([] CswSender, OtError, self => self.0);
 
-/// The line wipes all that it holds.
+/// The line wipes everything that it holds.
 impl ZeroizeOnDrop for CswSender {}
 
 impl SendBase<SelectiveFailure> for CswSender {
@@ -181,13 +182,13 @@ impl Sender {
         let said = self.hashes.said.digest(&message);
         let (seed, encoded) = message.split_at(SEED);
         let half_t = Zeroizing::new(self.hashes.half_t(seed));
-        // B.
+        // The points B_i.
         let others = group::decode_all(encoded, points)?;
         let mut z = [0; POINT];
         let half_z = RISTRETTO_BASEPOINT_TABLE * &self.half_r;
         group::encode_doubles(&[half_z], core::slice::from_mut(&mut z));
         talk.exchange(point, z.to_vec(), 0).await;
-        // After z was sent.
+        // This comes after z was sent, so that R works at the same time.
         let (message, otans) = self.entries(&others, &half_t, &[said, z]);
         talk.exchange(keys, message, 0).await;
         let theirs = talk.exchange(answer, Vec::new(), DIGEST).await;
@@ -198,7 +199,7 @@ impl Sender {
         Ok(BaseSender::new(core::mem::take(&mut self.keys)))
     }
 
-    /// The rest of the second message, and otans; `said` is the hash of the first message, with z.
+    /// The rest of the second message, and otans; `said` has the hash of the first message, and z.
     fn entries(
         &self,
         points: &[RistrettoPoint],
@@ -223,12 +224,12 @@ impl Sender {
     }
 }
 
-/// [`Csw`]'s receiver.
+/// The receiver of [`Csw`].
 pub struct CswReceiver(Line<'static, BaseReceiver<SelectiveFailure>, OtError>);
 
 passed_on!([] CswReceiver, OtError, self => self.0);
 
-/// The line wipes all that it holds.
+/// The line wipes everything that it holds.
 impl ZeroizeOnDrop for CswReceiver {}
 
 impl ReceiveBase<SelectiveFailure> for CswReceiver {
@@ -276,7 +277,7 @@ impl Receiver {
         message
     }
 
-    /// The masks of the keys, p_{i,b_i}, from z.
+    /// The masks p_{i,b_i} of the keys, computed from z.
     fn masks(&self, z: &[u8; POINT]) -> Result<Zeroizing<Vec<Block>>, OtError> {
         let rhos = group::receiver_secrets(&self.half_alphas, &group::decode(z, "base OT point")?);
         let mut masks = Zeroizing::new(Vec::with_capacity(self.choices.len()));
@@ -284,7 +285,7 @@ impl Receiver {
         Ok(masks)
     }
 
-    /// The keys from the rest of the second message, if its proof holds, and otans'.
+    /// The keys from the rest of the second message, if its proof is right, and otans'.
     fn keys(
         &self,
         message: &[u8],

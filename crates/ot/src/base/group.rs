@@ -1,5 +1,5 @@
-//! The part that the protocols over ristretto255 share: scalars, encodings in batches, hashes of a
-//! session.
+//! The parts that the protocols over ristretto255 share: scalars, batched encodings, and the hashes
+//! of a session.
 
 use core::{iter::zip, ops::Range};
 use std::{sync::LazyLock, thread};
@@ -14,12 +14,12 @@ use zeroize::{Zeroize, Zeroizing};
 
 use crate::{Context, OtError, Sid};
 
-/// Bytes of a point.
+/// The number of bytes of a point.
 pub(super) const POINT: usize = 32;
-/// Bytes of a digest.
+/// The number of bytes of a digest.
 pub(super) const DIGEST: usize = 32;
 
-/// A party's randomness in one session: the same seed in another session gives another stream.
+/// A party's randomness in one session. The same seed gives another stream in another session.
 pub(super) fn randomness(context: &Context, seed: &Seed, label: &str) -> Prg {
     Prg::new(context.backend, &seed.derive(label, &context.sid.0), label)
 }
@@ -33,14 +33,15 @@ pub(super) fn scalar(prg: &mut Prg) -> Scalar {
 
 /// `count` uniform scalars.
 pub(super) fn scalars(prg: &mut Prg, count: usize) -> Vec<Scalar> {
-    // With its capacity from the start: growing would leave copies behind.
+    // The capacity is set from the start, because a vector that grows leaves copies behind.
     let mut all = Vec::with_capacity(count);
     all.extend((0..count).map(|_| scalar(prg)));
     all
 }
 
-/// Writes the encodings of the doubles of `points`: one inversion for all of them, where each
-/// encoding alone takes one. So protocols keep halves: half a scalar, half a point.
+/// Writes the encodings of the doubles of `points`, with one inversion for all of them, where a
+/// single encoding takes one each. For this reason protocols keep halves: half a scalar, half a
+/// point.
 pub(super) fn encode_doubles(points: &[RistrettoPoint], out: &mut [[u8; POINT]]) {
     assert_eq!(points.len(), out.len(), "an encoding for every point");
     let mut encoded = RistrettoPoint::double_and_compress_batch(points);
@@ -50,18 +51,18 @@ pub(super) fn encode_doubles(points: &[RistrettoPoint], out: &mut [[u8; POINT]])
     encoded.zeroize();
 }
 
-/// The encodings, of which [`encode_doubles`] tells; zeroized on drop.
+/// The encodings of [`encode_doubles`]; zeroized on drop.
 pub(super) fn secret_doubles(points: &[RistrettoPoint]) -> Zeroizing<Vec<[u8; POINT]>> {
     let mut out = Zeroizing::new(vec![[0; POINT]; points.len()]);
     encode_doubles(points, &mut out);
     out
 }
 
-/// A point that a peer sent.
+/// Decodes a point that a peer sent.
 ///
 /// # Errors
-/// [`OtError::Malformed`] where the bytes are no canonical encoding, or that of the identity. There
-/// are no points of low order to reject: the group has prime order.
+/// [`OtError::Malformed`] if the bytes are not a canonical encoding, or encode the identity. There
+/// are no points of low order to reject, since the group has prime order.
 pub(super) fn decode(bytes: &[u8; POINT], message: &'static str) -> Result<RistrettoPoint, OtError> {
     let point = CompressedRistretto(*bytes)
         .decompress()
@@ -72,13 +73,13 @@ pub(super) fn decode(bytes: &[u8; POINT], message: &'static str) -> Result<Ristr
     Ok(point)
 }
 
-/// `half`, and `half_t` to it where `bit`; no branch on `bit`.
+/// `half`, plus `half_t` if `bit` is set; without a branch on `bit`.
 pub(super) fn blind(half: RistrettoPoint, half_t: &RistrettoPoint, bit: bool) -> RistrettoPoint {
     let bit = Choice::from(u8::from(bit));
     half + RistrettoPoint::conditional_select(&RistrettoPoint::identity(), half_t, bit)
 }
 
-/// Writes R's points, of which `blind` makes each from half of β_i G.
+/// Writes R's points; `blind` makes each from half of β_i G.
 pub(super) fn blinded(
     half_betas: &[Scalar],
     choices: &[bool],
@@ -95,7 +96,8 @@ pub(super) fn blinded(
     out.copy_from_slice(&all);
 }
 
-/// For each of R's points P, the encodings of s P and of what `other` makes of it and s T.
+/// For each of R's points P: the encodings of s P, and of the point that `other` computes from s P
+/// and s T.
 pub(super) fn sender_secrets(
     points: &[RistrettoPoint],
     half_s: &Scalar,
@@ -126,14 +128,13 @@ pub(super) fn receiver_secrets(half_betas: &[Scalar], s: &RistrettoPoint) -> Zer
     })
 }
 
-/// LOCAL: OTs from which on a thread more is less than their share of the multiplications.
+/// LOCAL: the least number of OTs for which a further thread is worth starting.
 const SHARE: usize = 16;
-/// LOCAL: threads at most, this one among them.
+/// LOCAL: the largest number of threads, including the current one.
 const THREADS: usize = 4;
 
-/// The encodings that `work` makes of every part of 0 .. `count`, in order: parts are made at the
-/// same time where there are processors for them. While one party multiplies the other one waits
-/// for it.
+/// The encodings that `work` makes of every part of 0 .. `count`, in order. Parts run at the same
+/// time if there are processors for them, because the other party waits while one multiplies.
 pub(super) fn shared(
     count: usize,
     work: impl Fn(Range<usize>) -> Zeroizing<Vec<[u8; POINT]>> + Sync,
@@ -157,11 +158,11 @@ pub(super) fn shared(
             .collect();
         let each = first.len();
         let first = work(first);
-        // With its capacity from the start: growing would leave copies behind.
+        // The capacity is set from the start, because a vector that grows leaves copies behind.
         let mut all = Zeroizing::new(Vec::with_capacity(first.len().checked_div(each).unwrap_or(0) * count));
         all.extend_from_slice(&first);
         for (part, thread) in others {
-            // A thread that the system did not give leaves its part to this one.
+            // If the system provides no thread, the current one does that part.
             let made = thread.and_then(|thread| thread.join().ok()).unwrap_or_else(|| work(part));
             all.extend_from_slice(&made);
         }
@@ -169,7 +170,7 @@ pub(super) fn shared(
     })
 }
 
-/// The points of a message.
+/// Decodes the points of a message.
 ///
 /// # Errors
 /// As [`decode`].
@@ -182,8 +183,7 @@ pub(super) fn decode_all(points: &[u8], message: &'static str) -> Result<Vec<Ris
 pub(super) struct Oracle([u8; 32]);
 
 impl Oracle {
-    /// BLAKE3, keyed with what its key derivation makes of the session's name in the context
-    /// `domain`.
+    /// BLAKE3, keyed by its key derivation with the context `domain` and the session's name.
     pub(super) fn new(domain: &str, sid: &Sid) -> Self {
         Oracle(blake3::derive_key(domain, &sid.0))
     }
@@ -193,7 +193,7 @@ impl Oracle {
         *blake3::keyed_hash(&self.0, message).as_bytes()
     }
 
-    /// The hash of `parts` in OT `index`, 128 bits. The parts of a domain always have the same
+    /// The 128-bit hash of `parts` in OT `index`. The parts of a domain always have the same
     /// lengths.
     pub(super) fn block<const N: usize>(&self, index: usize, parts: [&[u8]; N]) -> Block {
         let mut input = Zeroizing::new([0; 8 + 3 * POINT]);

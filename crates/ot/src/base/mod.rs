@@ -1,7 +1,7 @@
-//! Base OTs: random OTs from public-key cryptography, a few at a time.
+//! Base OTs: a few random OTs from public-key cryptography.
 //!
 //! Functionality: n OTs; the sender gets keys (m_{i,0}, m_{i,1}), 128 bits each, the receiver has
-//! bits b_i and gets m_{i,b_i}. Keys are random where the sender is honest.
+//! bits b_i and gets m_{i,b_i}. Keys are random if the sender is honest.
 //!
 //! | protocol | messages | bytes from the receiver, from the sender | source |
 //! |---|---|---|---|
@@ -10,14 +10,13 @@
 //! | [`ChouOrlandi16`] | 3 | 8 n, 32 + 256 n | the same, out of sixteen |
 //! | [`Csw`] | 3 | 64 + 32 N, 64 + 48 N, N = max(n, 80) | Canetti–Sarkar–Wang, PKC 2020 |
 //!
-//! The first three withstand semi-honest parties, and [`Csw`] malicious ones, with selective
-//! failure.
-//! **Deviations.** Hashes of the first two take session and i. [`ChouOrlandi16`] makes four OTs of
-//! one, whose keys the sender draws. In [`Csw`] Π binds both messages, short batches are filled up,
-//! and z goes ahead of the rest.
+//! The first three are secure against semi-honest parties, and [`Csw`] against malicious ones, with
+//! selective failure. **Deviations.** The hashes of the first two take the session's name and i.
+//! [`ChouOrlandi16`] makes four OTs of one 1-out-of-16 OT, whose keys the sender draws. In [`Csw`],
+//! Π binds both messages, short batches are filled up, and z is sent ahead of the rest.
 //!
-//! Levels are types: an extension asks for base OTs that are strong enough, and nothing makes weak
-//! ones strong.
+//! Security levels are types: an extension requires base OTs that are strong enough, and no
+//! conversion makes weak ones strong.
 //!
 //! ```compile_fail
 //! use hushwire_ot::{Passive, SelectiveFailure, base::BaseSender};
@@ -26,7 +25,7 @@
 //! }
 //! ```
 //!
-//! while the other way round is fine:
+//! while the converse compiles:
 //!
 //! ```
 //! use hushwire_ot::{Passive, SelectiveFailure, base::BaseSender};
@@ -35,11 +34,11 @@
 //! }
 //! ```
 //!
-//! Security: random oracles are BLAKE3, keyed per domain and session; κ = 128. Group: ristretto255,
-//! of prime order, so that there are no low-order points to reject.
+//! Security: random oracles are BLAKE3, keyed for each domain and session; κ = 128. The group is
+//! ristretto255, which has prime order, so that there are no points of low order to reject.
 //!
-//! Constant time: scalars, choice bits, keys and what leads to them. curve25519-dalek multiplies
-//! variable points with AVX2 where the CPU has it.
+//! Constant time: scalars, choice bits, keys and the values from which they are computed.
+//! curve25519-dalek multiplies variable points with AVX2 if the CPU has it.
 
 mod chou_orlandi;
 mod chou_orlandi16;
@@ -64,7 +63,7 @@ pub use passive::{PassiveReceiver, PassiveSender};
 
 use crate::{AtLeast, BaseSecurity, Context, Machine, OtError};
 
-/// The sender's end of random OTs: two keys each.
+/// The sender's endpoint of random OTs: two keys for each OT.
 #[derive(Zeroize, ZeroizeOnDrop)]
 pub struct BaseSender<B> {
     keys: Vec<[Block; 2]>,
@@ -72,7 +71,7 @@ pub struct BaseSender<B> {
     level: PhantomData<B>,
 }
 
-/// The receiver's end of random OTs: a choice bit and the key it names.
+/// The receiver's endpoint of random OTs: a choice bit and the key that it selects, for each OT.
 #[derive(Zeroize, ZeroizeOnDrop)]
 pub struct BaseReceiver<B> {
     choices: Vec<bool>,
@@ -82,7 +81,7 @@ pub struct BaseReceiver<B> {
 }
 
 impl<B: BaseSecurity> BaseSender<B> {
-    /// Only base OT protocols of level `B` call this.
+    /// Only base OT protocols of level `B` may call this.
     pub(crate) fn new(keys: Vec<[Block; 2]>) -> Self {
         Self { keys, level: PhantomData }
     }
@@ -93,7 +92,7 @@ impl<B: BaseSecurity> BaseSender<B> {
         &self.keys
     }
 
-    /// The same OTs where less is asked for.
+    /// The same OTs as OTs of a weaker level.
     #[must_use]
     pub fn weaken<W: BaseSecurity>(mut self) -> BaseSender<W>
     where
@@ -104,7 +103,7 @@ impl<B: BaseSecurity> BaseSender<B> {
 }
 
 impl<B: BaseSecurity> BaseReceiver<B> {
-    /// Only base OT protocols of level `B` call this.
+    /// Only base OT protocols of level `B` may call this.
     pub(crate) fn new(choices: Vec<bool>, keys: Vec<Block>) -> Self {
         assert_eq!(choices.len(), keys.len(), "a key for every choice");
         Self { choices, keys, level: PhantomData }
@@ -116,13 +115,13 @@ impl<B: BaseSecurity> BaseReceiver<B> {
         &self.choices
     }
 
-    /// The key of OT `i` that choice `i` names; secret.
+    /// The keys of the OTs, selected by the choice bits; secret.
     #[must_use]
     pub fn keys(&self) -> &[Block] {
         &self.keys
     }
 
-    /// The same OTs where less is asked for.
+    /// The same OTs as OTs of a weaker level.
     #[must_use]
     pub fn weaken<W: BaseSecurity>(mut self) -> BaseReceiver<W>
     where
@@ -134,23 +133,24 @@ impl<B: BaseSecurity> BaseReceiver<B> {
 
 /// The sender of a base OT protocol of level `B`.
 pub trait SendBase<B: BaseSecurity>: Machine<Error = OtError> + Send {
-    /// The OTs, when there is no tick any more.
+    /// The OTs, after the last round.
     ///
     /// # Panics
-    /// If ticks are left (the caller's bug).
+    /// If rounds are left (the caller's bug).
     fn finish(self) -> BaseSender<B>;
 }
 
 /// The receiver of a base OT protocol of level `B`.
 pub trait ReceiveBase<B: BaseSecurity>: Machine<Error = OtError> + Send {
-    /// The OTs, when there is no tick any more.
+    /// The OTs, after the last round.
     ///
     /// # Panics
-    /// If ticks are left (the caller's bug).
+    /// If rounds are left (the caller's bug).
     fn finish(self) -> BaseReceiver<B>;
 }
 
-/// A base OT protocol, as a type, so that an extension can ask for one that is strong enough.
+/// A base OT protocol, as a type, so that an extension can require a protocol that is strong
+/// enough.
 pub trait BaseProtocol: Send + 'static {
     /// The adversary that it withstands.
     type Level: BaseSecurity;
@@ -159,12 +159,12 @@ pub trait BaseProtocol: Send + 'static {
     /// The receiver's machine.
     type Receiver: ReceiveBase<Self::Level>;
 
-    /// As users write it: lower case.
+    /// The name that users write, in lower case.
     const NAME: &'static str;
 
-    /// The end that gets both keys of `count` OTs. `seed` is this party's secret randomness.
+    /// The endpoint that gets both keys of `count` OTs. `seed` is this party's secret randomness.
     fn sender(context: &Context, count: usize, seed: &Seed) -> Self::Sender;
 
-    /// The end that gets the keys that `choices` name.
+    /// The endpoint that gets the keys that `choices` select.
     fn receiver(context: &Context, choices: Vec<bool>, seed: &Seed) -> Self::Receiver;
 }

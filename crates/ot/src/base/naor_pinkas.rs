@@ -1,9 +1,9 @@
-//! Naor–Pinkas: random OT in two messages, for parties that follow the protocol.
+//! Naor–Pinkas: random OT in two messages, for semi-honest parties.
 //!
 //! Functionality: n OTs; S gets keys (m_{i,0}, m_{i,1}), R has bits b_i and gets m_{i,b_i}.
 //!
 //! Paper: Naor, Pinkas, "Efficient Oblivious Transfer Protocols", SODA 2001, with one r and one C
-//! for all OTs and without the encryption at the end: the keys are the result.
+//! for all OTs, and without the final encryption: the keys are the result.
 //!
 //! ```text
 //! S → R   C of unknown discrete logarithm, R = r G
@@ -12,13 +12,13 @@
 //! R       m_{i,b_i} = H(i, b_i, R, k_i R)
 //! ```
 //!
-//! Deviations: every hash takes the session's name and i. S makes C by hashing to the group; it
-//! does not prove that.
+//! Deviations: every hash takes the session's name and i. S makes C by hashing to the group, and
+//! does not prove this.
 //!
 //! Security: semi-honest; CDH in ristretto255, H a random oracle (BLAKE3 keyed for the session);
 //! κ = 128.
 //!
-//! Constant time: r, k, b, m and the points that m is the hash of.
+//! Constant time: r, k, b, m and the points that are hashed to m.
 
 use curve25519_dalek::RistrettoPoint;
 use hushwire_block::Block;
@@ -29,10 +29,10 @@ use super::group::{Oracle, POINT};
 use super::passive::TwoMessages;
 use crate::Sid;
 
-/// Naor–Pinkas.
+/// The base OTs of Naor and Pinkas.
 pub struct NaorPinkas;
 
-/// S is R, T is C, β is k.
+/// The trait's S is R, its T is C, and its β is k.
 impl TwoMessages for NaorPinkas {
     const NAME: &'static str = "naor-pinkas";
     const FIRST: &'static str = "base OT parameters";

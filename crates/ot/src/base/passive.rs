@@ -1,4 +1,4 @@
-//! Both parties of the protocols of two messages, for parties that follow them.
+//! Both parties of the two-message protocols for semi-honest parties.
 //!
 //! ```text
 //! S → R   S = s G, and T where it is another point
@@ -7,9 +7,9 @@
 //! R       m_{i,b_i} of β_i S
 //! ```
 //!
-//! Rounds and bytes: 2 messages; 32 or 64, 32 n. Scalar multiplications per OT: R two of fixed
-//! points, S one of a variable point. Notation: s, β scalars; `half` marks halves: batches of
-//! encodings come out doubled.
+//! Rounds and bytes: 2 messages; 32 or 64, 32 n. Scalar multiplications for each OT: R two of fixed
+//! points, S one of a variable point. Notation: s, β scalars; `half` marks halves, because the
+//! batched encoding doubles its inputs.
 
 use core::{iter::zip, marker::PhantomData};
 
@@ -27,22 +27,22 @@ use super::group::{self, Oracle, POINT};
 use super::{BaseProtocol, BaseReceiver, BaseSender, ReceiveBase, SendBase};
 use crate::{Context, OtError, Passive, Sid};
 
-/// The part in which such protocols differ.
+/// The parts in which these protocols differ.
 pub(super) trait TwoMessages: Send + 'static {
-    /// As users write it.
+    /// The name that users write.
     const NAME: &'static str;
     /// The name of the first message.
     const FIRST: &'static str;
-    /// Points of the first message, of which the first is T and the last S.
+    /// The number of points in the first message; the first is T, and the last S.
     const POINTS: usize;
 
-    /// Half of T, where it is another point than S.
+    /// Half of T, if it differs from S.
     fn half_t(prg: &mut Prg, sid: &Sid) -> Option<RistrettoPoint>;
 
-    /// Half of P_i, from half of β_i G and of T, in constant time.
+    /// Half of P_i, computed in constant time from half of β_i G and half of T.
     fn blind(half: RistrettoPoint, half_t: &RistrettoPoint, choice: bool) -> RistrettoPoint;
 
-    /// The point that m_{i,1} is the hash of, from half of s P_i and of s T: a half as well.
+    /// Half of the point that is hashed to m_{i,1}, computed from half of s P_i and half of s T.
     fn other(half: &RistrettoPoint, half_st: &RistrettoPoint) -> RistrettoPoint;
 
     /// m_{i,j}, from S, P_i and the secret point.
@@ -97,7 +97,7 @@ pub struct PassiveSender<P>(Line<'static, BaseSender<Passive>, OtError>, Phantom
 
 passed_on!([P: TwoMessages] PassiveSender<P>, OtError, self => self.0);
 
-/// The line wipes all that it holds.
+/// The line wipes everything that it holds.
 impl<P> ZeroizeOnDrop for PassiveSender<P> {}
 
 async fn send<P: TwoMessages>(
@@ -134,7 +134,7 @@ pub struct PassiveReceiver<P>(Line<'static, BaseReceiver<Passive>, OtError>, Pha
 
 passed_on!([P: TwoMessages] PassiveReceiver<P>, OtError, self => self.0);
 
-/// The line wipes all that it holds.
+/// The line wipes everything that it holds.
 impl<P> ZeroizeOnDrop for PassiveReceiver<P> {}
 
 async fn receive<P: TwoMessages>(
@@ -152,7 +152,7 @@ async fn receive<P: TwoMessages>(
     group::blinded(&secrets.half_betas, &secrets.choices, blind, &mut points);
     talk.exchange("base OT points", points.as_flattened().to_vec(), 0).await;
 
-    // After the points were sent: S is at work now.
+    // This comes after the points were sent, so that S works at the same time.
     let rhos = group::receiver_secrets(&secrets.half_betas, &s);
     let mut keys = Zeroizing::new(Vec::with_capacity(rhos.len()));
     for (i, (choice, (point, rho))) in zip(&secrets.choices, zip(&points, &*rhos)).enumerate() {

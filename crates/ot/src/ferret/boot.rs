@@ -1,4 +1,5 @@
-//! Set-up: row-based COTs make one round of the small set, which makes the base of the wanted set.
+//! The set-up of Ferret: row-based COTs make one round of the small set, and this round makes the
+//! base of the requested set.
 
 use hushwire_machine::{
     drive::{Line, Talk},
@@ -13,18 +14,18 @@ use super::tree::{SpcotEnd, SpcotReceiver, SpcotSender};
 use crate::pipeline::SEGMENT;
 use crate::{Context, Extension, Level, OtError, Role, Security, steps::Steps};
 
-/// Trees of one message of the small set: long enough that messages cost little, short enough that
-/// both parties work at once. AGREEMENT.
+/// The number of trees in one message of the small set. Messages are long enough to cost little,
+/// and short enough that both parties work at the same time. AGREEMENT.
 const BURST: usize = 64;
 
-/// The set-up of one end; see [`super::SenderBoot`] and [`super::ReceiverBoot`].
+/// The set-up of one endpoint; see [`super::SenderBoot`] and [`super::ReceiverBoot`].
 pub struct Boot<S: Security, E>(Line<'static, Ferret<S, E>, OtError>);
 
 passed_on!([S: Security, E] Boot<S, E>, OtError, self => self.0);
 
 impl<S: Security> Boot<S, SpcotSender> {
-    /// The sender's set-up for `set`, from the sender's end of a row-based extension, whose Δ it
-    /// keeps. `seed` is this party's secret randomness.
+    /// The sender's set-up for `set`, from the sender's endpoint of a row-based extension, whose Δ
+    /// it keeps. `seed` is this party's secret randomness.
     ///
     /// # Panics
     /// If `rows` is not a sender.
@@ -38,8 +39,8 @@ impl<S: Security> Boot<S, SpcotSender> {
 }
 
 impl<S: Security> Boot<S, SpcotReceiver> {
-    /// The receiver's set-up for `set`, from the receiver's end of a row-based extension; it needs
-    /// no randomness of its own, for its choices come from there.
+    /// The receiver's set-up for `set`, from the receiver's endpoint of a row-based extension. It
+    /// needs no randomness of its own, since its choices come from the extension.
     ///
     /// # Panics
     /// If `rows` is not a receiver.
@@ -50,7 +51,7 @@ impl<S: Security> Boot<S, SpcotReceiver> {
 }
 
 impl<S: Security, E: SpcotEnd + 'static> Boot<S, E> {
-    /// `ends` are for the small set, and for the wanted one.
+    /// `ends` has the endpoint for the small set, and the one for the requested set.
     fn begin(context: &Context, set: Set, rows: Box<dyn Extension<S>>, ends: [E; 2]) -> Self {
         assert_eq!(rows.role(), E::ROLE, "an end stands on the same end");
         let context = *context;
@@ -59,7 +60,7 @@ impl<S: Security, E: SpcotEnd + 'static> Boot<S, E> {
 }
 
 impl<S: Security, E> Boot<S, E> {
-    /// The extension, when there is no tick any more.
+    /// The extension, after the last round of messages.
     ///
     /// # Panics
     /// If ticks are left (the caller's bug).

@@ -1,4 +1,4 @@
-//! Every field of every message, changed; and what a sender learns that guesses.
+//! Tests that change every field of every message, and tests of what a guessing sender learns.
 
 use hushwire_aes::{Aes128, Backend};
 use hushwire_block::Block;
@@ -13,8 +13,8 @@ use super::weights::Weights;
 use super::{B11, Set};
 use crate::{Check, Extension, Malicious, OtError, Role, SemiHonest, Transcript};
 
-/// A run over two rounds in which one message is changed: the number of the chunk or check, the
-/// step.
+/// A run over two rounds in which one message is changed, given by the number of its chunk or
+/// check, and its step.
 fn changed(set: Set, number: usize, step: usize, change: impl Fn(&mut Vec<u8>)) -> Result<(), OtError> {
     let mut ends = ends::<Malicious>(Backend::best(), set);
     let edit = |n: usize, s: usize, message: &mut Vec<u8>| {
@@ -32,9 +32,9 @@ fn caught(result: &Result<(), OtError>, what: &str) {
 
 #[test]
 fn any_flip_in_a_tree_is_caught() {
-    // A round's first and fifth chunk have a tree of the refill before their own; the tenth is in
-    // the second round. A wide tree has four pieces, and a refill of one. Each of the four
-    // trees in a chunk counts, and so do a round's last three.
+    // The first and fifth chunk of a round have a tree of the refill before their own trees; the
+    // tenth is in the second round. A wide tree has four pieces, and a refill of one tree. Each of
+    // the four trees in a chunk must count, and so must the last three of a round.
     let cases = [
         (TINY, 0, 2),
         (TINY, 1, 1),
@@ -54,8 +54,8 @@ fn any_flip_in_a_tree_is_caught() {
                 let flip = |m: &mut Vec<u8>| m[16 * c + bit / 8] ^= 1 << (bit % 8);
                 caught(&changed(set, chunk, 0, flip), &format!("bit {bit} of c {c} of chunk {chunk}"));
             }
-            // On the last level no leaf hangs on bit 0, which both ends clear, but all coefficients
-            // do.
+            // On the last level bit 0 affects no leaf, because both endpoints clear it, but it
+            // affects all coefficients.
             caught(&changed(set, chunk, 0, |m| m[16 * c] ^= 1), "bit 0");
         }
     }
@@ -63,7 +63,7 @@ fn any_flip_in_a_tree_is_caught() {
 
 #[test]
 fn zeroed_swapped_and_replayed_trees_are_caught() {
-    // Trees of one chunk in another order.
+    // Swaps trees of one chunk.
     for (chunk, with) in [(0, 384), (1, 128), (1, 384), (4, 256)] {
         let swap = |m: &mut Vec<u8>| (0..128).for_each(|i| m.swap(i, with + i));
         caught(&changed(FOURS, chunk, 0, swap), "trees that change places");
@@ -139,9 +139,9 @@ fn other_lengths_are_malformed() {
     malformed(&r.check(1, &[0; 33], &mut []));
 }
 
-/// A sender changes c on the last level by `e`, which swaps what the receiver holds for α's pair of
-/// leaves, and puts right its own sum for one guess of that pair, of which it knows all bits but
-/// `unknown`. Returns whether the guess was right, and whether it went unseen.
+/// A sender changes c on the last level by `e`, which changes the receiver's values of the pair of
+/// leaves that contains α. It corrects its own sum for a guess of that pair, all of whose bits it
+/// knows except `unknown`. Returns whether the guess was right, and whether the check passed.
 fn guess(set: Set, round: u8, unknown: usize, stray: usize) -> (bool, bool) {
     let context = context(Backend::best());
     let e = Block::from_u128(0x55aa << 40);
@@ -191,7 +191,7 @@ fn guess(set: Set, round: u8, unknown: usize, stray: usize) -> (bool, bool) {
 
 #[test]
 fn a_guessing_sender_learns_what_it_guessed_and_no_more() {
-    // The lowest bits of the pair; and the two that say in which piece of the tree it lies.
+    // The lowest bits of the pair, and the two bits that select the piece of the tree.
     for (set, unknown) in
         [(TINY, 0), (TINY, 0b1), (TINY, 0b11), (TINY, 0b111), (WIDE, 0b11 << 7), (WIDE, 0b1001)]
     {
@@ -202,7 +202,7 @@ fn a_guessing_sender_learns_what_it_guessed_and_no_more() {
             assert_eq!(right, passed, "a wrong guess is always seen, a right one never");
             unseen += u32::from(passed);
         }
-        // 200 / 2^bits, within four deviations.
+        // The expectation is 200 / 2^bits, within four standard deviations.
         let p = 1.0 / f64::from(1 << unknown.count_ones());
         let mean = 200.0 * p;
         assert!((f64::from(unseen) - mean).abs() <= 4.0 * (mean * (1.0 - p)).sqrt(), "{unseen} of 200");

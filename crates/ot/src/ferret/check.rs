@@ -1,5 +1,5 @@
-//! The malicious mode's check: one fold of a segment's leaves, with a challenge for every chunk of
-//! trees.
+//! The check of the malicious mode: one fold of a segment's leaves, with a challenge for every
+//! chunk of trees.
 
 use hushwire_aes::Backend;
 use hushwire_block::{Block, Gf128};
@@ -26,9 +26,9 @@ struct Segment {
     /// Σ χ·leaf.
     fold: Gf128,
     trees: usize,
-    /// The receiver's Σ χ at the places that it alone knows.
+    /// The receiver's Σ χ at the places that only it knows.
     places: Gf128,
-    /// 128 COTs, spent on hiding `places`; none before the segment's first tree.
+    /// 128 COTs that are spent on hiding `places`; `None` before the segment's first tree.
     spare: Option<Vec<Block>>,
 }
 
@@ -40,13 +40,13 @@ impl Drop for Segment {
     }
 }
 
-/// A closed segment: all that the check still needs.
+/// A closed segment: everything that its check still needs.
 #[derive(Default)]
 struct Closed {
     index: u64,
     /// Σ χ·leaf + Σ X^j·spare_j.
     value: Gf128,
-    /// Σ χ at the secret places + Σ X^j·bit 0 of spare_j: what the receiver says.
+    /// Σ χ at the secret places + Σ X^j·bit 0 of spare_j, which the receiver sends.
     masked: Gf128,
 }
 
@@ -56,7 +56,7 @@ impl Drop for Closed {
     }
 }
 
-/// One end's running check.
+/// One endpoint's running check.
 pub(super) struct LeafCheck {
     sid: Sid,
     backend: Backend,
@@ -85,17 +85,17 @@ impl LeafCheck {
         self.open.spare.is_none()
     }
 
-    /// 128 COTs that go nowhere else.
+    /// Takes 128 COTs that are used for nothing else.
     pub(super) fn give_spare(&mut self, spare: &[Block]) {
         assert_eq!(spare.len(), SPARE);
         self.open.spare = Some(spare.to_vec());
     }
 
-    /// The leaves of a chunk's trees, before anything is added to them, the trees' messages, and
-    /// the places among these leaves that only the receiver knows, one a tree.
+    /// Folds a chunk of trees: their leaves before anything is added to them, their messages, and
+    /// the places among these leaves that only the receiver knows, one for each tree.
     ///
-    /// Coefficients come from a challenge that binds these messages and all before them, so that no
-    /// error of these trees was chosen with them in sight.
+    /// The coefficients come from a challenge that binds these messages and all earlier ones, so
+    /// that no error in these trees can depend on the coefficients.
     pub(super) fn trees(&mut self, messages: &[u8], leaves: &[Block], places: &[usize]) {
         self.transcript.absorb(Role::Sender, messages);
         let weights = Weights::new(self.backend, &self.transcript.challenge("leaves"), leaves.len());
@@ -106,7 +106,7 @@ impl LeafCheck {
         self.open.trees += places.len();
     }
 
-    /// Freezes the open segment and opens the next.
+    /// Closes the open segment, and opens the next.
     pub(super) fn close(&mut self) {
         let open = core::mem::take(&mut self.open);
         let (mut value, mut masked) = (open.fold, open.places);
@@ -122,7 +122,7 @@ impl LeafCheck {
         self.segments += 1;
     }
 
-    /// Step `step` at the end that holds `delta`, or at the other.
+    /// Runs step `step` at the endpoint that holds `delta`, or at the other one.
     pub(super) fn step(
         &mut self,
         step: usize,
@@ -149,7 +149,7 @@ impl LeafCheck {
         Ok(())
     }
 
-    /// Adds `by` to the sum before the digest, as a cheating sender may.
+    /// Adds `by` to the sum before the digest, as a cheating sender can.
     #[cfg(test)]
     pub(super) fn shift(&mut self, by: Gf128) {
         self.closed.value += by;
@@ -165,7 +165,7 @@ impl LeafCheck {
     }
 }
 
-/// Exactly `N` bytes.
+/// Requires exactly `N` bytes.
 fn length<const N: usize>(heard: &[u8], name: &'static str) -> Result<[u8; N], OtError> {
     heard.try_into().map_err(|_| OtError::malformed(name, format!("{} bytes instead of {N}", heard.len())))
 }
@@ -178,7 +178,7 @@ mod tests {
 
     const LEAVES: usize = 256;
 
-    /// A check that has seen trees of these messages, all with the same leaves and place.
+    /// A check after trees with these messages, all with the same leaves and place.
     fn checked(sid: u8, set: &Set, trees: &[&[u8]]) -> LeafCheck {
         let context = Context { sid: Sid([sid; 32]), backend: Backend::best() };
         let mut leaves = vec![Block::ZERO; LEAVES];
@@ -190,7 +190,7 @@ mod tests {
         check
     }
 
-    /// The receiver's message of a segment whose 128 COTs have these choice bits.
+    /// The receiver's message for a segment whose 128 COTs have these choice bits.
     fn said(bits: u128) -> u128 {
         let mut spare = vec![Block::ZERO; SPARE];
         stream(10).fill_blocks(&mut spare);
@@ -228,7 +228,7 @@ mod tests {
         for (i, (fold, places)) in folds.iter().enumerate() {
             assert!(folds[..i].iter().all(|other| other.0 != *fold && other.1 != *places), "check {i}");
         }
-        // The second tree's coefficients are not the first one's.
+        // The second tree's coefficients differ from the first one's.
         assert_ne!(checked(1, &TINY, &[b"one"]).open.fold, folds[0].0);
         assert_ne!(folds[0].0, Gf128::ZERO);
     }
@@ -250,7 +250,7 @@ mod tests {
         for (i, digest) in digests.iter().enumerate() {
             assert!(!digests[..i].contains(digest), "digest {i}");
         }
-        // Segments are numbered.
+        // Segments are numbered, so that equal segments have different challenges.
         let mut check = checked(1, &TINY, &[]);
         check.close();
         assert_eq!(check.closed.index, 0);
@@ -258,7 +258,7 @@ mod tests {
         assert_eq!(check.closed.index, 1);
     }
 
-    /// A view for tests of the COTs that hide the open segment's places.
+    /// Access for tests to the COTs that hide the open segment's places.
     impl LeafCheck {
         pub(crate) fn spare(&self) -> &[Block] {
             self.open.spare.as_deref().unwrap_or_default()

@@ -1,4 +1,6 @@
-//! One end of Ferret: rounds, trees, stock.
+//! One endpoint of Ferret: rounds, trees, and the stock of OTs. A round makes t trees from its
+//! base. R of them become the base of the next round, spread over the chunks of this one; the
+//! others are output.
 
 use core::marker::PhantomData;
 
@@ -12,36 +14,36 @@ use super::params::{SPARE, Set};
 use super::tree::{Grower, SpcotEnd, Tree};
 use crate::{CheckStep, Context, Extension, Level, OtError, Role, Security};
 
-/// One end; [`super::Sender`] and [`super::Receiver`] are the two.
+/// One endpoint; [`super::Sender`] and [`super::Receiver`] are the two roles.
 pub struct Ferret<S, E> {
     context: Context,
     set: Set,
     end: E,
     grower: Grower,
-    /// k entries of the table, then h COTs for each tree.
+    /// The k entries of the table, then h COTs for each tree.
     base: Buffer,
-    /// The next round's.
+    /// The base of the next round.
     next: Buffer,
     round: u64,
-    /// Trees made in this round, fewer than t but for the end of a last round; those of them that
-    /// are the next round's base.
+    /// The number of trees made in this round; it is below t except at the end of a last round.
+    /// `refilled` is the number of those that belong to the next round's base.
     made: usize,
     refilled: usize,
-    /// OTs still to be taken, where their number was given, and whether this round is enough for
-    /// them: it then has no refill.
+    /// The number of OTs still to be taken, if it was announced; `is_last` is whether this round is
+    /// enough for them, and therefore has no refill.
     left: Option<usize>,
     is_last: bool,
-    /// The LPN matrix of this round.
+    /// The key of this round's LPN matrix.
     code: Aes128,
     stock: Stock,
-    /// The backend that outputs are written with.
+    /// The backend for writing outputs.
     outputs: Backend,
     is_open: bool,
     check: Option<LeafCheck>,
     level: PhantomData<S>,
 }
 
-/// OTs of a chunk that nobody has taken yet.
+/// The OTs of a chunk that were not taken yet.
 struct Stock {
     blocks: Buffer,
     at: usize,
@@ -62,7 +64,7 @@ impl Stock {
     }
 }
 
-/// A key that both ends know, another for every set, round and use.
+/// A public key that both endpoints derive; it differs for every set, round and use.
 pub(crate) fn public_key(context: &Context, set: &Set, label: &str, round: u64) -> Aes128 {
     let sid = context.sid.child(set.name(), round).child(label, 0);
     let mut key = [0; 16];
@@ -78,7 +80,7 @@ pub(crate) fn buffer(blocks: usize) -> Buffer {
 }
 
 impl<S: Security, E: SpcotEnd> Ferret<S, E> {
-    /// From the COTs of the first round, `set.base()` of them.
+    /// An endpoint from the COTs of the first round, `set.base()` of them.
     pub(super) fn new(context: &Context, set: Set, end: E, base: Buffer) -> Self {
         assert_eq!(base.blocks().len(), set.base(), "the COTs that a round starts from");
         Self {
@@ -108,28 +110,28 @@ impl<S: Security, E: SpcotEnd> Ferret<S, E> {
         self.set
     }
 
-    /// Trees of the refill that come with the next `trees` trees.
+    /// The number of trees of the refill that are made with the next `trees` trees.
     fn refill_due(&self, trees: usize) -> usize {
         if self.is_last { 0 } else { self.set.refill_share(self.made - self.refilled, trees) }
     }
 
-    /// OTs of the next chunk's trees that stay with the check.
+    /// The number of OTs of the next chunk's trees that are kept for the check.
     fn spare_due(&self) -> usize {
         if self.check.as_ref().is_some_and(LeafCheck::wants_spare) { SPARE } else { 0 }
     }
 
-    /// Trees of the next chunk when `wanted` OTs are wanted and none is in stock, the refill's
-    /// apart.
+    /// The number of trees in the next chunk if `wanted` OTs are needed and none is in stock; trees
+    /// of the refill are not counted.
     fn trees_for(&self, wanted: usize) -> usize {
         let refill = if self.is_last { 0 } else { self.set.refill_trees() };
         self.set.trees_for(wanted, self.spare_due(), self.made - self.refilled + refill)
     }
 
-    /// The round's next trees into `out`; `heard` or `said` is their messages.
+    /// Makes the round's next trees in `out`; `heard` or `said` has their messages.
     pub(super) fn trees(&mut self, heard: &[u8], said: &mut [u8], out: &mut [Block]) {
         let (set, bytes) = (self.set, self.set.tree_bytes());
-        // Where a check binds a chunk's messages before it weighs a leaf; elsewhere a tree's leaves
-        // stay in the first cache.
+        // A check binds a chunk's messages before it weighs a leaf. Without a check, trees are
+        // processed one by one, so that their leaves stay in the first-level cache.
         let group = if self.check.is_some() { set.chunk_trees() } else { 1 };
         for (i, out) in out.chunks_mut(group * set.leaves()).enumerate() {
             let trees = out.len() / set.leaves();
@@ -161,13 +163,13 @@ impl<S: Security, E: SpcotEnd> Ferret<S, E> {
         self.is_open = true;
     }
 
-    /// A new round once all trees of this one are made.
+    /// Begins a new round after all trees of this one are made.
     fn turn(&mut self) {
         if self.made == self.set.trees() && !self.is_last {
             core::mem::swap(&mut self.base, &mut self.next);
             self.base[16 * self.set.base()..].zeroize();
             self.base.set_len(16 * self.set.base());
-            // Spent; and growing would leave a copy behind.
+            // The old base is spent, and growing the buffer would leave a copy of it behind.
             self.next.zeroize();
             self.next.set_len(16 * self.set.refill_trees() * self.set.leaves());
             self.round += 1;
@@ -178,7 +180,7 @@ impl<S: Security, E: SpcotEnd> Ferret<S, E> {
         }
     }
 
-    /// Before a round's first tree: whether it is the last one.
+    /// Determines, before a round's first tree, whether the round is the last one.
     fn see_end(&mut self) {
         self.is_last = self.left.is_some_and(|left| self.set.is_enough(S::LEVEL, left));
         if self.is_last {
@@ -253,7 +255,7 @@ impl<S: Security, E: SpcotEnd> Extension<S> for Ferret<S, E> {
         let leaves = trees * self.set.leaves();
         let yields = leaves - spare;
         assert!(blocks.len() <= yields, "as many OTs as were promised");
-        // Trees that go past the caches are made inside them.
+        // Trees that are written past the caches are made inside them first.
         if blocks.len() == leaves && !self.outputs.is_streamed() {
             self.trees(heard, said, blocks);
         } else {
@@ -352,7 +354,7 @@ mod tests {
         }
     }
 
-    /// A receiver that notes the COTs of its trees.
+    /// A receiver that records the COTs of its trees.
     struct Noting(SpcotReceiver, Vec<Block>);
 
     impl SpcotEnd for Noting {
@@ -380,19 +382,20 @@ mod tests {
             s.chunk(&[], &mut message, &mut blocks).expect("an honest run");
             r.chunk(&message, &mut [], &mut blocks).expect("an honest run");
         }
-        // Where two trees had the same, both would hide the same place, and the sum of their
-        // messages would tell of both.
+        // If two trees had the same COTs, both would hide the same place, and the sum of their
+        // messages would reveal information about both.
         let cots = &r.end.1;
         assert_eq!(cots.len(), 2 * TINY.trees() * TINY.depth());
         assert_eq!(cots.iter().collect::<HashSet<_>>().len(), cots.len());
     }
 
-    /// COTs that hide a check's places are spent: whoever used them too would open its choices.
+    /// COTs that hide a check's places are spent: any other use of them would reveal the check's
+    /// choices.
     #[test]
     fn spare_cots_come_out_nowhere_else() {
         let (mut s, mut r) = ends::<Malicious>(Backend::best(), TINY);
         let (mut spent, mut out) = (HashSet::new(), HashSet::new());
-        // Two chunks a segment, and enough segments for a round to end.
+        // Two chunks for each segment, and enough segments to end a round.
         for segment in 0..6 {
             for _ in 0..2 {
                 let len = s.chunk_len(usize::MAX);
@@ -405,8 +408,7 @@ mod tests {
             for end in [s.check.as_ref(), r.check.as_ref()] {
                 let spare = end.expect("there is a check").spare();
                 assert_eq!(spare.len(), SPARE, "segment {segment}");
-                // The ends' COTs are the same where the choice is 0, and no segment's are
-                // another's.
+                // The endpoints' COTs are equal if the choice is 0, and no two segments share any.
                 spent.extend(spare.iter().map(|block| (*block, segment)));
             }
             s.close_segment();

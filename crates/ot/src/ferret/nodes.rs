@@ -1,12 +1,12 @@
-//! Work on a tree's levels beside AES: sums, and changes at a secret place.
+//! Operations on a tree's levels other than AES: sums, and changes at a secret place.
 
 use hushwire_block::{Block, as_bytes, as_bytes_mut};
 use hushwire_simd::{Kernel, Lanes};
 use subtle::ConstantTimeEq;
 
-/// Vectors of a step.
+/// The number of vectors in a step.
 const WIDE: usize = 4;
-/// Vectors of a row: how many nodes share a comparison with the secret place.
+/// The number of vectors in a row; the nodes of a row share a comparison with the secret place.
 const ROW: usize = 16;
 
 /// ⊕ of the left children, `nodes[0] ⊕ nodes[2] ⊕ ..`.
@@ -45,14 +45,14 @@ fn word(bytes: &[u8]) -> u128 {
     u128::from_le_bytes(word)
 }
 
-/// All bits where `a = b`, none elsewhere, without a branch.
+/// A mask of all ones if `a = b`, otherwise 0, without a branch.
 #[inline(always)]
 fn equal(a: usize, b: usize) -> u128 {
     0u128.wrapping_sub(u128::from((a as u64).ct_eq(&(b as u64)).unwrap_u8()))
 }
 
-/// Masks every node with `keep`, then adds `add[0]` and `add[1]` to the nodes of pair `pair`, a
-/// secret: every node is read and written. A power of two of nodes.
+/// Masks every node with `keep`, then adds `add[0]` and `add[1]` to the nodes of pair `pair`, which
+/// is secret: every node is read and written. The number of nodes is a power of two.
 pub(crate) struct Patch<'a> {
     pub(crate) nodes: &'a mut [Block],
     pub(crate) pair: usize,
@@ -66,8 +66,8 @@ impl Kernel for Patch<'_> {
     fn run<L: Lanes>(self, l: L) {
         let Patch { nodes, pair, add, keep } = self;
         let row = nodes.len().min(ROW * L::N);
-        // What the pair's row gets, and which row that is; shifts and masks, for a division may
-        // take its time.
+        // The values for the pair's row, and the number of that row. It uses shifts and masks,
+        // because the time of a division may depend on its operands.
         let shift = (row / 2).ilog2();
         let mut pattern = [0; ROW * 64];
         for (i, bytes) in pattern.chunks_exact_mut(32).take(row / 2).enumerate() {
@@ -95,7 +95,8 @@ impl Kernel for Patch<'_> {
     }
 }
 
-/// Copies blocks, past the caches if asked for, where the CPU can and `to` is aligned to 64 bytes.
+/// Copies blocks. If requested, it writes past the caches, provided that the CPU can and `to` is
+/// aligned to 64 bytes.
 pub(crate) struct Copy<'a> {
     pub(crate) from: &'a [Block],
     pub(crate) to: &'a mut [Block],

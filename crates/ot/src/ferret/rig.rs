@@ -1,4 +1,4 @@
-//! The rig of tests: COTs that a dealer made, and runs whose messages may be changed.
+//! The test rig: COTs from a dealer, and runs whose messages may be changed.
 
 use core::marker::PhantomData;
 
@@ -12,20 +12,20 @@ use super::{Receiver, ReceiverBoot, Sender, SenderBoot, Set};
 use crate::{CheckStep, Context, Exchanged, Extension, Level, Machine, OtError, Role, Security, Sid};
 
 pub(crate) const DELTA: Block = Block::from_u128(0xfedc_ba98_7654_3210_0f1e_2d3c_4b5a_6979);
-/// Small enough to cross rounds in no time; no security at all.
+/// A set that crosses rounds quickly; it has no security at all.
 pub(crate) const TINY: Set = Set::new("tiny", 8, 10, 8).in_chunks_of(1 << 8);
-/// As small, with chunks of four trees, of which a round is no multiple.
+/// A set of this size with chunks of four trees; a round is not a multiple of a chunk.
 pub(crate) const FOURS: Set = Set::new("fours", 8, 21, 8).in_chunks_of(4 << 8);
-/// As much smaller as makes its base.
+/// A smaller set that makes its base.
 pub(crate) const SHORT: Set = Set::new("short", 5, 17, 4);
-/// As small, with trees of four pieces of the check.
+/// A set of this size, with trees of four pieces of the check.
 pub(crate) const WIDE: Set = Set::new("wide", 8, 10, 10).in_chunks_of(1 << 10);
 
 pub(crate) fn context(backend: Backend) -> Context {
     Context { sid: Sid([7; 32]), backend }
 }
 
-/// One end of COTs, drawn by both ends from the same stream.
+/// One endpoint of COTs; both endpoints draw them from the same stream.
 pub(crate) fn deal(stream: &mut Prg, role: Role, blocks: &mut [Block]) {
     stream.fill_blocks(blocks);
     let mut choices = vec![0; blocks.len()];
@@ -40,7 +40,8 @@ pub(crate) fn stream(seed: u8) -> Prg {
     Prg::new(Backend::best(), &Seed::from_bytes([seed; 16]), "dealer")
 }
 
-/// Rows of a dealer: 5000 OTs a chunk of 3 bytes, taken 3000 at most at a time.
+/// A dealer's rows: 5000 OTs for each chunk message of 3 bytes, of which at most 3000 are taken at
+/// a time.
 struct Dealer<S> {
     role: Role,
     stream: Prg,
@@ -98,7 +99,7 @@ pub(crate) fn dealer<S: Security>(role: Role) -> Box<dyn Extension<S>> {
     Box::new(Dealer { role, stream, stock: 0, open: false, closed: 0, level })
 }
 
-/// Both ends of `set` from dealt COTs, without a set-up.
+/// Both endpoints of `set` from dealt COTs, without a set-up.
 pub(crate) fn ends<S: Security>(backend: Backend, set: Set) -> (Sender<S>, Receiver<S>) {
     let context = context(backend);
     let base = |role| {
@@ -111,16 +112,16 @@ pub(crate) fn ends<S: Security>(backend: Backend, set: Set) -> (Sender<S>, Recei
     (sender, Receiver::new(&context, set, SpcotReceiver, base(Role::Receiver)))
 }
 
-/// Both ends, and the bytes that each sent.
+/// Both endpoints, and the bytes that each sent.
 pub(super) type SetUp<S> = (Sender<S>, Receiver<S>, [Vec<u8>; 2]);
 
-/// Both ends after the set-up.
+/// Both endpoints after the set-up.
 pub(super) fn set_up<S: Security>(backend: Backend, set: Set) -> SetUp<S> {
     set_up_edited(backend, set, |_, _| {}).expect("an honest run")
 }
 
-/// Both ends after a set-up in which `edit` may change messages: it gets the step's name and the
-/// bytes.
+/// Both endpoints after a set-up in which `edit` may change messages; it gets the step's name and
+/// the bytes.
 pub(super) fn set_up_edited<S: Security>(
     backend: Backend,
     set: Set,
@@ -156,9 +157,9 @@ pub(super) struct FerretRun {
     pub(super) sent: [Vec<u8>; 2],
 }
 
-/// `count` OTs, closing a segment every `segment` chunks and checking it a chunk later; `edit` may
-/// change messages: it gets the chunk's or check's number, the step (0 for a chunk, from 1 for
-/// checks) and the bytes.
+/// Extends `count` OTs. It closes a segment every `segment` chunks, and checks it a chunk later.
+/// `edit` may change messages: it gets the number of the chunk or check, the step (0 for a chunk,
+/// from 1 for checks) and the bytes.
 pub(super) fn extend<S: Security>(
     (s, r): &mut (Sender<S>, Receiver<S>),
     count: usize,

@@ -1,4 +1,4 @@
-//! Honest runs.
+//! Tests of honest runs.
 
 use hushwire_aes::Backend;
 use hushwire_block::{Block, Buffer, registry};
@@ -98,7 +98,7 @@ fn odd_requests_come_from_stock() {
     }
 }
 
-/// Who waits for a chunk's message must have a chunk's time of work meanwhile, whatever the set.
+/// A party that waits for a chunk's message needs a chunk's work meanwhile, whatever the set.
 #[test]
 fn a_chunk_is_as_long_in_every_set_and_no_longer_than_what_is_wanted() {
     for set in Set::ALL {
@@ -118,7 +118,8 @@ fn a_chunk_is_as_long_in_every_set_and_no_longer_than_what_is_wanted() {
     assert_eq!([1, 256, 257, 1024].map(|len| s.chunk_bytes(len)), [1, 1, 2, 4].map(|t| 128 * (share(t) + t)));
 }
 
-/// A whole refill in one chunk keeps the other end waiting for as long as that takes.
+/// If a whole refill were in one chunk, the other endpoint would wait for as long as the refill
+/// takes.
 #[test]
 fn a_refill_is_spread_over_its_round() {
     for set in [TINY, FOURS].into_iter().chain(Set::ALL) {
@@ -148,7 +149,7 @@ fn set_up_and_first_chunks_of_every_set() {
             let bytes = set.rows().div_ceil(5000) * 3;
             let (mut said, mut heard) = (set.bootstrap_bytes::<S>(), bytes);
             if S::LEVEL == Level::Malicious {
-                // A check of rows for every 16 chunks, and one of trees.
+                // One check of rows for every 16 chunks, and one check of trees.
                 let chunks = set.rows() / 5000 * 2 + (set.rows() % 5000).div_ceil(3000);
                 heard += 2 * chunks.div_ceil(16);
                 if said > 0 {

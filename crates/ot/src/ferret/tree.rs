@@ -1,4 +1,4 @@
-//! One tree: a half tree at the sender, the same tree but for one leaf at the receiver.
+//! One tree: a half tree at the sender, and the same tree without one leaf at the receiver.
 
 use hushwire_aes::{Aes128, Backend};
 use hushwire_block::{Block, from_bytes, from_bytes_mut};
@@ -8,7 +8,7 @@ use zeroize::Zeroize;
 use super::nodes::{LeftSum, Patch};
 use crate::{Context, Role};
 
-/// All bits but the first.
+/// The mask of all bits but bit 0.
 const CLEAR: Block = Block::from_u128(u128::MAX - 1);
 
 /// Memory for the levels above the leaves, and the public key of the half tree's hash.
@@ -19,7 +19,7 @@ pub(crate) struct Grower {
 }
 
 impl Grower {
-    /// For trees of up to `leaves` leaves.
+    /// A grower for trees of up to `leaves` leaves.
     pub(crate) fn new(backend: Backend, leaves: usize, key: Aes128) -> Self {
         let level = vec![Block::ZERO; leaves / 2];
         Self { backend, key, levels: [level.clone(), level] }
@@ -30,13 +30,13 @@ impl Grower {
         &self.key
     }
 
-    /// A key for another round: one key serves one round's trees.
+    /// Sets the key of another round; one key serves the trees of one round.
     pub(crate) fn set_key(&mut self, key: Aes128) {
         self.key = key;
     }
 
-    /// Makes levels 2 to h below `top`. `at_level(backend, i, nodes)` sees every one, level 1
-    /// included; the last is `leaves`.
+    /// Makes levels 2 to h below `top`. `at_level(backend, i, nodes)` sees every level, including
+    /// level 1; the last level is `leaves`.
     fn grow(
         &mut self,
         top: [Block; 2],
@@ -66,17 +66,18 @@ impl Drop for Grower {
     }
 }
 
-/// The part of an end that differs: what it does with a tree's h COTs and its message of h blocks.
+/// The parts in which the endpoints differ: the processing of a tree's h COTs and its message of h
+/// blocks.
 pub trait SpcotEnd: Send {
-    /// The role of this end.
+    /// The role of this endpoint.
     const ROLE: Role;
 
     /// Makes the tree's leaves. The sender writes `said`, the receiver reads `heard`. Returns the
-    /// place of the leaf that the receiver does not know (secret), 0 at the sender.
+    /// place of the leaf that the receiver does not know (secret); 0 at the sender.
     #[doc(hidden)]
     fn tree(&mut self, tree: Tree<'_>) -> usize;
 
-    /// Δ at the sender.
+    /// Δ at the sender; `None` at the receiver.
     #[doc(hidden)]
     fn delta(&self) -> Option<Block>;
 }
@@ -91,7 +92,7 @@ pub struct Tree<'a> {
     pub(crate) leaves: &'a mut [Block],
 }
 
-/// The sender's: Δ, and what the trees' roots come from.
+/// The sender's state: Δ, and the source of the trees' roots.
 pub struct SpcotSender {
     delta: Block,
     roots: Prg,
@@ -130,7 +131,7 @@ impl SpcotEnd for SpcotSender {
     }
 }
 
-/// The receiver's: nothing but the COTs.
+/// The receiver's state is empty: it needs only the COTs.
 pub struct SpcotReceiver;
 
 impl SpcotEnd for SpcotReceiver {
@@ -139,22 +140,24 @@ impl SpcotEnd for SpcotReceiver {
     fn tree(&mut self, tree: Tree<'_>) -> usize {
         let Tree { grower, cots, heard, leaves, .. } = tree;
         let (heard, depth) = (from_bytes(heard), cots.len());
-        // The node above the unknown leaf has some value on every level, and so do its children;
-        // they are corrected by what is missing, so that nobody needs to know what was there.
+        // The node above the unknown leaf has some value on every level, and so do its children.
+        // They are corrected by the missing sum, so that the old values need not be known.
         let (mut place, mut all) = (0, Block::ZERO);
         grower.grow([Block::ZERO; 2], leaves, |backend, level, nodes| {
             let bit = cots[level - 1].to_u128() & 1;
             let mask = Block::from_u128(0u128.wrapping_sub(bit));
-            // Right children sum to what left ones leave of their parents: right = parent ⊕ left.
+            // Right children sum to the sum of their parents plus the sum of left children: right =
+            // parent ⊕ left.
             let side = backend.run(LeftSum(nodes)) ^ all & mask;
             let missing = cots[level - 1] ^ heard[level - 1] ^ side;
             all ^= missing;
             let (mut on, mut off, mut keep) = (missing, Block::ZERO, Block::ONES);
             if level == depth {
-                // Leaves lose bit 0; the unknown one becomes the sum of the others, with bit 0 set.
+                // Bit 0 of every leaf is cleared. The unknown leaf becomes the sum of the others,
+                // with bit 0 set.
                 (on, off, keep) = (missing & CLEAR, all & CLEAR ^ Block::from_u128(1), CLEAR);
             }
-            // Bit 0: the left sum is known, the left child gets what is missing.
+            // For bit 0 the left sum is known, and the left child gets the missing sum.
             let swap = (on ^ off) & mask;
             let add = [on ^ swap, off ^ swap];
             backend.run(Patch { nodes, pair: place, add, keep });
@@ -187,7 +190,7 @@ mod tests {
             let (mut leaves, mut said) = (vec![Block::ZERO; TINY.leaves()], vec![0; TINY.tree_bytes()]);
             let grower = &mut grower;
             end.tree(Tree { grower, cots: &cots, heard: &[], said: &mut said, leaves: &mut leaves });
-            // All under one key and the same COTs: only roots can differ.
+            // All trees have one key and the same COTs: only their roots can differ.
             for block in leaves.iter().chain(from_bytes(&said)) {
                 assert!(seen.insert(*block), "tree {tree}");
             }

@@ -1,14 +1,14 @@
-//! The coefficients in the check of the leaves of a chunk's trees, one tree after the other.
+//! The coefficients of the check for the leaves of a chunk's trees, one tree after the other.
 //!
 //! ```text
 //! leaf      x = 256 p + j, p in 0 .. P
 //! weight    χ_x = a_j · ρ^(P − 1 − p), a_j = AES_k(j), ρ = AES_k(256)
 //! ```
 //!
-//! k is the chunk's challenge. An error in any leaf makes the weighted sum of errors a polynomial
-//! in a and ρ that is not zero; of degree P ≤ 32, so it vanishes with probability 2^−123. A
-//! coefficient of its own for every leaf would say 2^−128 and cost as many AES calls as half the
-//! tree.
+//! k is the chunk's challenge. An error in any leaf makes the weighted sum of errors a nonzero
+//! polynomial in a and ρ, of degree P ≤ 32, so that it vanishes with probability at most 2^−123.
+//! With an independent coefficient for every leaf, the probability would be 2^−128, but the AES
+//! calls would cost half as much as the tree.
 
 use hushwire_aes::{Aes128, Backend};
 use hushwire_block::{Block, Gf128};
@@ -17,12 +17,12 @@ use hushwire_simd::clmul::Clmul;
 
 use super::params::CHUNK;
 
-/// Leaves of a piece. SECURITY, for the bound above; AGREEMENT.
+/// The number of leaves in a piece. SECURITY, for the bound above; AGREEMENT.
 const PIECE: usize = 256;
-/// Squarings of ρ that a power of it takes: P ≤ 2^`SQUARES`.
+/// The number of squarings for a power of ρ: P ≤ 2^`SQUARES`.
 const SQUARES: usize = (CHUNK / PIECE).ilog2() as usize;
 
-/// The public weights of up to [`CHUNK`] leaves, equal at both ends.
+/// The public weights of up to [`CHUNK`] leaves, the same at both endpoints.
 pub(crate) struct Weights {
     backend: Backend,
     clmul: Clmul,
@@ -59,7 +59,7 @@ impl Weights {
 
     /// χ at a secret place: nothing is indexed or branched on by it.
     pub(crate) fn at(&self, place: usize) -> Gf128 {
-        // A piece is a power of two, so that a place is cut by shifts.
+        // A piece is a power of two, so that shifts split a place.
         let mut at = [Block::from_u128((place % PIECE) as u128)];
         self.backend.ecb_encrypt(&self.key, &mut at);
         let exponent = self.pieces - 1 - place / PIECE;

@@ -1,4 +1,4 @@
-//! One call over an extension: chunks, checks, choices and payload, each in its tick.
+//! One call of an extension: chunks, checks, choices and payload, each in its tick.
 //!
 //! ```text
 //! rows        tick i: chunk i and its choices from the receiver; payload a lag behind, from the
@@ -8,17 +8,17 @@
 //! every 16th  a segment ends, checked in the next ticks
 //! ```
 //!
-//! Both ends know every tick's message without announcing any ([`plan`]): it holds, in this order
-//! and as far as they apply, the chunk's message, a step of a check, packed choices, payload. In
-//! malicious modes nothing that could tell the peer about unverified OTs is sent before their
-//! segment is checked.
+//! Both endpoints know the message of every tick without announcements ([`plan`]). A message has
+//! these parts in this order, if they apply: the chunk's message, a step of a check, packed
+//! choices, payload. In malicious modes, no message that could reveal unverified OTs to the peer is
+//! sent before their segment is checked.
 //!
-//! **Who waits.** Over rows the receiver sends more than it hears and neither end waits. Over a
-//! silent extension (the sender speaks) chunks cost time and no bytes, so that an end that waits
-//! for the other's last chunk loses as long as a message takes. Therefore the receiver has the turn
-//! a chunk late: it says its choices before it makes the chunk that it has just heard of, and the
-//! sender, before it waits for them, makes the next. Neither then waits as long as a message takes
-//! less time than a chunk.
+//! **Waiting.** Over rows the receiver sends more than it receives, and neither endpoint waits.
+//! Over a silent extension (the sender speaks) chunks cost time and few bytes, so that an endpoint
+//! that waits for the other's last chunk loses the time of a message. The receiver's turn is
+//! therefore a chunk late: it sends its choices before it makes the chunk whose message it has just
+//! received. The sender makes the next chunk before it waits for these choices. Neither endpoint
+//! waits if a message takes less time than a chunk.
 
 use std::collections::VecDeque;
 
@@ -38,34 +38,34 @@ mod tests;
 use plan::TickPlan;
 pub(crate) use plan::{GROUP, SEGMENT};
 
-/// LOCAL: bytes of output from which on they go past the caches; twice the second cache of most
-/// cores.
+/// LOCAL: the number of bytes of output from which on writes go past the caches; twice the
+/// second-level cache of most cores.
 const STREAMED: usize = 4 << 20;
 
-/// The message of a chunk that one end has and the other does not, or not yet.
+/// The message of a chunk that one endpoint has made and the other has not, or not yet.
 struct Message {
-    /// OTs of the chunk.
+    /// The number of OTs of the chunk.
     len: usize,
     bytes: Vec<u8>,
 }
 
-/// The tick of a call that cannot run.
+/// The name of the step in errors of a call that cannot run.
 const LOST: &str = "OT extension";
-/// A call in a fork.
+/// The name of the step in errors of a call in a fork.
 const CALL: &str = "a call of an OT extension";
 
-/// One call of an extension: OTs of one functionality, or a check of what is open.
+/// One call of an extension: OTs of one functionality, or a check of everything that is open.
 ///
-/// An error, or a call that is dropped before its last step, leaves its end without use: every
-/// later call of it answers [`OtError::Lost`] in its first step.
+/// An error, or a call that is dropped before its last step, makes the endpoint unusable: every
+/// later call answers [`OtError::Lost`] in its first step.
 #[must_use = "run its steps, then finish"]
 pub struct Pipeline<'e, W: Work, S: Security> {
     end: &'e mut ExtensionEnd<S>,
     work: W,
-    /// The first OT's number.
+    /// The number of the first OT.
     base: u64,
     count: usize,
-    /// OTs of the chunks whose messages have moved.
+    /// The number of OTs of the chunks whose messages were sent.
     next: usize,
     now: u64,
     plan: Option<TickPlan>,
@@ -73,33 +73,35 @@ pub struct Pipeline<'e, W: Work, S: Security> {
     chosen: bool,
     /// Whether the sender sends payload.
     pays: bool,
-    /// Chunks not delivered yet, oldest first, where there are choices; the choices of the first
-    /// `known` chunks have been sent.
+    /// The chunks that are not delivered yet, oldest first, if there are choices. The choices of
+    /// the first `known` chunks were sent.
     made: VecDeque<ChunkOts>,
     known: usize,
-    /// Chunks whose messages have moved and whose choices have not.
+    /// The number of chunks whose messages were sent and whose choices were not.
     unsaid: usize,
     /// The sender's message of a chunk that it made before the receiver's turn.
     ahead: Option<Message>,
     /// The sender's message of a chunk that the receiver makes after its turn.
     behind: Option<Message>,
-    /// Whether the receiver has the turn, or had it in the last tick, with a chunk that it had not
-    /// made.
+    /// Whether the receiver has the turn, or had it in the last tick, and has not made the last
+    /// chunk.
     turned: bool,
     /// The next step of the closed segment's check.
     check: Option<usize>,
-    /// OTs made when that segment closed, and OTs that are verified.
+    /// The number of OTs made when that segment was closed; `verified` is the number of OTs that
+    /// are verified.
     closed: usize,
     verified: usize,
     /// Whether the last segment closes with the call.
     close: bool,
     latch: Latch,
-    /// Looked at once a call: whether this is a fork of the process that opened the end.
+    /// Whether this is a fork of the process that opened the endpoint; determined once for each
+    /// call.
     forked: bool,
 }
 
 impl<'e, W: Work, S: Security> Pipeline<'e, W, S> {
-    /// `close` asks for a check at the end, whatever the work.
+    /// `close` requests a check at the end, whatever the work.
     pub(crate) fn new(end: &'e mut ExtensionEnd<S>, mut work: W, close: bool) -> Self {
         work.assert_sizes();
         let (chosen, pays) = (work.is_chosen(), work.payload_bytes(1) > 0);
@@ -148,7 +150,7 @@ impl<'e, W: Work, S: Security> Pipeline<'e, W, S> {
         self.end.extension.role()
     }
 
-    /// Whether this end sends the messages of chunks.
+    /// Whether this endpoint sends the messages of chunks.
     pub(crate) fn speaks(&self) -> bool {
         self.end.extension.speaker() == self.me()
     }
@@ -158,12 +160,12 @@ impl<'e, W: Work, S: Security> Pipeline<'e, W, S> {
         self.end.extension.speaker() == Role::Sender
     }
 
-    /// OTs of which no chunk's message has moved.
+    /// The number of OTs for which no chunk's message was sent.
     fn left(&self) -> usize {
         self.count - self.next
     }
 
-    /// Makes the chunk from OT `start` of this call on, with one of the messages empty.
+    /// Makes the chunk that begins with OT `start` of this call; one of the messages is empty.
     fn make(&mut self, start: usize, len: usize, heard: &[u8], said: &mut [u8]) -> Result<(), OtError> {
         let mut made = ChunkOts {
             first: self.base + start as u64,
@@ -187,7 +189,8 @@ impl<'e, W: Work, S: Security> Pipeline<'e, W, S> {
             self.work.take(&mut self.end.hasher, &mut made, None);
         }
         if taken && !self.pays {
-            // Delivered. The next chunk is made in the same buffer, which is in the cache.
+            // The chunk is delivered. The next one is made in the same buffer, which is in the
+            // cache.
             self.keep(&mut made);
         }
         if self.chosen {
@@ -196,8 +199,7 @@ impl<'e, W: Work, S: Security> Pipeline<'e, W, S> {
         Ok(())
     }
 
-    /// The sender, before it waits for the receiver: makes the next chunk, of which nobody hears
-    /// yet.
+    /// At the sender, before it waits for the receiver: makes the next chunk without sending it.
     fn make_ahead(&mut self) -> Result<(), OtError> {
         let len = self.end.extension.chunk_len(self.left());
         let mut message = vec![0; self.end.extension.chunk_bytes(len)];
@@ -206,8 +208,9 @@ impl<'e, W: Work, S: Security> Pipeline<'e, W, S> {
         Ok(())
     }
 
-    /// The chunk that an end makes after a tick over a silent extension: the receiver's, of which
-    /// it heard now or before its turn; the sender's next one, before it waits itself.
+    /// Makes the chunk that follows a tick over a silent extension. The receiver makes the chunk
+    /// whose message it received now or before its turn; the sender makes its next one before it
+    /// waits.
     fn take_turns(&mut self, plan: &TickPlan, chunk: &[u8]) -> Result<(), OtError> {
         let waits = self.left() > 0 && self.is_receivers_turn();
         self.turned = waits || plan.chunk.is_none() && self.left() > 0;
@@ -227,7 +230,8 @@ impl<'e, W: Work, S: Security> Pipeline<'e, W, S> {
         Ok(())
     }
 
-    /// The receiver sends the choices of the oldest `chunks` chunks whose choices are not sent yet.
+    /// At the receiver: sends the choices of the oldest `chunks` chunks whose choices were not sent
+    /// yet.
     fn say_choices(&mut self, chunks: usize, mut said: &mut [u8]) {
         for _ in 0..chunks {
             if self.is_silent() {
@@ -244,8 +248,8 @@ impl<'e, W: Work, S: Security> Pipeline<'e, W, S> {
         }
     }
 
-    /// The sender hears them. It need not use them at once, so that the receiver need not wait
-    /// while it does.
+    /// At the sender: receives choices. They need not be used at once, so that the receiver does
+    /// not wait while the sender uses them.
     fn hear_choices(&mut self, chunks: usize, mut heard: &[u8]) {
         for _ in 0..chunks {
             let made = &mut self.made[self.known];
@@ -257,8 +261,8 @@ impl<'e, W: Work, S: Security> Pipeline<'e, W, S> {
         }
     }
 
-    /// The sender turns the oldest chunk's random choices into those that the receiver sent, and
-    /// delivers the chunk where no payload follows.
+    /// At the sender: turns the oldest chunk's random choices into those of the receiver, and
+    /// delivers the chunk if no payload follows.
     fn derandomize(&mut self) {
         let made = &mut self.made[0];
         let bits = core::mem::take(&mut made.bits);
@@ -268,7 +272,7 @@ impl<'e, W: Work, S: Security> Pipeline<'e, W, S> {
         }
     }
 
-    /// The sender's payload of the oldest chunk.
+    /// Writes the sender's payload of the oldest chunk.
     fn say_payload(&mut self, payload: &mut [u8]) {
         self.assert_verified(0);
         self.derandomize();
@@ -276,14 +280,14 @@ impl<'e, W: Work, S: Security> Pipeline<'e, W, S> {
         self.pop();
     }
 
-    /// Nothing is opened before it is verified.
+    /// Asserts that nothing is opened before it is verified.
     fn assert_verified(&self, i: usize) {
         let made = &self.made[i];
         let verified = S::LEVEL == Level::SemiHonest || made.start + made.len <= self.verified;
         assert!(verified, "the schedule opens OTs before they are verified");
     }
 
-    /// The oldest chunk is delivered.
+    /// Removes the oldest chunk, which is delivered.
     fn pop(&mut self) {
         if let Some(mut made) = self.made.pop_front() {
             self.known -= 1;
@@ -307,7 +311,7 @@ impl<'e, W: Work, S: Security> Pipeline<'e, W, S> {
         self.end.epochs.wrap(self.work)
     }
 
-    /// Proof that all is verified that this end ever made, of a call that closes.
+    /// The proof that all OTs that this endpoint ever made are verified, after a call that closes.
     pub(crate) fn proof(self) -> Verified {
         self.assert_done();
         self.end.epochs.pass()
@@ -390,8 +394,8 @@ impl<W: Work, S: Security> Guarded for Pipeline<'_, W, S> {
             self.pop();
         }
         if me == Role::Sender && !self.pays {
-            // One for a chunk that is made, so that no later chunk's message is late; all where
-            // none is left.
+            // One chunk for each chunk that is made, so that no later message is delayed; all
+            // chunks if none is left to make.
             let most = if self.left() == 0 { self.known } else { usize::from(plan.chunk.is_some()) };
             for _ in 0..most.min(self.known) {
                 self.derandomize();

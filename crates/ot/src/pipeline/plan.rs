@@ -1,26 +1,26 @@
-//! The contents of every tick, from counts that both ends have alike.
+//! The contents of every tick, computed from counts that are the same at both endpoints.
 
 use super::Pipeline;
 use crate::{Level, Role, Security, bits::bytes, work::Work};
 
-/// AGREEMENT: chunks between two checks.
+/// AGREEMENT: the number of chunks between two checks.
 pub(crate) const SEGMENT: usize = 16;
 
-/// AGREEMENT: chunks whose choices travel in one message over a silent extension. The sender holds
-/// their blocks until then, a quarter of the second cache of most cores, and each turn costs a
-/// message's time where that is longer than a chunk's.
+/// AGREEMENT: the number of chunks whose choices are sent in one message over a silent extension.
+/// Until then the sender holds their blocks, a quarter of the second-level cache of most cores.
+/// Each turn costs the time of a message if that is longer than a chunk's.
 pub(crate) const GROUP: usize = 4;
 
 /// The parts of one tick's messages.
 #[derive(Clone, Copy, Default)]
 pub(super) struct TickPlan {
-    /// OTs and message bytes of the next chunk.
+    /// The OTs and message bytes of the next chunk.
     pub(super) chunk: Option<(usize, usize)>,
-    /// Step of the check that runs.
+    /// The step of the running check.
     pub(super) check: Option<usize>,
-    /// Chunks whose choices are sent, and the bytes of these choices.
+    /// The number of chunks whose choices are sent, and the bytes of these choices.
     pub(super) choices: Option<(usize, usize)>,
-    /// OTs whose payload is sent.
+    /// The number of OTs whose payload is sent.
     pub(super) payload: Option<usize>,
 }
 
@@ -31,7 +31,7 @@ impl TickPlan {
 }
 
 impl<W: Work, S: Security> Pipeline<'_, W, S> {
-    /// Whether this step of the check is for `role` to say.
+    /// Whether `role` sends this step of the check.
     pub(super) fn step_is_from(&self, step: usize, role: Role) -> bool {
         self.end.extension.check_steps()[step].from == role
     }
@@ -47,7 +47,7 @@ impl<W: Work, S: Security> Pipeline<'_, W, S> {
         [chunk, check.map_or(0, |step| extension.check_steps()[step].bytes), choices, payload]
     }
 
-    /// Counts what this tick moved.
+    /// Counts the contents of this tick.
     pub(super) fn account(&mut self, plan: &TickPlan) {
         if let Some((len, _)) = plan.chunk {
             self.next += len;
@@ -68,9 +68,9 @@ impl<W: Work, S: Security> Pipeline<'_, W, S> {
         }
     }
 
-    /// Ends the segment where it is due and the check before is done.
+    /// Closes the segment if it is full and the check before it is done.
     pub(super) fn close_segment(&mut self) {
-        // A chunk that one end has made and the other has not belongs to the next segment at both.
+        // A chunk that only one endpoint has made belongs to the next segment at both.
         let apart = self.ahead.is_some() || self.behind.is_some() || self.turned;
         if S::LEVEL == Level::SemiHonest || self.check.is_some() || apart {
             return;
@@ -85,7 +85,7 @@ impl<W: Work, S: Security> Pipeline<'_, W, S> {
         }
     }
 
-    /// Finds the next tick in which something happens.
+    /// Finds the next tick that has any contents.
     pub(super) fn plan_tick(&mut self) {
         self.plan = if self.is_silent() { self.plan_turn() } else { self.plan_rows() };
         if self.plan.is_none() {
@@ -93,7 +93,7 @@ impl<W: Work, S: Security> Pipeline<'_, W, S> {
         }
     }
 
-    /// OTs and bytes of the next chunk.
+    /// The OTs and message bytes of the next chunk.
     fn next_chunk(&self) -> Option<(usize, usize)> {
         let left = Some(self.left()).filter(|left| *left > 0)?;
         if let Some(ahead) = &self.ahead {
@@ -103,11 +103,11 @@ impl<W: Work, S: Security> Pipeline<'_, W, S> {
         Some((len, self.end.extension.chunk_bytes(len)))
     }
 
-    /// Where the receiver speaks, everything follows its chunk at a lag that is a constant of the
+    /// If the receiver speaks, everything follows its chunk at a lag that is a constant of the
     /// protocol.
     fn plan_rows(&mut self) -> Option<TickPlan> {
         let steps = self.end.extension.check_steps().len();
-        // A segment's first chunk is checked after the segment and the steps of its check.
+        // A segment's first chunk is verified after the whole segment and the steps of its check.
         let checked = if S::LEVEL == Level::Malicious { SEGMENT + steps } else { 0 };
         let lag = checked.max(1) as u64;
         loop {
@@ -125,7 +125,7 @@ impl<W: Work, S: Security> Pipeline<'_, W, S> {
         }
     }
 
-    /// Where the sender speaks, a tick has one speaker.
+    /// If the sender speaks, each tick has one speaker.
     fn plan_turn(&self) -> Option<TickPlan> {
         let mut plan = TickPlan::default();
         if self.is_receivers_turn() {
@@ -141,8 +141,9 @@ impl<W: Work, S: Security> Pipeline<'_, W, S> {
         Some(plan).filter(|plan| !plan.is_empty())
     }
 
-    /// Whether the receiver speaks in the next tick: its step of a check, or choices. While chunks
-    /// are left, it has the turn when it has heard of one more than it speaks of.
+    /// Whether the receiver speaks in the next tick, with its step of a check or with choices.
+    /// While chunks are left, it has the turn if it has received one more chunk than it sends
+    /// choices for.
     pub(super) fn is_receivers_turn(&self) -> bool {
         let check = self.check.map(|step| self.step_is_from(step, Role::Receiver));
         match (S::LEVEL, self.left() > 0) {
@@ -153,11 +154,11 @@ impl<W: Work, S: Security> Pipeline<'_, W, S> {
         }
     }
 
-    /// Chunks of which the receiver may say its choices.
+    /// The number of chunks whose choices the receiver may send.
     fn ready(&self) -> usize {
         let unsaid = self.made.range(self.known..).take(self.unsaid);
         match S::LEVEL {
-            // The last one may not be made yet.
+            // The receiver may not have made the last chunk yet.
             Level::SemiHonest => self.unsaid - usize::from(self.left() > 0).min(self.unsaid),
             Level::Malicious => unsaid.take_while(|made| made.start + made.len <= self.verified).count(),
         }

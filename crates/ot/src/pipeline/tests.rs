@@ -1,5 +1,5 @@
-//! Every functionality over an ideal extension: one that a dealer could have made, with either side
-//! speaking.
+//! Every functionality over an ideal extension, as if from a dealer, with either role as the
+//! speaker.
 
 use hushwire_aes::Backend;
 use hushwire_block::{Block, registry};
@@ -92,7 +92,7 @@ fn functionalities_at_every_level_and_count() {
     }
 }
 
-/// Counts bytes and stops the world when payload or choices go out before the check.
+/// Counts bytes, and fails if payload or choices are sent before the check.
 #[test]
 fn a_failed_check_comes_before_any_payload() {
     struct Spoil<T> {
@@ -106,7 +106,7 @@ fn a_failed_check_comes_before_any_payload() {
         }
         fn write(&mut self, _slot: usize, out: &mut [u8]) -> Result<(), OtError> {
             self.inner.write(0, out)?;
-            // More than a chunk's byte and a check's 3.
+            // This is more than a chunk's byte and a check's 3.
             if out.len() > 4 {
                 self.payload += out.len();
             }
@@ -135,7 +135,7 @@ fn a_failed_check_comes_before_any_payload() {
     }
 }
 
-/// An end of a malicious session, a receiver's peer, and a segment that is open.
+/// Both endpoints of a malicious session with an open segment.
 fn open_ends() -> (Sender<Malicious>, Receiver<Malicious>) {
     let (mut sender, mut receiver) = ends::<Malicious>(Role::Receiver, 8);
     let (mut q, mut t) = (vec![Block::ZERO; 40], vec![Block::ZERO; 40]);
@@ -193,8 +193,8 @@ fn choices_that_are_too_few_are_refused() {
     let _ = receiver.extend(Receiving::Cot { choices: &[0; 4], t: &mut [Block::ZERO; 40] });
 }
 
-/// The record of a call over a silent extension: turns of the receiver, bytes of choices in them,
-/// ticks, and the most chunks that each end held blocks of.
+/// The record of a call over a silent extension: the receiver's turns, the bytes of choices in
+/// them, the ticks, and the largest number of chunks whose blocks each endpoint held.
 #[derive(Debug, PartialEq)]
 struct Turns {
     receivers: usize,
@@ -203,8 +203,8 @@ struct Turns {
     held: [usize; 2],
 }
 
-/// Runs 41 chunks of 8 OTs. While chunks are left, the receiver says what it says before it makes
-/// the chunk that it heard of last, and the sender has made the next before it waits.
+/// Runs 41 chunks of 8 OTs. While chunks are left, the receiver sends its messages before it makes
+/// the chunk that it received last, and the sender has made the next chunk before it waits.
 fn turns<S: Security, A: Work, B: Work>((mut s, mut r): (Pipeline<'_, A, S>, Pipeline<'_, B, S>)) -> Turns {
     let mut turns = Turns { receivers: 0, choices: 0, ticks: 0, held: [0; 2] };
     while let (Some(a), Some(b)) = (s.round(0), r.round(0)) {
@@ -251,14 +251,14 @@ fn choices_travel_in_groups_and_nobody_waits_for_a_chunk() {
         }
         [random, given, paid]
     }
-    // A byte of choices a chunk, after 5 chunks, after 9 and so on, and after all 41.
+    // A byte of choices for each chunk: after 5 chunks, after 9 and so on, and after all 41.
     let [random, given, paid] = run::<SemiHonest>();
     assert_eq!(random, Turns { receivers: 0, choices: 0, ticks: 41, held: [0, 0] });
     assert_eq!(given, Turns { receivers: 10, choices: 41, ticks: 51, held: [GROUP + 2, 0] });
-    // Payload follows a chunk a tick: 36 while chunks are made, 5 behind them.
+    // One chunk's payload follows in each tick: 36 while chunks are made, 5 after them.
     assert_eq!(paid, Turns { receivers: 10, choices: 41, ticks: 56, held: [GROUP + 2, GROUP + 1] });
-    // The checks of two segments take a turn each while chunks are left, and their choices another;
-    // the last one's, of 9 chunks, follow all chunks.
+    // While chunks are left, the checks of two segments take one turn each, and their choices
+    // another. Those of the last segment, with 9 chunks, come after all chunks.
     let [random, given, paid] = run::<Malicious>();
     assert_eq!((random.receivers, random.choices, random.held), (2, 0, [0, 0]));
     assert_eq!((given.receivers, given.choices), (6, 41));

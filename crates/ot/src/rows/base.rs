@@ -10,17 +10,17 @@ use crate::{
     base::{BaseProtocol, BaseReceiver, BaseSender, ReceiveBase, SendBase},
 };
 
-/// A sender of base OTs that withstand `W`.
+/// A sender of base OTs that are secure against `W`.
 pub(super) trait AnySender<W: BaseSecurity>: Machine<Error = OtError> + Send {
     fn finish(self: Box<Self>) -> BaseSender<W>;
 }
 
-/// A receiver of base OTs that withstand `W`.
+/// A receiver of base OTs that are secure against `W`.
 pub(super) trait AnyReceiver<W: BaseSecurity>: Machine<Error = OtError> + Send {
     fn finish(self: Box<Self>) -> BaseReceiver<W>;
 }
 
-/// An end of a protocol of level `B`.
+/// An endpoint of a protocol of level `B`.
 struct Of<P, B>(P, PhantomData<B>);
 
 passed_on!([P: Machine<Error = OtError>, B] Of<P, B>, OtError, self => self.0);
@@ -47,7 +47,7 @@ where
     Box::new(Of::<_, B::Level>(B::sender(context, count, seed), PhantomData))
 }
 
-/// The receiver of the base OTs.
+/// The receiver of base OTs with these choices.
 pub(super) fn receiver<W, B>(context: &Context, choices: Vec<bool>, seed: &Seed) -> Box<dyn AnyReceiver<W>>
 where
     W: BaseSecurity,

@@ -1,14 +1,15 @@
-//! ALSZ15's 192 rows become blocks of 128 bits.
+//! Compresses ALSZ15's 192 rows to blocks of 128 bits.
 //!
 //! ```text
 //! block = (rows 0 to 127)  ⊕  χ · (rows 128 to 191)   in GF(2^128), but bit 0 stays row 0's
 //! ```
 //!
-//! A linear map, the same on q, t and Δ, so that it keeps t = q ⊕ bΔ. It is fixed: a receiver may
-//! know it when it deviates, and what counts is how many bits of the long Δ any bit of the short
-//! one depends on. Bits 1 to 127 of the short Δ, and all their sums, are code words of a [191, 127]
-//! code over the bits of the long one; [`CHI`] is taken so that none but zero has weight 8 or less.
-//! So 8 bits of the long Δ, whichever they are, say nothing about the short.
+//! This linear map is the same on q, t and Δ, so that it preserves t = q ⊕ bΔ. It is fixed, and a
+//! receiver may know it when it deviates. Its strength is the number of bits of the long Δ on which
+//! each bit of the short one depends. Bits 1 to 127 of the short Δ, and all their sums, are code
+//! words of a [191, 127] code over the bits of the long one. [`CHI`] is chosen such that no nonzero
+//! word has weight 8 or less. Any 8 bits of the long Δ therefore reveal nothing about the short
+//! one.
 
 use hushwire_aes::Backend;
 use hushwire_block::{Block, Gf128, fold::scale_add, transpose};
@@ -16,10 +17,10 @@ use hushwire_simd::clmul::Clmul;
 
 /// SECURITY: the first 32 hexadecimal digits of π's fraction. The distance of its code is at least
 /// 9: an exhaustive search over sums of up to eight columns of the parity check found none that is
-/// zero; a test repeats it up to six.
+/// zero. A test repeats the search up to six columns.
 pub(super) const CHI: Gf128 = Gf128(0x243f_6a88_85a3_08d3_1319_8a2e_0370_7344);
 
-/// From 192 rows of W columns to 128 W blocks. Uses up row 0.
+/// Compresses 192 rows of W columns to 128 W blocks. Overwrites row 0.
 pub(super) fn rows192(
     backend: Backend,
     clmul: Clmul,
@@ -29,7 +30,7 @@ pub(super) fn rows192(
 ) {
     let width = rows.len() / 192;
     let (low, upper) = rows.split_at_mut(128 * width);
-    // What the map will add to bit 0, beforehand.
+    // Compensates in advance for what the map adds to bit 0.
     let mut column = CHI;
     for row in upper.chunks_exact(width) {
         if column.0 & 1 == 1 {
@@ -48,8 +49,8 @@ pub(super) fn rows192(
 mod tests {
     use super::*;
 
-    /// Columns of the code's parity check: a unit vector for each upper row, and for row i the bits
-    /// that it shares with each.
+    /// The columns of the code's parity check: a unit vector for each upper row, and for row i the
+    /// bits that it shares with each upper row.
     fn columns() -> Vec<u64> {
         let mut shifted = [CHI; 64];
         for j in 1..64 {
@@ -63,7 +64,7 @@ mod tests {
     fn no_six_columns_of_the_parity_check_sum_to_zero() {
         let columns = columns();
         assert_eq!(columns.len(), 191);
-        // Two different sums of up to three columns that are equal would be up to six columns with
+        // If two different sums of up to three columns were equal, up to six columns would have the
         // sum zero.
         let mut sums = vec![0];
         for (a, x) in columns.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! The sender's Δ, row by row.
+//! The sender's Δ, row by row, and the paths of trees and choices of base OTs that follow from it.
 
 use hushwire_aes::Backend;
 use hushwire_block::{Block, Gf128};
@@ -10,10 +10,11 @@ use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 use super::{RowKind, compress};
 use crate::OtError;
 
-/// Bits of one tree's α, 0 or 1 each.
+/// The bits of one tree's α, 0 or 1 each.
 pub(crate) type Path = Zeroizing<Vec<u8>>;
 
-/// Bit r of Δ belongs to row r: α_i of tree i is bits i k to i k + k − 1, the lowest first.
+/// The sender's Δ. Bit r belongs to row r: α_i of tree i is bits i k to i k + k − 1, the lowest
+/// first.
 #[derive(Zeroize, ZeroizeOnDrop)]
 pub(crate) struct Delta {
     /// 0 or 1 each.
@@ -23,7 +24,7 @@ pub(crate) struct Delta {
 }
 
 impl Delta {
-    /// Random but for bit 0, which is 1.
+    /// A random Δ, whose bit 0 is 1.
     pub(super) fn random(backend: Backend, kind: RowKind, seed: &Seed) -> Self {
         let mut bits = vec![0; kind.rows()];
         Prg::new(backend, seed, "rows delta").fill(&mut bits);
@@ -32,10 +33,10 @@ impl Delta {
         Delta { bits, kind }
     }
 
-    /// A Δ that the party has in other sessions too; bit 0 is 1 whatever it says.
+    /// A Δ that the party also uses in other sessions; bit 0 is set to 1.
     ///
     /// # Errors
-    /// [`OtError::Unsupported`] where Δ is a hash of the rows.
+    /// [`OtError::Unsupported`] if Δ is a hash of the rows.
     pub(super) fn given(kind: RowKind, delta: Block) -> Result<Self, OtError> {
         if kind == RowKind::Alsz {
             let (wanted, instead) = ("malicious protocol for a given Δ", "kos, softspoken, ferret");
@@ -50,13 +51,13 @@ impl Delta {
         self.bits.len()
     }
 
-    /// α of tree `i`, most significant bit first.
+    /// α of tree `i`, the most significant bit first.
     pub(super) fn path(&self, tree: usize) -> Path {
         let k = self.kind.bits();
         Zeroizing::new((0..k).rev().map(|b| self.bits[tree * k + b]).collect())
     }
 
-    /// The choices of the base OTs: at every level the side that the path leaves.
+    /// The choices of the base OTs: at every level the side that the path does not take.
     pub(super) fn choices(&self) -> Vec<bool> {
         let trees = self.kind.first_tree()..self.kind.trees();
         let mut choices = Vec::with_capacity(self.bits.len());
@@ -66,7 +67,7 @@ impl Delta {
         choices
     }
 
-    /// Bit `row` as a mask, all ones or zero.
+    /// Bit `row` as a mask: all ones or zero.
     pub(super) fn mask(&self, row: usize) -> u128 {
         0u128.wrapping_sub(u128::from(self.bits[row]))
     }
@@ -76,7 +77,7 @@ impl Delta {
         self.bits[row]
     }
 
-    /// Δ of the OTs.
+    /// The Δ of the OTs.
     pub(super) fn block(&self, clmul: Clmul) -> Block {
         let word = |rows: &[u8]| rows.iter().rev().fold(0u128, |word, bit| word << 1 | u128::from(*bit));
         let low = word(&self.bits[..128]);

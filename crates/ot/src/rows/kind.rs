@@ -1,32 +1,35 @@
-//! The extensions by rows, and the cost of each.
+//! The kinds of extensions by rows, and their costs.
 
 use crate::{Level, OtError};
 
-/// AGREEMENT: columns of 128 OTs in a full chunk; its rows stay in the second cache.
+/// AGREEMENT: the number of columns of 128 OTs in a full chunk, whose rows fit into the
+/// second-level cache.
 pub(super) const FULL: usize = 64;
-/// AGREEMENT: columns of a shorter chunk are a multiple of this, whole vectors on every tier.
+/// AGREEMENT: the number of columns of a shorter chunk is a multiple of this number, so that
+/// vectors are full on every tier.
 pub(super) const STEP: usize = 4;
-/// SECURITY: partners that a row of ALSZ15 is compared with; `pairs` has the argument.
+/// SECURITY: the number of partners with which a row of ALSZ15 is compared; `pairs` has the
+/// argument.
 pub(super) const PARTNERS: usize = 4;
 
-/// An extension whose OTs are rows over the leaves of trees.
+/// An extension whose OTs are rows computed from the leaves of trees.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum RowKind {
-    /// IKNP 2003 in ALSZ13's form: semi-honest.
+    /// IKNP 2003 in the form of ALSZ13: semi-honest.
     Iknp,
-    /// ALSZ15: malicious, 192 rows that are compared in pairs.
+    /// ALSZ15: malicious, with 192 rows that are compared in pairs.
     Alsz,
-    /// KOS15 with the fixed check: malicious.
+    /// KOS15 with the corrected check: malicious.
     Kos,
-    /// SoftSpoken with trees of 4 leaves: both levels.
+    /// SoftSpoken with trees of 4 leaves, at both levels.
     SoftSpoken2,
-    /// SoftSpoken with trees of 16 leaves: both levels.
+    /// SoftSpoken with trees of 16 leaves, at both levels.
     SoftSpoken4,
-    /// SoftSpoken with trees of 256 leaves: both levels.
+    /// SoftSpoken with trees of 256 leaves, at both levels.
     SoftSpoken8,
 }
 
-/// The receiver's proof that its rows belong together.
+/// The receiver's proof that its rows are consistent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Proof {
     None,
@@ -34,18 +37,18 @@ pub(super) enum Proof {
     Pairs,
 }
 
-/// The cost of a kind on the wire, base OTs excluded.
+/// The cost of a kind on the wire, without base OTs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Cost {
-    /// Base OTs, with the extension's receiver as their sender.
+    /// The number of base OTs; the extension's receiver is their sender.
     pub base_ots: usize,
-    /// Exchanges of the set-up after the base OTs.
+    /// The number of exchanges in the set-up after the base OTs.
     pub setup_ticks: usize,
-    /// Bytes of the set-up after the base OTs, from the receiver.
+    /// The bytes from the receiver in the set-up after the base OTs.
     pub setup_bytes: usize,
-    /// Bits per OT of a full chunk, from the receiver.
+    /// The bits from the receiver for each OT of a full chunk.
     pub bits_per_ot: usize,
-    /// Bytes of a segment's check from the sender and from the receiver.
+    /// The bytes of a segment's check, from the sender and from the receiver.
     pub check_bytes: [usize; 2],
 }
 
@@ -60,7 +63,7 @@ impl RowKind {
         RowKind::SoftSpoken8,
     ];
 
-    /// As users write it.
+    /// The name that users write.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -73,10 +76,10 @@ impl RowKind {
         }
     }
 
-    /// Whether it exists at this level.
+    /// Checks that the kind exists at this level.
     ///
     /// # Errors
-    /// [`OtError::Unsupported`], with what does.
+    /// [`OtError::Unsupported`], with the alternatives, if it does not.
     pub fn supports(self, level: Level) -> Result<(), OtError> {
         let (wanted, instead) = match (self, level) {
             (RowKind::Iknp, Level::Malicious) => {
@@ -90,7 +93,7 @@ impl RowKind {
         Err(OtError::Unsupported { protocol: self.name().to_owned(), wanted, instead })
     }
 
-    /// Its declared cost at this level.
+    /// The declared cost at this level.
     #[must_use]
     pub fn cost(self, level: Level) -> Cost {
         Cost {
@@ -106,7 +109,7 @@ impl RowKind {
         }
     }
 
-    /// k: bits of a leaf's number.
+    /// k: the number of bits of a leaf's number.
     pub(super) fn bits(self) -> usize {
         match self {
             RowKind::Iknp | RowKind::Alsz | RowKind::Kos => 1,
@@ -116,42 +119,42 @@ impl RowKind {
         }
     }
 
-    /// Leaves of a tree.
+    /// The number of leaves of a tree.
     pub(super) fn leaves(self) -> usize {
         1 << self.bits()
     }
 
-    /// SECURITY: bits of Δ before any compression.
+    /// SECURITY: the number of bits of Δ before any compression.
     pub(super) fn rows(self) -> usize {
         if self == RowKind::Alsz { 192 } else { 128 }
     }
 
-    /// Trees, tree 0 included; it has no leaves where k = 1.
+    /// The number of trees, including tree 0, which has no leaves if k = 1.
     pub(super) fn trees(self) -> usize {
         self.rows() / self.bits()
     }
 
-    /// The first tree that has leaves: with k = 1 row 0 is the receiver's own.
+    /// The first tree that has leaves: if k = 1, row 0 is the receiver's own.
     pub(super) fn first_tree(self) -> usize {
         usize::from(self.bits() == 1)
     }
 
-    /// Base OTs.
+    /// The number of base OTs.
     pub(super) fn base_ots(self) -> usize {
         self.rows() - self.first_tree()
     }
 
-    /// Pairs of rows that are compared.
+    /// The number of pairs of rows that are compared.
     pub(super) fn pairs(self) -> usize {
         PARTNERS * (self.rows() - 1)
     }
 
-    /// Blocks that correct a tree's inner levels.
+    /// The number of blocks that correct a tree's inner levels.
     pub(super) fn corrections(self) -> usize {
         2 * (self.bits() - 1)
     }
 
-    /// Bytes of the message that makes the trees.
+    /// The number of bytes of the message that makes the trees.
     pub(super) fn tree_bytes(self, level: Level) -> usize {
         let checked = 32 * usize::from(level == Level::Malicious);
         if self.bits() == 1 { 0 } else { self.trees() * (16 * self.corrections() + checked) + checked }
@@ -166,7 +169,7 @@ impl RowKind {
         }
     }
 
-    /// Names the protocol in hashes.
+    /// The name of the protocol in hashes.
     pub(super) fn domain(self) -> &'static str {
         match self {
             RowKind::Iknp => "rows iknp v1",

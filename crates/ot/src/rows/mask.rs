@@ -1,5 +1,5 @@
-//! The sender's half of a chunk's message: rows of trees whose bit of Δ is set take what the
-//! receiver sent.
+//! The sender's part of a chunk's message: it adds the received row to the rows of each tree whose
+//! bit of Δ is set.
 
 use hushwire_aes::Backend;
 use hushwire_block::{Block, as_bytes, as_bytes_mut};
@@ -40,7 +40,7 @@ impl Kernel for Masked<'_> {
     }
 }
 
-/// `row[i k + b] ⊕= Δ[i k + b] · sent[i − 1]` for every tree i ≥ 1, masked.
+/// Computes `row[i k + b] ⊕= Δ[i k + b] · sent[i − 1]` for every tree i ≥ 1, with masks.
 pub(super) fn add_masked(backend: Backend, delta: &Delta, k: usize, sent: &[Block], rows: &mut [Block]) {
     let (sent, rows) = (as_bytes(sent), as_bytes_mut(rows));
     let width = rows.len() / delta.rows();

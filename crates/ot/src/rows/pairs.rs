@@ -9,26 +9,27 @@
 //!                  g_j^¬q: it checks two
 //! ```
 //!
-//! Folds hold the last column, which only the check uses, so that x has 128 bits that the sender
-//! cannot guess; without them it could test guesses of choices against the two hashes that it
-//! cannot compute.
+//! Folds include the last column, which only the check uses, so that x has 128 bits that the sender
+//! cannot guess. Without that column, the sender could test guesses of choices against the two
+//! hashes that it cannot compute.
 //!
-//! A receiver that sends rows of different choices (e_i ≠ e_j, and so different folds but for
-//! 2^-128) can satisfy a pair of them for two of the four values of (Δ_i, Δ_j), as if it guessed
-//! one of both bits. Say B are the rows outside the largest class of equal e, fixed before the
-//! pairs are drawn. To pass, the guessed rows T must cover every pair between classes; then T and B
-//! are known to it, and T cost it 2^-|T|. Unlike in the row check, U = B∖T is free. The short Δ
-//! depends on U only if U holds a word of a code of distance 9 (`compress`); else |T| bits of it at
-//! most are known at a cost of 2^-|T|, as in KOS. With [`PARTNERS`] random partners a row, P(T
-//! exists that leaves such a U) · 2^-|T|, summed over |T|, every U counted that can hold a word
-//! (two words of weight w share at most w − 5 rows), is at most 2^-48 for every B of 9 to 95 rows
-//! (worst: 13; with 3 partners it would be 2^-37). Where no class has half of the rows, the same
-//! holds of two groups of classes of 47 rows or more each, whose pairs alone cost 2^-40. ALSZ15's
-//! authors run 190 base OTs and 380 pairs for ρ = 40, and hash what is left of Δ.
+//! A receiver that sends rows of different choices (e_i ≠ e_j, and therefore different folds,
+//! except with probability 2^-128) can satisfy a pair of them for two of the four values of (Δ_i,
+//! Δ_j), as if it guessed one of the two bits. Let B be the rows outside the largest class of equal
+//! e, fixed before the pairs are drawn. To pass, the guessed rows T must cover every pair between
+//! classes. Then the receiver knows T and B, and T costs it 2^-|T|. Unlike in the row check, U =
+//! B∖T is free. The short Δ depends on U only if U holds a word of a code of distance 9
+//! (`compress`); otherwise at most |T| bits of it are known at a cost of 2^-|T|, as in KOS.
+//! Consider [`PARTNERS`] random partners for each row, and the sum over |T| of P(T exists that
+//! leaves such a U) · 2^-|T|, where every U counts that can hold a word (two words of weight w
+//! share at most w − 5 rows). For every B of 9 to 95 rows this sum is at most 2^-48 (the worst case
+//! is 13; with 3 partners it would be 2^-37). If no class has half of the rows, the same holds for
+//! two groups of classes with at least 47 rows each, whose pairs alone cost 2^-40. The authors of
+//! ALSZ15 use 190 base OTs and 380 pairs for ρ = 40, and hash the rest of Δ.
 //!
-//! That probability is of one try: the sender draws the challenge when the segment is closed, and a
-//! failed try ends it. 16 bytes a hash suffice: to spare a guess, the two hashes of one given pair
-//! of values must be equal.
+//! That probability is for one attempt: the sender draws the challenge when the segment is closed,
+//! and a failed attempt ends it. 16 bytes for a hash suffice, because a receiver gains a guess only
+//! if the two hashes of one given pair of values are equal.
 
 use hushwire_aes::{Aes128, Backend};
 use hushwire_block::Block;
@@ -37,10 +38,11 @@ use subtle::{ConditionallySelectable, ConstantTimeEq};
 
 use super::kind::PARTNERS;
 
-/// Rows that are compared: all but row 0, which is the receiver's own and defines its choices.
+/// The number of rows that are compared: all but row 0, which is the receiver's own and defines its
+/// choices.
 const ROWS: u64 = 191;
 
-/// The pairs that the sender's challenge names: every row with [`PARTNERS`] others.
+/// The pairs that the sender's challenge selects: every row with [`PARTNERS`] others.
 pub(super) fn partners(backend: Backend, challenge: &[u8]) -> Vec<[usize; 2]> {
     let challenge = challenge.try_into().expect("a challenge of 16 bytes");
     let mut stream = Prg::new(backend, &Seed::from_bytes(challenge), "rows partners");
@@ -54,9 +56,9 @@ pub(super) fn partners(backend: Backend, challenge: &[u8]) -> Vec<[usize; 2]> {
     pairs
 }
 
-/// `out[n] = H(sums[n])` for `N` sums of each pair, n / N its number: π(π(x) ⊕ i) ⊕ π(x), π keyed
-/// by the segment and the challenge. The hashes that the sender cannot compute are of values that
-/// it knows, offset by x.
+/// Sets `out[n] = H(sums[n])` for `N` sums of each pair, with pair number n / N: π(π(x) ⊕ i) ⊕
+/// π(x), where π is keyed by the segment and the challenge. The hashes that the sender cannot
+/// compute are of values that it knows, offset by x.
 pub(super) fn hash<const N: usize>(
     backend: Backend,
     segment: &[u8; 32],
@@ -69,7 +71,7 @@ pub(super) fn hash<const N: usize>(
     backend.tccr::<N>(&Aes128::on(backend, key), 0, sums, out);
 }
 
-/// Whether `hashes[2 p + q]` is `wanted`; nothing is indexed by `p` and `q`.
+/// Whether `hashes[2 p + q]` is `wanted`; no index depends on `p` and `q`.
 pub(super) fn matches(hashes: &[Block], [p, q]: [u8; 2], wanted: Block) -> subtle::Choice {
     let mut found = Block::ZERO;
     for (i, hash) in (0u8..).zip(hashes) {
@@ -95,7 +97,7 @@ mod tests {
             assert_eq!(of_row.len(), 4, "row {row}");
             assert!(of_row.iter().all(|other| (1..192).contains(other) && *other != row), "row {row}");
             let distinct: HashSet<_> = of_row.iter().collect();
-            // Four of 190 may meet, which is rare.
+            // Some of the four partners among 190 may coincide, which is rare.
             assert!(distinct.len() >= 3, "row {row}: {of_row:?}");
             second.extend(of_row);
         }

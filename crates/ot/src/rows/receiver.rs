@@ -1,4 +1,5 @@
-//! The extension's receiver, which makes all trees and speaks.
+//! The receiver of the extension, which makes all trees and speaks. For each chunk it sends the
+//! differences d_i of the rows u_i, and for a malicious mode's check its folds or hashes.
 
 use std::sync::Arc;
 
@@ -19,19 +20,19 @@ use super::{
     tree::secret,
 };
 
-/// All keys of one set-up.
+/// The keys of a set-up.
 pub(super) struct Keys {
     pub(super) kind: RowKind,
     pub(super) process: Process,
-    /// Leaf x of tree i at (i − first tree) · 2^k + x.
+    /// Leaf x of tree i, at place (i − first tree) · 2^k + x.
     pub(super) leaves: Vec<Aes128>,
-    /// Makes row 0 where k = 1.
+    /// The key of row 0, if k = 1.
     pub(super) own: Aes128,
 }
 
 impl Keys {
-    /// Columns `first` on: choices to `choices`, v to `rows`, the message to `said`, a row each for
-    /// trees 1 on.
+    /// Makes the columns from `first` on. It writes the choices to `choices`, v to `rows`, and the
+    /// message to `said`, with a row for each tree from tree 1 on.
     fn columns(
         &self,
         context: &Context,
@@ -50,7 +51,7 @@ impl Keys {
         } else {
             backend.counter_blocks(&self.own, first, choices);
         }
-        // The pin: with Δ's bit 0 known to be 1, q may be 0 there and t the choices.
+        // Bit 0 of Δ is known to be 1, so that q may be 0 in row 0, and t the choices.
         zeroth[..width].copy_from_slice(choices);
         for ((tree, v), u) in trees.zip(rest.chunks_exact_mut(k * width)).zip(said.chunks_exact_mut(width)) {
             backend.leaf_sums(tree, first, u, v);
@@ -76,7 +77,7 @@ pub(super) struct Receiver {
     pub(super) segment: Segment,
     pub(super) closed: Option<Closed>,
     challenge: Vec<u8>,
-    /// The change that a receiver that cheats makes to its messages before it hashes them.
+    /// A change that a cheating receiver makes to its messages before it hashes them.
     #[cfg(test)]
     pub(super) deviate: Option<super::tests::Deviate>,
 }
@@ -117,7 +118,8 @@ impl Receiver {
         }
     }
 
-    /// The whole check of a segment of rows: the last column's message, x, a fold of every row.
+    /// Writes the whole check of a segment of rows: the last column's message, x, and a fold of
+    /// every row.
     fn say_rows(mut closed: Closed, said: &mut [Block]) {
         let (message, folds) = said.split_at_mut(closed.message.len());
         message.copy_from_slice(&closed.message);
@@ -129,7 +131,7 @@ impl Receiver {
         }
     }
 
-    /// The last column's message and four hashes for every pair.
+    /// Writes the last column's message and four hashes for every pair.
     fn say_pairs(&self, mut closed: Closed, said: &mut [Block]) {
         let (message, hashes) = said.split_at_mut(closed.message.len());
         message.copy_from_slice(&closed.message);

@@ -1,4 +1,5 @@
-//! The result of a set-up: keys that any number of lanes extend from.
+//! The result of a set-up: keys from which any number of lanes extend. Each lane has its own
+//! counters and transcript, and can be forked once.
 
 use core::marker::PhantomData;
 use std::collections::HashSet;
@@ -21,14 +22,14 @@ use super::{
 struct Root {
     kind: RowKind,
     context: Context,
-    /// Binds the messages of the set-up.
+    /// The seed that binds the messages of the set-up.
     setup: Seed,
-    /// Lanes handed out: a counter that came twice would give the same pads twice.
+    /// The lanes that were forked: a repeated counter would give the same pads twice.
     lanes: Mutex<HashSet<u16>>,
 }
 
 impl Root {
-    /// The context of a lane that was not asked for before.
+    /// The context of a lane that was not forked before.
     fn lane(&self, lane: u16) -> Context {
         let fresh = self.lanes.lock().unwrap_or_else(PoisonError::into_inner).insert(lane);
         assert!(fresh, "lane {lane} is forked once");
@@ -70,7 +71,7 @@ impl<S: Security> RootSender<S> {
         RootSender { root, keys: Arc::new(keys), seed, level: PhantomData }
     }
 
-    /// The correlation of all lanes, secret; bit 0 is 1.
+    /// The correlation Δ of all lanes, secret; bit 0 is 1.
     #[must_use]
     pub fn delta(&self) -> Block {
         self.keys.delta.block(Clmul::best())
@@ -81,7 +82,7 @@ impl<S: Security> RootSender<S> {
         &self.keys
     }
 
-    /// An extension with counters and a transcript of its own; Δ is that of all lanes.
+    /// An extension with its own counters and transcript; Δ is that of all lanes.
     ///
     /// # Panics
     /// If `lane` was forked before.
@@ -119,7 +120,7 @@ impl<S: Security> RootReceiver<S> {
         RootReceiver { root, keys: Arc::new(keys), level: PhantomData }
     }
 
-    /// An extension with counters and a transcript of its own.
+    /// An extension with its own counters and transcript.
     ///
     /// # Panics
     /// If `lane` was forked before.

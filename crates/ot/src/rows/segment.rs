@@ -1,5 +1,5 @@
-//! The folds that both ends gather while chunks are made, and the part of them that a check needs
-//! when the segment has ended.
+//! The folds that both endpoints gather while chunks are made, and the part of them that a check
+//! needs after the segment has ended.
 //!
 //! ```text
 //! chunk         message absorbed → χ for its columns → every row folded, while it is in the cache
@@ -7,9 +7,9 @@
 //! check         the column's message absorbed → its χ → folded too
 //! ```
 //!
-//! The last column's coefficient is drawn after its message, as every other one. With the usual
-//! fixed coefficient 1 a receiver that has seen all χ would choose the last message so that its
-//! deviations cancel.
+//! The last column's coefficient is drawn after its message, like every other coefficient. With the
+//! usual fixed coefficient 1, a receiver that has seen all χ could choose the last message so that
+//! its deviations cancel.
 
 use hushwire_block::{Block, Gf128, as_bytes, fold::Folds};
 use hushwire_prg::Prg;
@@ -28,11 +28,11 @@ pub(super) struct Segment {
     kind: RowKind,
     transcript: Transcript,
     rows: Folds,
-    /// The folds of the messages; only pairs need them.
+    /// The folds of the messages; only the check by pairs needs them.
     sent: Folds,
     pub(super) chi: Vec<Gf128>,
     open: bool,
-    /// Segments closed so far.
+    /// The number of segments closed so far.
     number: u64,
 }
 
@@ -45,10 +45,10 @@ pub(crate) struct Closed {
     clmul: Clmul,
     #[zeroize(skip)]
     transcript: Transcript,
-    /// A sum for every row, and for every row of the messages.
+    /// A sum for every row; `sent` has one for every row of the messages.
     pub(super) rows: Vec<Gf128>,
     pub(super) sent: Vec<Gf128>,
-    /// The last column of every row; the sender's still without the message.
+    /// The last column of every row; the sender's does not yet include the message.
     pub(super) last: Vec<Block>,
     /// The last column's message, at the receiver.
     pub(super) message: Vec<Block>,
@@ -85,14 +85,15 @@ impl Segment {
         self.open
     }
 
-    /// Folds a chunk: the message and all rows as they are after it.
+    /// Folds a chunk: the message, and all rows after the message was applied.
     pub(super) fn add(&mut self, message: &[Block], rows: &[Block]) {
         self.open = true;
         if self.proof == Proof::None {
             return;
         }
         let width = rows.len() / self.kind.rows();
-        // Hashed by itself: BLAKE3 is at its widest from the start of an input.
+        // The message is hashed separately, since BLAKE3 runs with the most parallelism at the
+        // start of an input.
         self.transcript.absorb(Role::Receiver, blake3::hash(as_bytes(message)).as_bytes());
         let mut blocks = [Block::ZERO; FULL];
         let seed = self.transcript.challenge("columns");
@@ -105,7 +106,7 @@ impl Segment {
         }
     }
 
-    /// Ends the segment; `last` and `message` are its sacrificial column.
+    /// Closes the segment; `last` and `message` are its sacrificial column.
     pub(super) fn close(&mut self, last: Vec<Block>, message: Vec<Block>) -> Closed {
         let closed = Closed {
             context: self.context,
@@ -124,7 +125,7 @@ impl Segment {
 }
 
 impl Closed {
-    /// Folds the last column, when its message is known and its rows are complete.
+    /// Folds the last column, after its message is known and its rows are complete.
     pub(super) fn fold_last(&mut self, message: &[Block]) {
         self.transcript.absorb(Role::Receiver, as_bytes(message));
         let seed = self.transcript.challenge("last column");

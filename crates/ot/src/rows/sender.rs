@@ -1,4 +1,6 @@
-//! The extension's sender, which lacks a leaf of every tree.
+//! The sender of the extension, which lacks one leaf of every tree. It adds the received
+//! differences to its rows where the bits of Δ are 1, and checks the receiver's folds or hashes. A
+//! failed check ends all lanes of its set-up.
 
 use std::sync::{
     Arc,
@@ -26,14 +28,14 @@ use super::{
     tree::secret,
 };
 
-/// The message of a chunk.
+/// The name of a chunk's message.
 const CHUNK: &str = "OT extension";
 
-/// All keys of one set-up.
+/// The keys of a set-up.
 pub(super) struct Keys {
     pub(super) kind: RowKind,
     pub(super) process: Process,
-    /// Leaf y ⊕ α of tree i at (i − first tree) · 2^k + y; nothing at y = 0.
+    /// Leaf y ⊕ α of tree i, at place (i − first tree) · 2^k + y; unused at y = 0.
     pub(super) leaves: Vec<Aes128>,
     pub(super) delta: Delta,
     /// Whether a check of any lane has failed.
@@ -41,14 +43,14 @@ pub(super) struct Keys {
 }
 
 impl Keys {
-    /// Refuses to go on after a failed check of any lane: all have one Δ, and a wrong guess of a
-    /// bit tells the bit.
+    /// Refuses to continue after a failed check of any lane. All lanes have one Δ, and a wrong
+    /// guess of a bit reveals the bit.
     fn alive(&self, step: &'static str) -> Result<(), OtError> {
         if self.failed.load(Ordering::SeqCst) { Err(OtError::Lost { step }) } else { Ok(()) }
     }
 
-    /// Ends all lanes if a check failed. One that passes while another lane's fails is of no use
-    /// either.
+    /// Ends all lanes if a check failed. A check that passes while another lane's fails gives an
+    /// error as well.
     pub(super) fn verdict(&self, passed: Choice, check: Check, step: &'static str) -> Result<(), OtError> {
         if bool::from(passed) {
             return self.alive(step);
@@ -57,7 +59,7 @@ impl Keys {
         Err(OtError::abort(check))
     }
 
-    /// Columns `first` on, before the message.
+    /// Makes the columns from `first` on, before the message is applied.
     fn columns(&self, context: &Context, first: u128, rows: &mut [Block]) {
         let (k, leaves) = (self.kind.bits(), self.kind.leaves());
         let width = rows.len() / self.kind.rows();
@@ -66,7 +68,7 @@ impl Keys {
         for (tree, w) in trees.zip(rows[from * k * width..].chunks_exact_mut(k * width)) {
             context.backend.leaf_sums_punctured(tree, first, w);
         }
-        // The pin.
+        // Row 0 is 0, since bit 0 of Δ is 1.
         rows[..width].fill(Block::ZERO);
     }
 }
@@ -84,7 +86,7 @@ pub(super) struct Sender {
     stock: Stock,
     segment: Segment,
     closed: Option<Closed>,
-    /// Draws the challenges of pairs.
+    /// The stream of the challenges of pairs.
     coins: Prg,
     challenge: Vec<u8>,
 }
@@ -123,7 +125,7 @@ impl Sender {
         }
     }
 
-    /// Takes the last column's message and answers the rest.
+    /// Reads the last column's message, and returns the rest.
     fn hear_last<'m>(&self, closed: &mut Closed, heard: &'m [Block]) -> &'m [Block] {
         let kind = self.keys.kind;
         let (message, rest) = heard.split_at(kind.trees() - 1);
@@ -132,7 +134,7 @@ impl Sender {
         rest
     }
 
-    /// Every row's fold is the receiver's, plus x where Δ has a 1.
+    /// Checks that every row's fold is the receiver's, plus x if the bit of Δ is 1.
     fn verify_rows(&self, mut closed: Closed, heard: &[Block]) -> Result<(), OtError> {
         let folds = self.hear_last(&mut closed, heard);
         let x = folds[0].to_u128();
@@ -143,12 +145,13 @@ impl Sender {
         self.keys.verdict(different.ct_eq(&0), Check::Rows, self.steps[0].name)
     }
 
-    /// Checks, for every pair, the two hashes that the sender can compute.
+    /// For every pair, checks the two hashes that the sender can compute.
     fn verify_pairs(&self, mut closed: Closed, heard: &[Block]) -> Result<(), OtError> {
         let hashes = self.hear_last(&mut closed, heard);
         let segment = closed.name();
         let delta = &self.keys.delta;
-        // The stream that it knows, and what is between that and the other one, but for x.
+        // The fold of the stream that the sender knows, and the difference to the other stream's
+        // fold, without x.
         let known = |row: usize| {
             let sent = closed.sent[row - 1];
             (closed.rows[row] + Gf128(sent.0 & delta.mask(row)), sent)

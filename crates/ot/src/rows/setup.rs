@@ -1,4 +1,4 @@
-//! The set-up: base OTs in the other direction, then a message that makes trees of their keys.
+//! The set-up: base OTs in the other direction, then a message that makes trees from their keys.
 //!
 //! ```text
 //! receiver → sender   corrections of every tree's levels 2 to k
@@ -27,7 +27,8 @@ use super::{
 /// The name of the message that makes the trees.
 const TREES: &str = "GGM trees";
 
-/// The sender's set-up at level `S`: receiver of the base OTs, whose choices are Δ.
+/// The sender's set-up at level `S`. The sender is the receiver of the base OTs, and its choices
+/// are Δ.
 ///
 /// Base OTs that are too weak for the level do not compile:
 /// ```
@@ -40,13 +41,13 @@ const TREES: &str = "GGM trees";
 /// ```
 pub struct SetupSender<S: Security>(Line<'static, RootSender<S>, OtError>);
 
-/// The receiver's set-up at level `S`: sender of the base OTs.
+/// The receiver's set-up at level `S`. The receiver is the sender of the base OTs.
 pub struct SetupReceiver<S: Security>(Line<'static, RootReceiver<S>, OtError>);
 
 passed_on!([S: Security] SetupSender<S>, OtError, self => self.0);
 passed_on!([S: Security] SetupReceiver<S>, OtError, self => self.0);
 
-/// A machine whose messages go into a transcript.
+/// A machine whose messages are added to a transcript.
 struct Noted<'a, M: ?Sized>(&'a mut M, Role, &'a mut Transcript);
 
 impl<M: Machine<Error = OtError> + ?Sized> Machine for Noted<'_, M> {
@@ -65,13 +66,13 @@ impl<M: Machine<Error = OtError> + ?Sized> Machine for Noted<'_, M> {
     }
 }
 
-/// The receiver's trees, and the message that says them.
+/// The receiver's trees, and the message that describes them.
 struct SetupTrees {
     message: Vec<u8>,
     leaves: Vec<Aes128>,
 }
 
-/// The seeds of a tree's leaves at `level`, and the blocks that are checked.
+/// The seeds of a tree's leaves at `level`, and the blocks for the check.
 fn finish_leaves(context: &Context, level: Level, nodes: Secret) -> (Secret, Vec<[Block; 2]>) {
     match level {
         Level::SemiHonest => (nodes, Vec::new()),
@@ -85,9 +86,9 @@ fn expand(context: &Context, leaves: &Secret, keys: &mut Vec<Aes128>) {
 }
 
 impl<S: Security> SetupSender<S> {
-    /// `context` is agreed and of no other set-up; `seed` is this party's secret randomness; what
-    /// is drawn from it is another in every session, so that no choices, Δ or challenge ever come
-    /// twice.
+    /// `context` is agreed, and no other set-up uses it. `seed` is this party's secret randomness.
+    /// The values drawn from it differ in every session, so that choices, Δ and challenges never
+    /// repeat.
     ///
     /// # Errors
     /// [`OtError::Unsupported`] if `kind` does not exist at this level.
@@ -99,12 +100,12 @@ impl<S: Security> SetupSender<S> {
         Self::on::<B>(context, kind, seed, Delta::random(context.backend, kind, &own))
     }
 
-    /// The same for a Δ of the caller's, of which bit 0 is taken as 1: a party that talks to
-    /// several peers has one towards all of them. What one peer guesses of it, and is not caught
-    /// at, holds towards all.
+    /// The same set-up with the caller's Δ, whose bit 0 is taken as 1, for a party that uses one Δ
+    /// towards several peers. A bit that one peer guesses without being caught is a bit of the Δ
+    /// towards all peers.
     ///
     /// # Errors
-    /// As [`SetupSender::new`], and for ALSZ, where Δ is a hash of more bits.
+    /// The same as for [`SetupSender::new`]; also for ALSZ, where Δ is a hash of more bits.
     pub fn with_delta<B: BaseProtocol>(
         context: &Context,
         kind: RowKind,
@@ -152,17 +153,17 @@ impl<S: Security> SetupSender<S> {
         })))
     }
 
-    /// The keys, when there is no tick any more.
+    /// The keys, after the last round.
     ///
     /// # Panics
-    /// If ticks are left (the caller's bug).
+    /// If rounds are left (the caller's bug).
     #[must_use]
     pub fn finish(self) -> RootSender<S> {
         self.0.finish()
     }
 }
 
-/// The trees, rebuilt from what the base OTs and the message tell, and checked.
+/// Rebuilds the trees from the results of the base OTs and the message, and checks them.
 fn rebuilt<S: Security>(
     context: &Context,
     kind: RowKind,
@@ -193,9 +194,9 @@ fn rebuilt<S: Security>(
 }
 
 impl<S: Security> SetupReceiver<S> {
-    /// `context` is agreed and of no other set-up; `seed` is this party's secret randomness; what
-    /// is drawn from it is another in every session, so that no choices, Δ or challenge ever come
-    /// twice.
+    /// `context` is agreed, and no other set-up uses it. `seed` is this party's secret randomness.
+    /// The values drawn from it differ in every session, so that choices, Δ and challenges never
+    /// repeat.
     ///
     /// # Errors
     /// [`OtError::Unsupported`] if `kind` does not exist at this level.
@@ -222,17 +223,17 @@ impl<S: Security> SetupReceiver<S> {
         })))
     }
 
-    /// The keys, when there is no tick any more.
+    /// The keys, after the last round.
     ///
     /// # Panics
-    /// If ticks are left (the caller's bug).
+    /// If rounds are left (the caller's bug).
     #[must_use]
     pub fn finish(self) -> RootReceiver<S> {
         self.0.finish()
     }
 }
 
-/// All trees.
+/// Makes all trees.
 fn made<S: Security>(context: &Context, kind: RowKind, base: &BaseSender<S::Base>) -> SetupTrees {
     let keys = ggm_keys(context);
     let mut leaves = Vec::with_capacity(kind.trees() * kind.leaves());

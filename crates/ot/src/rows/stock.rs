@@ -1,4 +1,5 @@
-//! Chunks of any length from columns of 128 OTs.
+//! Makes chunks of any length from columns of 128 OTs. Rows are transposed to blocks, and OTs
+//! beyond a chunk's length are kept for the next chunks.
 
 use hushwire_aes::Backend;
 use hushwire_block::{Block, transpose};
@@ -12,14 +13,14 @@ use super::{
     kind::{FULL, STEP},
 };
 
-/// OTs that were made and not handed out yet.
+/// The OTs that were made and not delivered yet.
 #[derive(Default, ZeroizeOnDrop)]
 pub(crate) struct Stock {
     blocks: Vec<Block>,
     next: usize,
-    /// Rows 128 to 191, turned.
+    /// Rows 128 to 191, transposed.
     high: Vec<u64>,
-    /// Whether whole chunks go past the caches.
+    /// Whether whole chunks are written past the caches.
     pub(super) streamed: bool,
 }
 
@@ -28,25 +29,25 @@ impl Stock {
         self.blocks.len() - self.next
     }
 
-    /// OTs in the next chunk.
+    /// The number of OTs in the next chunk.
     pub(super) fn chunk_len(&self, wanted: usize) -> usize {
         wanted.min(if self.left() > 0 { self.left() } else { 128 * FULL })
     }
 
-    /// Columns that a chunk of `len` OTs makes: none when they are in stock.
+    /// The number of columns that a chunk of `len` OTs makes; 0 if OTs are in stock.
     pub(super) fn columns(&self, len: usize) -> usize {
         if self.left() > 0 { 0 } else { len.div_ceil(128).next_multiple_of(STEP) }
     }
 
-    /// Hands out OTs in stock.
+    /// Delivers OTs from the stock.
     pub(super) fn take(&mut self, blocks: &mut [Block]) {
         let end = self.next + blocks.len();
         blocks.copy_from_slice(&self.blocks[self.next..end]);
         self.next = end;
     }
 
-    /// Turns the rows of new columns, as many as [`Stock::columns`] says, and hands out what
-    /// `blocks` has room for. Uses up row 0 where there are 192.
+    /// Transposes the rows of new columns, [`Stock::columns`] of them, and fills `blocks` with the
+    /// first OTs. Overwrites row 0 if there are 192 rows.
     pub(super) fn turn(
         &mut self,
         backend: Backend,

@@ -1,4 +1,4 @@
-//! Both ends in lockstep over base OTs from a dealer.
+//! Tests with both endpoints in lockstep, over base OTs from a dealer.
 
 mod binding;
 mod cheat;
@@ -21,7 +21,7 @@ use super::{RootReceiver, RootSender, RowKind, SetupReceiver, SetupSender};
 /// See [`super::receiver::Receiver::deviate`].
 pub(super) type Deviate = Box<dyn FnMut(&mut [Block]) + Send>;
 
-/// Ideal base OTs: both ends draw them from the session's name, and nothing moves.
+/// Ideal base OTs: both endpoints draw them from the session's name, and no message is sent.
 struct Dealer;
 
 struct Dealt<T>(T);
@@ -54,7 +54,7 @@ impl ReceiveBase<Full> for Dealt<BaseReceiver<Full>> {
 fn dealt(context: &Context, count: usize) -> Vec<[Block; 2]> {
     let (first, _) = context.sid.0.split_first_chunk().expect("32 bytes");
     let mut keys = vec![[Block::ZERO; 2]; count];
-    // Both ends ask it.
+    // Both endpoints draw the same keys, so that the draws are not recorded.
     registry::silent(|| {
         Prg::new(context.backend, &Seed::from_bytes(*first), "dealer").fill_blocks(keys.as_flattened_mut());
     });
@@ -107,12 +107,12 @@ where
     (s.finish(), r.finish())
 }
 
-/// The kinds of a level.
+/// The kinds that exist at a level.
 fn kinds<S: Security>() -> impl Iterator<Item = RowKind> {
     RowKind::ALL.into_iter().filter(|kind| kind.supports(S::LEVEL).is_ok())
 }
 
-/// Two ends, and a hash of all that moves between them.
+/// Both endpoints, and a hash of all their messages.
 struct Pump<S, R> {
     s: Box<dyn Extension<S>>,
     r: R,
@@ -129,7 +129,7 @@ impl<S: Security, R: Extension<S>> Pump<S, R> {
         Pump { delta: root.delta(), s, r, moved: 0, hash, level }
     }
 
-    /// Makes `count` OTs; `tamper` sees every message on its way.
+    /// Makes `count` OTs; `tamper` may change every message on its way.
     fn extend(
         &mut self,
         count: usize,

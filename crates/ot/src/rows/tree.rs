@@ -1,4 +1,4 @@
-//! GGM trees: whole at the receiver, but for one leaf at the sender.
+//! GGM trees: complete at the receiver, and without one leaf at the sender.
 //!
 //! ```text
 //! level 1      node x = key x of the tree's first base OT
@@ -7,12 +7,13 @@
 //! ```
 //!
 //! The sender's path is α, most significant bit first; its base OT of a level chooses the side that
-//! the path leaves. It keeps node x = y ⊕ (α's bits so far) at y, so that the node that it lacks is
-//! always at 0: nothing is indexed by α, and the leaves end up as its kernel wants them.
+//! the path does not take. It stores node x = y ⊕ (the bits of α so far) at place y, so that the
+//! node that it lacks is always at place 0. No index depends on α, and the leaves end up in the
+//! order that its kernel needs.
 //!
-//! Children are two fixed-key calls each (`ggm_level`), not a half tree: a half tree fixes the sum
-//! of a parent's children, which serves where leaves are to be shares of Δ; here every leaf is a
-//! key of its own.
+//! The two children are computed by two fixed-key calls each (`ggm_level`), not by a half tree. A
+//! half tree fixes the sum of a parent's children, which is useful if leaves are shares of Δ; here
+//! every leaf is a key of its own.
 
 use blake3::Hasher;
 use hushwire_aes::{Aes128, Backend, GgmKeys};
@@ -24,10 +25,10 @@ use crate::{Check, Context, OtError, Sid};
 
 use super::RowKind;
 
-/// Separates the digest from any other use of BLAKE3.
+/// The domain that separates the digest from any other use of BLAKE3.
 const DOMAIN: &str = "hushwire 2026 ot tree check v1";
 
-/// Secret blocks, wiped.
+/// Secret blocks, which are wiped.
 pub(super) type Secret = Zeroizing<Vec<Block>>;
 
 /// Zero blocks for secrets.
@@ -45,7 +46,7 @@ pub(super) fn ggm_keys(context: &Context) -> GgmKeys {
     GgmKeys { left: key(0), right: key(1) }
 }
 
-/// A whole tree from its base OTs' keys; writes the corrections of its inner levels.
+/// Grows a whole tree from its base OTs' keys, and writes the corrections of its inner levels.
 pub(super) fn grow(
     backend: Backend,
     keys: &GgmKeys,
@@ -66,7 +67,8 @@ pub(super) fn grow(
     nodes
 }
 
-/// The same tree without leaf α, given as `path`; leaf α ⊕ y is at y, and zero at 0.
+/// Grows the same tree without leaf α, given as `path`; leaf α ⊕ y is at place y, and place 0 is
+/// zero.
 pub(super) fn regrow(
     backend: Backend,
     keys: &GgmKeys,
@@ -79,7 +81,7 @@ pub(super) fn regrow(
         let turn = Choice::from(*turn);
         let mut children = secret(2 * nodes.len());
         backend.ggm_level(keys, &nodes, &mut children);
-        // The correction of the side that the path leaves: 1 where it goes to 0.
+        // The correction of the side that the path does not take: side 1 if the path goes to 0.
         let mut sibling = Block::conditional_select(&pair[1], &pair[0], turn) ^ *base;
         for (y, pair) in children.chunks_exact_mut(2).enumerate() {
             let (left, right) = pair.split_at_mut(1);
@@ -95,10 +97,10 @@ pub(super) fn regrow(
     nodes
 }
 
-/// Turns every node into the leaf that is used and two blocks that only the check sees.
+/// Turns every node into the leaf that is used and two blocks that only the check uses.
 ///
-/// Three blocks of AES in counter mode under the node: what the check reveals says nothing about
-/// the leaf.
+/// These are three blocks of AES in counter mode under the node, so that the check reveals nothing
+/// about the leaf.
 pub(super) fn split(backend: Backend, nodes: &Secret) -> (Secret, Vec<[Block; 2]>) {
     let counters = [0u128, 1, 2, 3].map(Block::from_u128);
     let mut blocks = Zeroizing::new(counters.repeat(nodes.len()));
@@ -118,18 +120,18 @@ impl Digest {
         Digest(hasher)
     }
 
-    /// The next tree's check blocks, leaf by leaf; answers their sum.
+    /// Adds the next tree's check blocks, leaf by leaf; returns their sum.
     pub(super) fn add(&mut self, checks: &[[Block; 2]]) -> [Block; 2] {
         self.0.update(as_bytes(checks.as_flattened()));
         sum(checks)
     }
 
-    /// The same from a tree that lacks leaf α, with the sum that the receiver sent.
+    /// The same for a tree that lacks leaf α, with the sum that the receiver sent.
     pub(super) fn add_punctured(&mut self, path: &[u8], checks: &mut [[Block; 2]], total: [Block; 2]) {
         checks[0] = [Block::ZERO; 2];
         let others = sum(checks);
         checks[0] = [total[0] ^ others[0], total[1] ^ others[1]];
-        // From place y = x ⊕ α back to x, a bit at a time.
+        // Reorders from place y = x ⊕ α back to x, one bit at a time.
         for (level, turn) in path.iter().rev().enumerate() {
             for x in (0..checks.len()).filter(|x| x >> level & 1 == 0) {
                 let (low, high) = checks.split_at_mut(x + (1 << level));
@@ -145,7 +147,7 @@ impl Digest {
         *self.0.finalize().as_bytes()
     }
 
-    /// Compares with what the receiver sent.
+    /// Compares the digest with the one that the receiver sent.
     pub(super) fn verify(self, sent: &[u8]) -> Result<(), OtError> {
         if bool::from(self.finish().ct_eq(sent)) { Ok(()) } else { Err(OtError::abort(Check::Trees)) }
     }
@@ -169,7 +171,7 @@ mod tests {
         )
     }
 
-    /// The sums and the digest tell the sender the check blocks of the leaf that it lacks; that
+    /// The sums and the digest give the sender the check blocks of the leaf that it lacks. That
     /// leaf must not be among them.
     #[test]
     fn what_the_check_reveals_is_no_leaf() {

@@ -1,9 +1,9 @@
-//! The linear code over B: every output adds ten entries of a table, each times a uniform element
-//! of B.
+//! The linear code over B: every output adds ten entries of a table, each multiplied by a uniform
+//! element of B.
 //!
-//! The table's entries and their factors are public: words of one stream of AES blocks and elements
-//! of another. Factors of GF(2) alone would let an attacker look at one bit of B at a time, in
-//! which half of the noise is zero, and choose the bit.
+//! The places of the entries and their factors are public: words of one stream of AES blocks, and
+//! elements from another. If factors were elements of GF(2) alone, an attacker could choose one
+//! bit of B and look at it alone, where half of the noise is zero.
 
 use core::marker::PhantomData;
 
@@ -13,13 +13,13 @@ use hushwire_simd::clmul::{Clmul, ClmulWords, WordKernel};
 
 use super::field::{Base, Field};
 
-/// SECURITY: entries of an output.
+/// SECURITY: the number of table entries in an output.
 const LOCAL: usize = 10;
-/// LOCAL: outputs whose streams are made at once.
+/// LOCAL: the number of outputs whose streams are made at once.
 const PIECE: usize = 256;
 
-/// An entry of the table at the party that holds u as well: t, then u in the first bytes. Half a
-/// cache line, so that no read takes two.
+/// An entry of the table at the party that also holds u: t, then u in the first bytes. It has half
+/// a cache line, so that no read crosses two lines.
 pub(super) type TableEntry = [Block; 2];
 
 pub(super) fn pair<B: Base>(t: Block, u: B) -> TableEntry {
@@ -70,7 +70,7 @@ impl Code {
 
     /// The streams of `len` outputs from `first` on: 4 bytes and an element for each entry.
     ///
-    /// A piece of outputs is whole blocks long, so that pieces continue one another.
+    /// A piece of outputs has whole blocks, so that pieces continue one another.
     fn streams<F: Field>(&mut self, first: usize, len: usize) {
         for (bytes, stream, key) in
             [(4, &mut self.words, &self.places), (F::Base::BYTES, &mut self.elements, &self.factors)]
@@ -190,7 +190,8 @@ mod tests {
         }
     }
 
-    /// Outputs from their definition, one at a time, on every tier, in one call and in several.
+    /// Compares with outputs computed from the definition, one at a time, on every tier, in one
+    /// call and in several.
     fn is_as_defined<F: Field>() {
         let (mut table, n) = (vec![Block::ZERO; 64], 600);
         dealer::stream(3).fill_blocks(&mut table);

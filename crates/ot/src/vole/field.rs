@@ -1,5 +1,5 @@
-//! The fields of subfield VOLE: B, in which the receiver's u lies, and F over it, in which the rest
-//! does.
+//! The fields of subfield VOLE: B, which has the receiver's u, and F over it, which has the other
+//! values.
 
 use core::fmt::Debug;
 
@@ -16,10 +16,10 @@ pub trait Base: Copy + Default + PartialEq + Eq + Debug + Zeroize + Send + Sync 
     /// Bytes of an element.
     const BYTES: usize;
 
-    /// An element from 64 bits, different ones from different bits.
+    /// An element from 64 bits; different bits give different elements.
     fn from_word(word: u64) -> Self;
 
-    /// An element from its bytes; every string of [`Base::BYTES`] is one.
+    /// An element from its bytes; every string of [`Base::BYTES`] bytes is an element.
     ///
     /// # Panics
     /// If there are fewer bytes (the caller's bug).
@@ -31,7 +31,7 @@ pub trait Base: Copy + Default + PartialEq + Eq + Debug + Zeroize + Send + Sync 
     /// If there is less room (the caller's bug).
     fn to_bytes(self, out: &mut [u8]);
 
-    /// The sum, which is the difference too.
+    /// The sum, which is also the difference.
     #[must_use]
     fn plus(self, other: Self) -> Self;
 
@@ -43,15 +43,15 @@ pub trait Base: Copy + Default + PartialEq + Eq + Debug + Zeroize + Send + Sync 
     #[must_use]
     fn inverse<W: ClmulWords>(self, words: W) -> Self;
 
-    /// The product, unreduced: sums of such products need one [`Base::reduced`].
+    /// The unreduced product; sums of such products need only one [`Base::reduced`].
     #[doc(hidden)]
     fn product<W: ClmulWords>(self, other: Self, words: W) -> [u128; 2];
 
-    /// An unreduced product, or a sum of them, modulo B's polynomial.
+    /// Reduces a product, or a sum of products, modulo the polynomial of B.
     #[doc(hidden)]
     fn reduced(product: [u128; 2]) -> Self;
 
-    /// The element where `mask` has all bits, and 0 where it has none.
+    /// The element if `mask` has all bits set, and 0 if it has none.
     #[doc(hidden)]
     #[must_use]
     fn masked(self, mask: u64) -> Self;
@@ -97,7 +97,7 @@ impl Base for Gf64 {
     }
 }
 
-/// The unreduced product of polynomials of 128 bits, low half first.
+/// The unreduced product of polynomials of 128 bits, the low half first.
 #[inline(always)]
 fn wide<W: ClmulWords>(a: u128, b: u128, words: W) -> [u128; 2] {
     let ([a0, a1], [b0, b1]) = (halves(a), halves(b));
@@ -134,7 +134,8 @@ impl Base for Gf128 {
         Gf128(Gf128::reduce(wide(self.0, other.0, words)))
     }
     fn inverse<W: ClmulWords>(self, words: W) -> Self {
-        // self^(2^128 − 2): ones = self^(2^k − 1), k doubling and adding one.
+        // This is self^(2^128 − 2). `ones` is self^(2^k − 1), where k doubles and then grows by
+        // one.
         let square = |a: Gf128| a.times(a, words);
         let (mut ones, mut k) = (self, 1);
         while k < 127 {
@@ -162,14 +163,14 @@ impl Base for Gf128 {
 pub trait Field: sealed::Sealed + Copy + Debug + Send + Sync + 'static {
     /// B.
     type Base: Base;
-    /// Bits of an element of B, and so the correlated OTs that make an entry; the i-th one's choice
-    /// is the factor of x^i.
+    /// The number of bits of an element of B, and thus of correlated OTs for an entry; the choice
+    /// of OT i is the coefficient of x^i.
     const COTS: usize;
-    /// Whether any two elements of F have a product, as the check of grown entries needs; if not,
-    /// malicious entries are packed.
+    /// Whether any two elements of F have a product, which the check of grown entries needs. If
+    /// not, malicious entries are packed.
     const IS_FIELD: bool;
 
-    /// An element of B as one of GF(2^128), which F is where [`Field::IS_FIELD`].
+    /// An element of B as one of GF(2^128), which is F if [`Field::IS_FIELD`].
     #[doc(hidden)]
     fn whole(b: Self::Base) -> Gf128;
 
@@ -177,10 +178,10 @@ pub trait Field: sealed::Sealed + Copy + Debug + Send + Sync + 'static {
     #[doc(hidden)]
     fn folded(sum: &ClmulSum) -> Block;
 
-    /// b · f, unreduced: sums of such products need one reduction.
+    /// The unreduced product b · f; sums of such products need only one reduction.
     fn scale<W: ClmulWords>(b: Self::Base, f: Block, words: W) -> [u128; 2];
 
-    /// An unreduced product, or a sum of them, modulo F's polynomial.
+    /// Reduces a product, or a sum of products, modulo the polynomial of F.
     fn reduce(wide: [u128; 2]) -> Block;
 
     /// b · f.
@@ -191,7 +192,7 @@ pub trait Field: sealed::Sealed + Copy + Debug + Send + Sync + 'static {
     }
 }
 
-/// B = GF(2^64) and F = B², of which only the products of elements of B with those of F are needed.
+/// B = GF(2^64) and F = B²; only products of elements of B with elements of F are needed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pair64 {}
 
@@ -212,8 +213,8 @@ impl Field for Pair64 {
     }
 
     fn folded(sum: &ClmulSum) -> Block {
-        // No coefficient reaches beyond its low word: the products with the two halves of f stay
-        // apart.
+        // No coefficient exceeds its low word, so that the products with the two halves of f stay
+        // separate.
         let [low, high, _] = sum.0.map(|lanes| lanes.iter().fold(0, |sum, lane| sum ^ lane));
         Self::reduce([low, high])
     }

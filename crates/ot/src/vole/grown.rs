@@ -13,14 +13,14 @@
 //!          k, t of the next round, h of this one
 //! ```
 //!
-//! The first round's set is the smallest, for its table is packed from OTs. What does not fit into
-//! that round comes from a larger set, which takes fewer bytes an entry; the smaller ones then make
-//! no more than its table, each the next one's. A set's rounds have at most its t trees: rounds
-//! with fewer are the same LPN with fewer outputs.
+//! The set of the first round is the smallest, because its table is packed from OTs. Entries that
+//! do not fit into that round come from a larger set, which takes fewer bytes for each entry; each
+//! smaller set then only makes the table of the next. The rounds of a set have at most its t trees:
+//! rounds with fewer trees are the same LPN with fewer outputs.
 //!
-//! H is π(π(x) ⊕ j) ⊕ π(x), and not the cheaper hash with σ: the receiver gets H(j, y ⊕ Δ) ⊕ βΔ for
-//! some y that it knows, and for a β that is like σ on a part of Δ, the sum of σ(Δ) and βΔ would
-//! lack that part.
+//! H is π(π(x) ⊕ j) ⊕ π(x), and not the cheaper hash with σ. The receiver gets H(j, y ⊕ Δ) ⊕ βΔ for
+//! a y that it knows. For a β that acts like σ on a part of Δ, the sum of σ(Δ) and βΔ would lack
+//! that part.
 
 use core::marker::PhantomData;
 
@@ -40,7 +40,7 @@ use crate::ferret::nodes::Patch;
 use crate::ferret::tree::{Grower, SpcotEnd, SpcotReceiver, SpcotSender, Tree};
 use crate::{CheckStep, Context, Level, OtError, Role, Security};
 
-/// An entry of the base that hides one tree's noise.
+/// The name under which tests record the use of an entry of the base that hides one tree's noise.
 const NOISE: &str = "entry of a tree's noise";
 
 /// A party's part of the trees.
@@ -49,14 +49,14 @@ enum Half<F: Field> {
     Receiver { t: Buffer, u: Vec<F::Base> },
 }
 
-/// Entries as they grow.
+/// The state of growing entries.
 pub(super) struct Growing<S: Security, F: Field> {
     context: Context,
     plan: VolePlan,
     count: usize,
     half: Half<F>,
-    /// This round's base, and what is made of the next one's: blocks at the sender, pairs at the
-    /// receiver. On pages that random reads like.
+    /// This round's base, and the finished part of the next base: blocks at the sender, pairs at
+    /// the receiver. They use huge pages, which speed up random reads.
     table: Buffer,
     next: Buffer,
     grower: Grower,
@@ -64,7 +64,7 @@ pub(super) struct Growing<S: Security, F: Field> {
     code: Code,
     cots: Buffer,
     round: usize,
-    /// Trees of this round, the COTs that all trees have taken, and entries that are made.
+    /// The trees of this round, the COTs that all trees have used, and the entries that are made.
     made: usize,
     taken: usize,
     entries: usize,
@@ -75,14 +75,14 @@ pub(super) struct Growing<S: Security, F: Field> {
     level: PhantomData<S>,
 }
 
-/// A party's packed entries, and what else it brings.
+/// A party's packed entries, and its other inputs.
 pub(super) enum Base0<F: Field> {
     Sender { delta: Block, q: Buffer, seed: Seed },
     Receiver { t: Buffer, u: Vec<F::Base> },
 }
 
 impl<S: Security, F: Field> Growing<S, F> {
-    /// For `count` entries from a base as the plan for these sets has it.
+    /// Grows `count` entries from a base of the size that the plan for these sets gives.
     pub(super) fn new(context: &Context, sets: &[Set], count: usize, base: Base0<F>, cots: Buffer) -> Self {
         let plan = VolePlan::new(sets, S::LEVEL, count);
         let set = &sets[0];
@@ -156,7 +156,7 @@ impl<S: Security, F: Field> Growing<S, F> {
         self.seal.as_ref()?.step()
     }
 
-    /// Does that step, with one of the messages empty.
+    /// Makes or reads that message; one of `heard` and `said` is empty.
     pub(super) fn act(&mut self, heard: &[u8], said: &mut [u8]) -> Result<(), OtError> {
         let Some(turn) = self.plan.rounds.get(self.round) else {
             return self.seal.as_mut().expect("there is a step").act(heard, said);
@@ -171,7 +171,7 @@ impl<S: Security, F: Field> Growing<S, F> {
         Ok(())
     }
 
-    /// One tree; turns the round after its last.
+    /// Makes one tree, and begins the next round after the last tree.
     fn tree(&mut self, heard: &[u8], said: &mut [u8]) {
         let turn = self.plan.rounds[self.round];
         let (set, refill, backend) = (turn.set, turn.refill, self.context.backend);
@@ -212,7 +212,7 @@ impl<S: Security, F: Field> Growing<S, F> {
                     leaves: &mut *leaves,
                 });
                 backend.tccr::<1>(&self.hash, first as u128, leaves, values);
-                // The value at α is part of the sum, and so cancels.
+                // The value at α is part of the sum, and therefore cancels.
                 let [of_noise, beta] = table[noise];
                 registry::once(NOISE, &[of_noise]);
                 let beta = F::Base::from_bytes(&beta.0);
@@ -247,7 +247,7 @@ impl<S: Security, F: Field> Growing<S, F> {
         }
     }
 
-    /// The next round, if there is one.
+    /// Begins the next round, if there is one.
     fn turn(&mut self) {
         (self.round, self.made) = (self.round + 1, 0);
         let Some(Turn { set, .. }) = self.plan.rounds.get(self.round) else { return };
@@ -258,7 +258,7 @@ impl<S: Security, F: Field> Growing<S, F> {
         (self.hash, self.code) = (hash, code);
     }
 
-    /// The places of both tables: where one moved, it left a copy behind.
+    /// The addresses of both tables, for tests: a table that moved left a copy behind.
     #[cfg(test)]
     pub(super) fn tables(&self) -> [usize; 2] {
         let mut places = [&self.table, &self.next].map(|table| table.as_ptr().addr());
@@ -275,7 +275,7 @@ impl<S: Security, F: Field> Growing<S, F> {
     }
 }
 
-/// The public keys of a round: of half trees, of the hash of leaves, of the code.
+/// The public keys of a round: for half trees, for the hash of leaves, and for the code.
 fn keys(context: &Context, set: &Set, round: u64) -> (Aes128, Aes128, Code) {
     let key = |label| public_key(context, set, label, round);
     let code = Code::new(context.backend, [key("vole code"), key("vole factors")]);

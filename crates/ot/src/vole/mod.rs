@@ -1,16 +1,16 @@
-//! Subfield vector oblivious linear evaluation: many products of a secret Δ with elements that only
-//! the other party knows.
+//! Subfield vector oblivious linear evaluation (VOLE): many products of a secret Δ with elements
+//! that only the other party knows.
 //!
-//! **Functionality.** For `count` entries the receiver gets random u in B and t in F, the sender q
-//! in F and Δ, with t = q + uΔ. Δ is the sender's for all entries. [`Pair64`] has B = GF(2^64) and
-//! F = B², [`Full128`] both GF(2^128).
+//! **Functionality.** For `count` entries the receiver gets random u in B and t in F, and the
+//! sender q in F and Δ, with t = q + uΔ. The sender's Δ is the same for all entries. [`Pair64`] has
+//! B = GF(2^64) and F = B²; in [`Full128`] both are GF(2^128).
 //!
-//! **Paper.** Few entries are packed from correlated OTs as Keller, Orsini, Scholl, CCS 2016
-//! (MASCOT), section 4.1, have it, the receiver's choices being random; the OTs are Ferret's
-//! ([`crate::ferret`]), or rows ([`crate::rows`]) where Ferret's set-up would take as many of them.
-//! Many grow from as many packed ones as a small table has, which makes a larger one, by learning
-//! parity with noise over B: Weng, Yang, Katz, Wang, ePrint 2020/925 (Wolverine), Figs. 7 and 8, on
-//! regular noise, trees as Guo et al., ePrint 2022/1431, have them.
+//! **Paper.** A few entries are packed from correlated OTs, as in Keller, Orsini, Scholl, CCS 2016
+//! (MASCOT), section 4.1, except that the receiver's choices are random. The OTs are Ferret's
+//! ([`crate::ferret`]), or rows ([`crate::rows`]) if Ferret's set-up would take as many of them.
+//! Many entries grow from the packed entries of a small table, which makes a larger table, by
+//! learning parity with noise over B: Weng, Yang, Katz, Wang, ePrint 2020/925 (Wolverine), Figs. 7
+//! and 8, with regular noise, and with the trees of Guo et al., ePrint 2022/1431.
 //!
 //! ```text
 //! packed    t_i = q_i ⊕ u_i Δ, OT i of an entry, u_i one bit
@@ -21,34 +21,35 @@
 //!           uniform
 //! ```
 //!
-//! **Deviations.** Bit 0 of Δ is 1, as Ferret's is, so that Δ holds 127 random bits. The code is
-//! 10-local with uniform coefficients of B, for coefficients of GF(2) let an attacker look at any
-//! one bit of B. The check is one for all trees, at the end, and a digest from the sender: only the
-//! receiver has something to lose, and it says nothing before.
+//! **Deviations.** Bit 0 of Δ is 1, as in Ferret, so that Δ has 127 random bits. The code is
+//! 10-local with uniform coefficients of B, because coefficients of GF(2) would let an attacker
+//! look at any one bit of B. One check at the end covers all trees, and it is a digest from the
+//! sender: only the receiver has secrets that it could lose, and it sends nothing before.
 //!
-//! **Security.** Packed: that of the OTs at level `S`. Grown: besides, LPN over B with regular
-//! noise, for a chain of sets of which each one's secrets are outputs of the one before (b4: n =
-//! 4640, k = 2^11, t = 290; beyond as many entries b5: n = 16 928, k = 2^12, t = 529; b7: n = 66
-//! 560, k = 2^14, t = 520; Ferret's b9: n = 2^19, k = 2^16, t = 1024; beyond 2^19 entries
-//! semi-honest ones also b10: n = 2^20, k = 2^17; `scripts/lpn-parameters` and docs/internals have
-//! the estimates), and a tweakable circular correlation robust hash, a public key for each round.
-//! Malicious: packed entries and OTs are checked as Ferret's are, before they serve; a change of
-//! what a tree's sender says passes with probability 2^−123, or where its guess of the receiver's
-//! place is right (a guess of j bits passes with 2^−j, and LPN is taken with that leakage, as
-//! Ferret's is). [`Sender::finish`] and [`Receiver::finish`] come after all checks. Where F is no
-//! field ([`Field::IS_FIELD`]), malicious entries are packed.
+//! **Security.** Packed entries have the security of the OTs at level `S`. Grown entries also need
+//! a tweakable circular correlation robust hash, with a public key for each round, and LPN over B
+//! with regular noise, for a chain of sets. The secrets of each set are outputs of the one before:
+//! b4: n = 4640, k = 2^11, t = 290; for more entries b5: n = 16 928, k = 2^12, t = 529; b7: n = 66
+//! 560, k = 2^14, t = 520; Ferret's b9: n = 2^19, k = 2^16, t = 1024; beyond 2^19 semi-honest
+//! entries also b10: n = 2^20, k = 2^17. `scripts/lpn-parameters` and docs/internals have the
+//! estimates. In the malicious mode, packed entries and OTs are checked like Ferret's before they
+//! are used. A change of a tree's message passes with probability 2^−123, or if the sender's guess
+//! of the receiver's place is right (a guess of j bits passes with 2^−j, and LPN includes that
+//! leakage, as for Ferret). [`Sender::finish`] and [`Receiver::finish`] come after all checks. If F
+//! is not a field ([`Field::IS_FIELD`]), malicious entries are packed.
 //!
-//! **Notation.** Δ, q, t: elements of F, as blocks, the low half of a pair first; u, β: of B; bit i
-//! of a number is x^i.
+//! **Notation.** Δ, q, t: elements of F, as blocks, the low half of a pair first; u, β: elements of
+//! B; bit i of a number is the coefficient of x^i.
 //!
-//! **Rounds and bytes** ([`cost`]). The set-up of the OTs; one message for 8192 OTs from the
-//! sender, [`Field::COTS`] OTs a packed entry, or one from the receiver for 8192 rows; for grown
-//! entries one message for 256 trees of b4, b5 or b7, 64 of b9, 32 of b10; a tree of 2^h entries
-//! has 16 (h + 1) bytes. In the malicious mode 16 bytes from the receiver and 32 from the sender
-//! after either; after rows those of their check.
+//! **Rounds and bytes** ([`cost`]). First comes the set-up of the OTs. Packed entries take one
+//! message from the sender for 8192 OTs, with [`Field::COTS`] OTs for each entry, or one from the
+//! receiver for 8192 rows. Grown entries take one message for 256 trees of b4, b5 or b7, 64 of b9,
+//! or 32 of b10; a tree of 2^h entries has 16 (h + 1) bytes. In the malicious mode 16 bytes from
+//! the receiver and 32 from the sender follow either kind; after rows, the bytes of their check
+//! follow.
 //!
-//! **Constant time.** All of both parties' values are secret; carry-less products and what Ferret
-//! does are constant time. Places of the table that an entry adds are public.
+//! **Constant time.** All values of both parties are secret; carry-less products and Ferret's
+//! operations are constant time. The places of the table that an entry adds are public.
 
 mod code;
 mod field;
@@ -75,17 +76,17 @@ use grown::{Base0, Growing};
 use packed::{Packing, messages};
 use plan::VolePlan;
 
-/// AGREEMENT: OTs beyond which a larger set pays its longer set-up and its table, which is more
-/// than a core's second cache: two rounds of b9.
+/// AGREEMENT: the number of OTs above which a larger set is worth its longer set-up and its table,
+/// which exceeds a core's second-level cache: two rounds of b9.
 const MANY: usize = 1 << 20;
-/// AGREEMENT: entries from which on growing them costs less than packing all; b4's table takes 2338
-/// packed ones.
+/// AGREEMENT: the number of entries from which on growing costs less than packing all of them; b4's
+/// table takes 2338 packed entries.
 const GROWN: usize = 5 << 9;
-/// SECURITY: the sets that entries grow by, each from a table that the one before makes; their
-/// estimates over B are in docs/internals/security-intersections.md.
-/// AGREEMENT: b10 halves the bytes and takes its time where others use the caches too, so that
-/// malicious modes, which nobody asks for fewer bytes, stay with b9; b11 would halve them again,
-/// with a table that is larger than what a core has of a busy machine's caches.
+/// SECURITY: the sets by which entries grow; the table of each is made by the set before. Their
+/// estimates over B are in docs/internals/security-intersections.md. AGREEMENT: b10 halves the
+/// bytes, but costs time if others use the caches as well. Malicious modes, in which fewer bytes
+/// are not a goal, therefore end with b9. b11 would halve the bytes again, but its table exceeds a
+/// core's share of the caches on a busy machine.
 const fn growth(level: Level) -> &'static [Set] {
     match level {
         Level::SemiHonest => &[B4, B5, B7, B9, B10],
@@ -93,7 +94,7 @@ const fn growth(level: Level) -> &'static [Set] {
     }
 }
 
-/// The OTs that come first: rows alone where Ferret's set-up takes as many. Where there are enough
+/// The source of the first OTs: rows alone if Ferret's set-up takes as many. If there are enough
 /// entries that b10 is worth its table, rows of half the length are worth their time.
 fn core<F: Field>(level: Level, count: usize) -> Core {
     let (packed, beside, plan) = plan::<F>(level, count);
@@ -106,8 +107,8 @@ fn core<F: Field>(level: Level, count: usize) -> Core {
     }
 }
 
-/// How `count` entries come about: packed entries, OTs beside them, and from these the others, if
-/// there are more.
+/// The sources of `count` entries: the number of packed entries, the number of further OTs, and the
+/// plan by which the other entries grow from these, if there are more.
 fn plan<F: Field>(level: Level, count: usize) -> (usize, usize, Option<VolePlan>) {
     if count < GROWN || level == Level::Malicious && !F::IS_FIELD {
         return (count, 0, None);
@@ -116,7 +117,7 @@ fn plan<F: Field>(level: Level, count: usize) -> (usize, usize, Option<VolePlan>
     (plan.entries, plan.cots, Some(plan))
 }
 
-/// The cost for the sender and the receiver of `count` entries beside the set-up of the OTs.
+/// The costs of `count` entries for the sender and the receiver, without the set-up of the OTs.
 #[must_use]
 pub fn cost<F: Field>(level: Level, count: usize) -> [Cost; 2] {
     let (packed, beside, plan) = plan::<F>(level, count);
@@ -134,23 +135,23 @@ pub fn cost<F: Field>(level: Level, count: usize) -> [Cost; 2] {
     })
 }
 
-/// The sender's entries, zeroed when dropped.
+/// The sender's entries, zeroed on drop.
 pub struct SenderEntries {
     /// Δ.
     pub delta: Zeroizing<Block>,
-    /// q of every entry.
+    /// The values q of all entries.
     pub q: Secret,
 }
 
-/// The receiver's entries, zeroed when dropped.
+/// The receiver's entries, zeroed on drop.
 pub struct ReceiverEntries<F: Field> {
-    /// u of every entry.
+    /// The values u of all entries.
     pub u: Zeroizing<Vec<F::Base>>,
-    /// t of every entry.
+    /// The values t of all entries.
     pub t: Secret,
 }
 
-/// Blocks on aligned memory, zeroed when dropped.
+/// Blocks in aligned memory, zeroed on drop.
 #[derive(Default)]
 pub struct Secret(Buffer);
 
@@ -173,7 +174,7 @@ impl Drop for Secret {
     }
 }
 
-/// One end's Δ, and q of all entries, or t and u.
+/// One endpoint's Δ and all q, or all t and u.
 struct Entries<F: Field> {
     delta: Zeroizing<Block>,
     wide: Secret,
@@ -187,7 +188,8 @@ impl<F: Field> Entries<F> {
     }
 }
 
-/// One end: the set-up, then the packed entries, then those that grow from them, if there are any.
+/// One endpoint: the set-up, then the packed entries, then those that grow from them, if there are
+/// any.
 fn begin<S: Security, F: Field>(
     role: Role,
     context: &Context,
@@ -200,7 +202,7 @@ fn begin<S: Security, F: Field>(
         Role::Sender => Opening::<S>::sender_of::<S::FastBase>(&context, core, seed)?,
         Role::Receiver => Opening::<S>::receiver_of::<S::FastBase>(&context, core, seed)?,
     };
-    // Secret, for trees.
+    // The seed is secret, and the source of trees.
     let seed = seed.derive("vole trees", &[]);
     Ok(Line::new(move |talk| async move {
         if count == 0 {
@@ -230,20 +232,20 @@ fn begin<S: Security, F: Field>(
     }))
 }
 
-/// The sender's end, a [`Machine`](crate::Machine).
+/// The sender's endpoint, a [`Machine`](crate::Machine).
 #[must_use = "run its steps, then finish"]
 pub struct Sender<S: Security, F: Field>(Line<'static, Entries<F>, OtError>, PhantomData<S>);
 
-/// The receiver's end, a [`Machine`](crate::Machine).
+/// The receiver's endpoint, a [`Machine`](crate::Machine).
 #[must_use = "run its steps, then finish"]
 pub struct Receiver<S: Security, F: Field>(Line<'static, Entries<F>, OtError>, PhantomData<S>);
 
 impl<S: Security, F: Field> Sender<S, F> {
-    /// For `count` entries; without messages if there are none. `context` is agreed and of this run
-    /// alone, `seed` this party's secret randomness, for this end alone.
+    /// A machine for `count` entries; it has no messages if `count` is 0. `context` is agreed, and
+    /// only this run uses it. `seed` is this party's secret randomness, for this endpoint alone.
     ///
     /// # Errors
-    /// None at the levels that exist.
+    /// There is no error at the existing levels.
     pub fn new(context: &Context, count: usize, seed: &Seed) -> Result<Self, OtError> {
         Ok(Self(begin::<S, F>(Role::Sender, context, count, seed)?, PhantomData))
     }
@@ -260,10 +262,10 @@ impl<S: Security, F: Field> Sender<S, F> {
 }
 
 impl<S: Security, F: Field> Receiver<S, F> {
-    /// As [`Sender::new`].
+    /// The same as [`Sender::new`], for the receiver.
     ///
     /// # Errors
-    /// As there.
+    /// The same as for [`Sender::new`].
     pub fn new(context: &Context, count: usize, seed: &Seed) -> Result<Self, OtError> {
         Ok(Self(begin::<S, F>(Role::Receiver, context, count, seed)?, PhantomData))
     }

@@ -1,5 +1,5 @@
-//! Entries from correlated OTs alone: COTS of them an entry; and OTs for the trees of other
-//! entries.
+//! Packed entries: entries from correlated OTs alone, COTS of them for each; and further OTs for
+//! the trees of other entries.
 
 use core::marker::PhantomData;
 
@@ -16,8 +16,7 @@ use crate::{
     protocol::Core,
 };
 
-/// OTs and message bytes of the chunks that make `cots` OTs in one segment, when there will be no
-/// more.
+/// The OTs and message bytes of the chunks that make `cots` OTs in one segment, if no more follow.
 fn chunks(core: &Core, level: Level, cots: usize) -> Vec<(usize, usize)> {
     match core {
         Core::Rows(kind) => row_chunks(*kind, cots),
@@ -25,7 +24,7 @@ fn chunks(core: &Core, level: Level, cots: usize) -> Vec<(usize, usize)> {
     }
 }
 
-/// Bytes of the messages that make `cots` OTs, and their sender.
+/// The bytes of the messages that make `cots` OTs, and their sender.
 pub(super) fn messages(core: &Core, level: Level, cots: usize) -> (Role, Vec<usize>) {
     let from = match core {
         Core::Rows(_) => Role::Receiver,
@@ -34,32 +33,33 @@ pub(super) fn messages(core: &Core, level: Level, cots: usize) -> (Role, Vec<usi
     (from, chunks(core, level, cots).into_iter().map(|(_, bytes)| bytes).collect())
 }
 
-/// The COTs of an extension, packed into entries as they come.
+/// Packs the COTs of an extension into entries as they arrive.
 pub(super) struct Packing<S: Security, F: Field> {
     extension: Box<dyn Extension<S>>,
-    /// Entries, and COTs beside them.
+    /// The number of entries, and of further COTs.
     count: usize,
     beside: usize,
-    /// Entries and COTs that are made.
+    /// The numbers of entries and COTs that are made.
     entries: usize,
     cots: usize,
-    /// COTs that make no whole entry yet, or lie beside entries; then room for a chunk.
+    /// COTs that do not yet make a whole entry, or that are further COTs; then room for a chunk.
     scratch: Buffer,
     rest: usize,
-    /// The next step of the check, once all are made.
+    /// The next step of the check, after all COTs are made.
     check: Option<usize>,
     powers: Vec<u128>,
     sums: Vec<ClmulSum>,
     bits: Vec<u8>,
-    /// q, or t.
+    /// The values q, or t.
     pub(super) wide: Buffer,
-    /// The receiver's u.
+    /// The receiver's values u.
     pub(super) narrow: Vec<F::Base>,
     field: PhantomData<F>,
 }
 
 impl<S: Security, F: Field> Packing<S, F> {
-    /// For `count` entries, and `beside` COTs, from an end of this kind that has made nothing yet.
+    /// For `count` entries and `beside` further COTs, from an endpoint of this kind that has made
+    /// nothing yet.
     pub(super) fn new(
         mut extension: Box<dyn Extension<S>>,
         core: &Core,
@@ -69,7 +69,7 @@ impl<S: Security, F: Field> Packing<S, F> {
         let cots = count * F::COTS + beside;
         extension.limit(cots);
         let most = chunks(core, S::LEVEL, cots).into_iter().map(|(len, _)| len).max().unwrap_or(0);
-        // A chunk's, and one that was begun.
+        // The entries of a chunk, and one that was begun before it.
         let (mut wide, whole) = (Buffer::new(), most.div_ceil(F::COTS) + 1);
         wide.set_len(16 * count);
         let narrow = if extension.role() == Role::Receiver { Vec::with_capacity(count) } else { Vec::new() };
@@ -79,12 +79,14 @@ impl<S: Security, F: Field> Packing<S, F> {
             beside,
             entries: 0,
             cots: 0,
-            // The most that is ever held: growing would leave a copy behind.
+            // The capacity is the largest number that is ever held, because a buffer that grows
+            // leaves a copy behind.
             scratch: buffer(beside + F::COTS + most),
             rest: 0,
             check: None,
             powers: (0..F::COTS).map(|i| 1 << i).collect(),
-            // Room for the most that a chunk makes: growing would leave a copy behind.
+            // The capacity is the most that a chunk makes, because a vector that grows leaves a
+            // copy behind.
             sums: Vec::with_capacity(whole),
             bits: Vec::with_capacity(whole * F::Base::BYTES),
             wide,
@@ -108,7 +110,7 @@ impl<S: Security, F: Field> Packing<S, F> {
         Some(CheckStep { name: "VOLE: correlated OTs", from: self.extension.speaker(), bytes })
     }
 
-    /// Does that step, with one of the messages empty.
+    /// Makes or reads that message; one of `heard` and `said` is empty.
     pub(super) fn act(&mut self, heard: &[u8], said: &mut [u8]) -> Result<(), OtError> {
         if let Some(step) = self.check {
             self.extension.check(step, heard, said)?;
@@ -120,7 +122,7 @@ impl<S: Security, F: Field> Packing<S, F> {
         Ok(())
     }
 
-    /// After the last chunk.
+    /// Finishes after the last chunk.
     fn end(&mut self) {
         if self.left() == 0 {
             self.check = Some(0);
@@ -147,7 +149,7 @@ impl<S: Security, F: Field> Packing<S, F> {
         Ok(())
     }
 
-    /// Whole entries.
+    /// Packs blocks into whole entries.
     fn pack(&mut self, blocks: &[Block]) {
         let entries = blocks.len() / F::COTS;
         let at = self.entries;
@@ -165,7 +167,7 @@ impl<S: Security, F: Field> Packing<S, F> {
         }
     }
 
-    /// The COTs beside the entries, once all are made.
+    /// The further COTs, after all are made.
     pub(super) fn beside(&mut self) -> Buffer {
         let mut cots = core::mem::take(&mut self.scratch);
         cots[16 * self.beside..].zeroize();
@@ -173,7 +175,7 @@ impl<S: Security, F: Field> Packing<S, F> {
         cots
     }
 
-    /// The places of what holds COTs: where one moved, it left a copy behind.
+    /// The addresses of the buffers for COTs, for tests: a buffer that moved left a copy behind.
     #[cfg(test)]
     pub(super) fn places(&self) -> [usize; 3] {
         [self.scratch.as_ptr().addr(), self.sums.as_ptr().addr(), self.bits.as_ptr().addr()]
@@ -191,7 +193,7 @@ impl<S: Security, F: Field> Drop for Packing<S, F> {
         self.wide.zeroize();
         self.narrow.zeroize();
         self.bits.zeroize();
-        // A chunk before may have had more.
+        // An earlier chunk may have had more.
         self.sums.resize(self.sums.capacity(), ClmulSum::ZERO);
         self.sums.iter_mut().for_each(|sum| sum.0.zeroize());
     }

@@ -1,11 +1,11 @@
-//! The rounds in which a number of entries grows, and their price.
+//! The rounds in which a number of entries grows, and their costs.
 
 use super::seal::SEAL;
 use crate::ferret::Set;
 use crate::{Level, Role};
 
-/// AGREEMENT: trees of a message, and their leaves, at most: as many as make a message cost little
-/// beside them, few enough that both parties work at once.
+/// AGREEMENT: the largest number of trees in a message. It is large enough that a message costs
+/// little, and small enough that both parties work at the same time.
 const BURST: usize = 256;
 const BURST_LEAVES: usize = 1 << 15;
 
@@ -13,47 +13,48 @@ const BURST_LEAVES: usize = 1 << 15;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Turn {
     pub(super) set: Set,
-    /// Trees that become the next round's base, which come first, and trees that come out.
+    /// The number of trees for the next round's base, which come first; `out` is the number of
+    /// trees that are output.
     pub(super) refill: usize,
     out: usize,
 }
 
 impl Turn {
-    /// A round of `set` that makes the base of a round of `next` with `trees` trees, and `out`
-    /// trees besides.
+    /// A round of `set` that makes the base of a round of `next` with `trees` trees, and outputs
+    /// `out` further trees.
     fn before(set: &Set, next: &Set, trees: usize, out: usize) -> Self {
         Self { set: *set, refill: (next.secrets() + trees).div_ceil(set.leaves()), out }
     }
 
-    /// A round of `set` that makes nothing but `entries` entries.
+    /// A round of `set` that only outputs `entries` entries.
     fn last(set: &Set, entries: usize) -> Self {
         Self { set: *set, refill: 0, out: entries.div_ceil(set.leaves()) }
     }
 
-    /// Trees of both kinds.
+    /// The number of trees of both kinds.
     pub(super) fn trees(&self) -> usize {
         self.refill + self.out
     }
 
-    /// Trees of the message that begins when `made` are made.
+    /// The number of trees in the message that begins after `made` trees.
     pub(super) fn burst(&self, made: usize) -> usize {
         (BURST_LEAVES / self.set.leaves()).clamp(1, BURST).min(self.trees() - made)
     }
 }
 
-/// The price of a number of entries. AGREEMENT.
+/// The plan for a number of entries. AGREEMENT.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct VolePlan {
     pub(super) rounds: Vec<Turn>,
-    /// Packed entries and COTs that it starts from.
+    /// The numbers of packed entries and COTs from which it starts.
     pub(super) entries: usize,
     pub(super) cots: usize,
 }
 
 impl VolePlan {
-    /// For `count` entries: by the first of these sets of which a round is enough, or by rounds of
-    /// the last one. One round of each set before it makes the base of the next set's first, and
-    /// nothing else.
+    /// For `count` entries: uses the first of these sets of which one round is enough, or rounds of
+    /// the last set. One round of each smaller set makes the base of the next set's first round,
+    /// and nothing else.
     pub(super) fn new(sets: &[Set], level: Level, count: usize) -> Self {
         let most = |set: &Set| set.trees() * set.leaves();
         let at = sets.iter().position(|set| count <= most(set)).unwrap_or(sets.len() - 1);
@@ -78,7 +79,7 @@ impl VolePlan {
         self.rounds.last().is_some_and(|turn| turn.set == set)
     }
 
-    /// Messages, each with its sender and bytes.
+    /// The messages, each with its sender and bytes.
     pub(super) fn messages(&self, level: Level) -> Vec<(Role, usize)> {
         let mut messages = vec![];
         for turn in &self.rounds {
@@ -93,7 +94,8 @@ impl VolePlan {
         messages
     }
 
-    /// Each round's set, its trees and the entries that it begins with; entries that come out.
+    /// Each round's set, its trees and the entries with which it begins; and the number of output
+    /// entries.
     #[cfg(test)]
     pub(super) fn turns(&self) -> (Vec<(Set, usize, usize)>, usize) {
         let made = self.rounds.iter().map(|turn| turn.refill * turn.set.leaves());
@@ -102,7 +104,8 @@ impl VolePlan {
         (turns.collect(), self.rounds.iter().map(|turn| turn.out * turn.set.leaves()).sum())
     }
 
-    /// Entries of the largest base of rounds 0, 2, .. and of rounds 1, 3, ..: bases change places.
+    /// The largest base of rounds 0, 2, .. and of rounds 1, 3, .., in entries: bases alternate
+    /// between two buffers.
     pub(super) fn rooms(&self) -> [usize; 2] {
         let mut rooms = [self.entries, 0];
         for (i, turn) in self.rounds.iter().enumerate() {
@@ -112,13 +115,13 @@ impl VolePlan {
         rooms
     }
 
-    /// Leaves of the largest tree.
+    /// The number of leaves of the largest tree.
     pub(super) fn widest(&self) -> usize {
         self.rounds.iter().map(|turn| turn.set.leaves()).max().expect("there is a round")
     }
 }
 
-/// c of each level, then d.
+/// The bytes of a tree's message: c of each level, then d.
 pub(super) fn tree_bytes(set: &Set) -> usize {
     set.tree_bytes() + 16
 }

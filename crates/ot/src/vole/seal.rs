@@ -1,5 +1,5 @@
-//! The malicious mode's check of grown entries: one fold of all trees' values, with a challenge for
-//! every tree.
+//! The check of grown entries in the malicious mode: one fold of the values of all trees, with a
+//! challenge for every tree.
 //!
 //! ```text
 //! χ        of each tree's values, from all that the sender sent up to the tree
@@ -16,7 +16,7 @@ use zeroize::Zeroize;
 use crate::ferret::{Set, Weights};
 use crate::{Check, CheckStep, Context, OtError, Role, Sid, Transcript};
 
-/// Separates the digest from any other use of BLAKE3.
+/// The domain that separates the digest from any other use of BLAKE3.
 const DOMAIN: &str = "hushwire 2026 ot vole digest v1";
 
 /// The messages of the check.
@@ -25,7 +25,7 @@ pub(super) const SEAL: [CheckStep; 2] = [
     CheckStep { name: "VOLE: digest of values", from: Role::Sender, bytes: 32 },
 ];
 
-/// One end's running check.
+/// One endpoint's running check.
 pub(super) struct Seal {
     sid: Sid,
     backend: Backend,
@@ -38,7 +38,8 @@ pub(super) struct Seal {
 }
 
 impl Seal {
-    /// With the entry that hides the noise: its q or t, and its u at the end that has no Δ.
+    /// A check with the entry that hides the noise: its q or t, and its u at the endpoint that has
+    /// no Δ.
     pub(super) fn new(context: &Context, set: &Set, delta: Option<Block>, wide: Block, u: Gf128) -> Self {
         Self {
             sid: context.sid,
@@ -52,11 +53,11 @@ impl Seal {
         }
     }
 
-    /// A tree's values, before anything is added to them, its message, and the receiver's place and
-    /// noise.
+    /// Folds a tree: its values before anything is added to them, its message, and the receiver's
+    /// place and noise.
     ///
-    /// The tree's coefficients bind its message and all before it, so that none of its errors was
-    /// chosen with them in sight.
+    /// The tree's coefficients bind its message and all earlier ones, so that none of its errors
+    /// can depend on them.
     pub(super) fn tree(&mut self, message: &[u8], values: &[Block], noise: Option<(usize, Gf128)>) {
         self.transcript.absorb(Role::Sender, message);
         let weights = Weights::new(self.backend, &self.transcript.challenge("values"), values.len());
@@ -71,7 +72,7 @@ impl Seal {
         SEAL.get(self.next).copied()
     }
 
-    /// Does that step.
+    /// Makes or reads that message.
     pub(super) fn act(&mut self, heard: &[u8], said: &mut [u8]) -> Result<(), OtError> {
         let step = self.next;
         self.next += 1;
@@ -109,7 +110,7 @@ impl Drop for Seal {
     }
 }
 
-/// Exactly `N` bytes.
+/// Requires exactly `N` bytes.
 fn length<const N: usize>(heard: &[u8], name: &'static str) -> Result<[u8; N], OtError> {
     heard.try_into().map_err(|_| OtError::malformed(name, format!("{} bytes instead of {N}", heard.len())))
 }
@@ -122,7 +123,7 @@ mod tests {
     const LEAVES: usize = 256;
     const PLACE: usize = 77;
 
-    /// Both ends' values of a tree: the noise beta is in the receiver's place.
+    /// Both endpoints' values of a tree, with the noise beta in the receiver's place.
     fn values(delta: Gf128, beta: Gf128) -> [Vec<Block>; 2] {
         let mut q = vec![Block::ZERO; LEAVES];
         stream(9).fill_blocks(&mut q);
@@ -135,7 +136,7 @@ mod tests {
         Context { sid: Sid([sid; 32]), backend: Backend::best() }
     }
 
-    /// A seal that has seen trees of these messages, all with the same values.
+    /// The folds of a check after trees with these messages, all with the same values.
     fn folded(sid: u8, set: &Set, trees: &[&[u8]]) -> [Gf128; 2] {
         let mut seal = Seal::new(&context(sid), set, None, Block::ZERO, Gf128::ZERO);
         let [q, _] = values(Gf128(3), Gf128(5));
@@ -160,7 +161,7 @@ mod tests {
         }
     }
 
-    /// The end of a check where the sender's message put `errors` into the receiver's values.
+    /// The result of a check in which the sender's message put `errors` into the receiver's values.
     fn checked(errors: &[(usize, Gf128)]) -> Result<(), OtError> {
         let (delta, beta, noise, clmul) = (Gf128(3), Gf128(5), Gf128(7), Clmul::best());
         let [q, mut t] = values(delta, beta);
@@ -181,7 +182,7 @@ mod tests {
     }
 
     /// A sender that knew a tree's coefficients before its message could choose errors whose fold
-    /// is 0, and learn from what follows whether the noise is at one of them. The best coefficients
+    /// is 0, and learn from the result whether the noise is at one of them. The best coefficients
     /// that it can know are those before the message.
     #[test]
     fn errors_that_cancel_under_the_coefficients_before_the_message_are_found() {

@@ -1,4 +1,5 @@
-//! Entries hold, cost what is declared, and no changed message goes unseen in the malicious mode.
+//! Entries satisfy their relation and cost what is declared, and every changed message is caught in
+//! the malicious mode.
 
 use hushwire_aes::Backend;
 use hushwire_block::{Block, Gf64, Gf128, registry};
@@ -18,7 +19,7 @@ use crate::protocol::Core;
 use crate::rows::RowKind;
 use crate::{Check, Extension, Level, Machine, Malicious, Opening, OtError, Role, Security, SemiHonest};
 
-/// Products bit by bit, as the definitions have them.
+/// Products bit by bit, from the definitions.
 trait Slow: Field {
     fn slow(u: Self::Base, f: Block) -> Block;
 }
@@ -48,7 +49,7 @@ impl Slow for Full128 {
     }
 }
 
-/// t = q + uΔ everywhere, and no two entries alike.
+/// Checks that t = q + uΔ for every entry, and that all entries differ.
 fn holds<F: Slow>(delta: Block, q: &[Block], t: &[Block], u: &[F::Base]) {
     assert!(q.len() == t.len() && t.len() == u.len());
     for (i, ((q, t), u)) in q.iter().zip(t).zip(u).enumerate() {
@@ -64,7 +65,7 @@ fn holds<F: Slow>(delta: Block, q: &[Block], t: &[Block], u: &[F::Base]) {
 /// Ferret's smallest trees.
 const SMALL: Core = Core::Ferret(TINY, RowKind::SoftSpoken4);
 
-/// Both ends over them; `edit` gets a message's number and its bytes.
+/// Packs entries at both endpoints over these trees; `edit` gets a message's number and its bytes.
 fn pack<S: Security, F: Field>(
     count: usize,
     mut edit: impl FnMut(usize, &mut Vec<u8>),
@@ -90,7 +91,7 @@ fn pack<S: Security, F: Field>(
 }
 
 fn entries_hold<S: Security, F: Slow>() {
-    // The last ones end within a last round, which has no refill, and with it.
+    // The last counts end within a last round, which has no refill, and at its end.
     for count in [1, 2, 7, 40, 300, 10 * (256 - 128) / F::COTS, 10 * 256 / F::COTS] {
         let [s, r] = pack::<S, F>(count, |_, _| {}).expect("an honest run");
         assert_eq!(s.delta(), Some(DELTA));
@@ -106,7 +107,7 @@ fn packed_entries_hold_in_every_field_at_every_level() {
     entries_hold::<Malicious, Full128>();
 }
 
-/// Rounds, and bytes of both, of machines in lockstep.
+/// The rounds, and both parties' bytes, of machines in lockstep.
 fn moved<'a>(
     a: &'a mut (dyn Machine<Error = OtError> + 'a),
     b: &'a mut (dyn Machine<Error = OtError> + 'a),
@@ -121,7 +122,8 @@ fn moved<'a>(
     moved
 }
 
-/// Both machines from base OTs on: entries hold, and what moves is the set-up and what is declared.
+/// Runs both machines from the base OTs on. Entries satisfy their relation, and the messages are
+/// the set-up and the declared bytes.
 fn machines_hold<S: Security, F: Slow>(count: usize) {
     let context = context(Backend::best());
     let seeds = [1, 2].map(|seed| Seed::from_bytes([seed; 16]));
@@ -159,7 +161,8 @@ fn machines_make_entries_from_base_ots_on() {
     machines_hold::<SemiHonest, Pair64>(70_000);
 }
 
-/// Packed entries that a dealer made: both ends' of Δ, for `entries`, and as many COTs.
+/// Packed entries from a dealer: both endpoints' parts for Δ, for `entries` entries and `cots`
+/// COTs.
 fn dealt<F: Slow>(entries: usize, cots: usize) -> [(Base0<F>, hushwire_block::Buffer); 2] {
     let mut stream = stream(8);
     let u: Vec<F::Base> = (0..entries).map(|_| F::Base::from_bytes(&stream.next_block().0)).collect();
@@ -178,7 +181,7 @@ fn dealt<F: Slow>(entries: usize, cots: usize) -> [(Base0<F>, hushwire_block::Bu
     [(Base0::Sender { delta: DELTA, q, seed }, of_sender), (Base0::Receiver { t, u }, of_receiver)]
 }
 
-/// Both ends over a small set; `edit` gets a message's number and its bytes.
+/// Grows entries at both endpoints over a small set; `edit` gets a message's number and its bytes.
 fn grow<S: Security, F: Slow>(
     backend: Backend,
     sets: &[Set],
@@ -207,7 +210,8 @@ fn grow<S: Security, F: Slow>(
     Ok(ends)
 }
 
-/// One round, several, and the last tree cut short; of one set, and of two in either order.
+/// One round, several rounds, and a last tree that is cut short; with one set, and with two in
+/// either order.
 fn grown_entries_hold<S: Security, F: Slow>() {
     for sets in [&[TINY, TINY][..], &[TINY, WIDE], &[WIDE, TINY], &[SHORT, TINY, WIDE]] {
         let [whole, then] = [sets[0], sets[1]].map(|set| set.trees() * set.leaves());
@@ -221,7 +225,8 @@ fn grown_entries_hold<S: Security, F: Slow>() {
     }
 }
 
-/// Rounds stay within their sets: more trees would be another LPN than what was estimated.
+/// Rounds stay within their sets: with more trees, the LPN instance would not be the one that was
+/// estimated.
 #[test]
 fn no_round_has_more_trees_than_its_set() {
     for count in [
@@ -280,8 +285,7 @@ fn every_tier_grows_the_same_entries() {
     }
 }
 
-/// Every kind of message of a malicious run with a bit flipped at every place, and messages
-/// exchanged.
+/// Flips a bit at every place in every kind of message of a malicious run, and swaps messages.
 #[test]
 fn changed_trees_and_checks_are_caught() {
     for sets in [&[TINY, WIDE][..], &[WIDE, TINY], &[SHORT, TINY, WIDE]] {
@@ -328,8 +332,8 @@ fn changed_trees_and_checks_are_caught() {
     }
 }
 
-/// Every message of a malicious run, in every field, with a bit flipped at several places; and
-/// messages exchanged.
+/// Flips bits at several places in every field of every message of a malicious run, and swaps
+/// messages.
 fn changes_are_caught<F: Field>(count: usize) {
     let mut lengths = vec![];
     pack::<Malicious, F>(count, |_, message| lengths.push(message.len())).expect("an honest run");
@@ -367,7 +371,7 @@ fn changed_messages_are_caught_in_every_field() {
 
 #[test]
 fn entries_share_nothing_with_ots_of_the_same_session() {
-    // As first messages tell, which come from the session's name and the seed alone.
+    // The first messages show it, since they depend only on the session's name and the seed.
     fn first(mut machine: impl Machine<Error = OtError>) -> Vec<u8> {
         let mut message = vec![0; machine.round(0).expect("a set-up").out];
         machine.write(0, &mut message).expect("an honest start");
@@ -387,7 +391,7 @@ fn entries_share_nothing_with_ots_of_the_same_session() {
             ),
         ],
     ];
-    // One of both parties speaks.
+    // One of the two parties speaks.
     assert!(pairs.iter().flatten().any(|message| !message.is_empty()));
     for [entries, ots] in &pairs {
         assert!(entries.len() == ots.len() && (entries.is_empty() || entries != ots));

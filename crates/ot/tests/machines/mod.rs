@@ -1,5 +1,5 @@
-//! Both ends of every machine that a caller can hold, ready for their first tick: what tests and
-//! the fuzzer feed.
+//! Both endpoints of every machine that a caller can hold, ready for their first tick, for tests
+//! and the fuzzer.
 
 use std::marker::PhantomData;
 
@@ -15,16 +15,16 @@ use hushwire_ot::{
 };
 use hushwire_prg::Seed;
 
-/// The action of a test on both ends.
+/// A test's action on both endpoints.
 pub(crate) type Run<'r> = &'r mut dyn FnMut(&mut Ends<'_>);
 
-/// Both ends.
+/// Both endpoints.
 pub(crate) type Ends<'e> = [&'e mut dyn Machine<Error = OtError>; 2];
 
-/// OTs of a call: some, and not whole bytes of choices.
+/// The number of OTs of a call, whose choices do not fill whole bytes.
 const COUNT: usize = 77;
 
-/// A set-up that lanes are forked from, since it costs a thousand times what a lane does.
+/// A set-up from which lanes are forked, since it costs a thousand times as much as a lane.
 struct Lanes<S: Security> {
     kind: RowKind,
     roots: Option<(RootSender<S>, RootReceiver<S>)>,
@@ -51,7 +51,7 @@ impl<S: Security> Lanes<S> {
         Lanes { kind, roots: None, next: 0, level: PhantomData }
     }
 
-    /// The next lane's number; its contexts are no other's, until a new set-up begins to count.
+    /// The next lane's number. Its contexts are unique until a new set-up restarts the count.
     fn lane(&mut self) -> (u16, &(RootSender<S>, RootReceiver<S>)) {
         if self.next == u16::MAX {
             (self.next, self.roots) = (0, None);
@@ -71,7 +71,7 @@ impl<S: Security> Lanes<S> {
         (Sender::new(&context, s.fork(lane)), Receiver::new(&context, r.fork(lane)))
     }
 
-    /// One call of `count` OTs, or what `run` makes of the ends.
+    /// Runs a call of `count` OTs, or `run` on the endpoints.
     fn extend(&mut self, run: impl FnOnce(&mut Sender<S>, &mut Receiver<S>)) {
         let (mut s, mut r) = self.ends();
         run(&mut s, &mut r);
@@ -137,7 +137,7 @@ impl<S: Security> Lanes<S> {
     }
 }
 
-/// All set-ups, made when they are needed.
+/// All set-ups, which are made when needed.
 pub(crate) struct World {
     semi_honest: Lanes<SemiHonest>,
     malicious: [Lanes<Malicious>; 3],
@@ -163,10 +163,10 @@ fn set_ups<S: Security>(kind: RowKind, run: Run<'_>) {
     run(&mut [&mut s, &mut r]);
 }
 
-/// A machine's two ends, by name.
+/// A machine's two endpoints, by name.
 pub(crate) type Case = (&'static str, fn(&mut World, Run<'_>));
 
-/// All machines. The last ones take long to come to their end.
+/// All machines. The last ones take long to finish.
 pub(crate) const CASES: [Case; 20] = [
     ("naor-pinkas", |_, run| base::<NaorPinkas>(run)),
     ("chou-orlandi", |_, run| base::<ChouOrlandi>(run)),
@@ -190,11 +190,11 @@ pub(crate) const CASES: [Case; 20] = [
     ("malicious ferret", |w, run| w.malicious[0].boot(B11, run)),
 ];
 
-/// Changes what is heard: gets the number of the exchange, the side that hears, its tick and the
-/// message. False ends the run.
+/// Changes received messages; gets the number of the exchange, the receiving endpoint, its tick and
+/// the message. The result false ends the run.
 pub(crate) type Edit<'e> = &'e mut dyn FnMut(usize, usize, &Round, &mut Vec<u8>) -> bool;
 
-/// The end of a run that was stopped: by whom, where and why.
+/// The end of a run that stopped: the endpoint, the place and the reason.
 pub(crate) struct Stop {
     pub(crate) side: usize,
     #[allow(dead_code, reason = "the fuzzer asks only whether it stopped")]
@@ -202,7 +202,7 @@ pub(crate) struct Stop {
     pub(crate) error: OtError,
 }
 
-/// Runs both ends to the first error.
+/// Runs both endpoints to the first error.
 pub(crate) fn edited([a, b]: &mut Ends<'_>, edit: Edit<'_>) -> Option<Stop> {
     for at in 0.. {
         let (Some(ta), Some(tb)) = (a.round(0), b.round(0)) else { break };
@@ -224,7 +224,8 @@ pub(crate) fn edited([a, b]: &mut Ends<'_>, edit: Edit<'_>) -> Option<Stop> {
     None
 }
 
-/// Asserts the behaviour of every end after an error: it does nothing, and never looks done.
+/// Asserts the behaviour of every endpoint after an error: it does nothing, and never looks
+/// finished.
 pub(crate) fn assert_lost(end: &mut dyn Machine<Error = OtError>) {
     for _ in 0..2 {
         assert_eq!(end.round(0).map(|tick| (tick.out, tick.into)), Some((0, 0)), "it never looks done");
@@ -235,11 +236,11 @@ pub(crate) fn assert_lost(end: &mut dyn Machine<Error = OtError>) {
     }
 }
 
-/// Feeds a machine with messages made of `bytes`: nothing may panic, and what has another length
+/// Feeds a machine with messages made of `bytes`: nothing may panic, and messages of another length
 /// must be refused.
 ///
-/// The first bytes say which machine, from which tick on, and how: one message or all, in place of
-/// the honest one or xored with it.
+/// The first bytes select the machine, the first tick, and the kind of change: one message or all,
+/// as replacements of the honest ones or XORed with them.
 pub(crate) fn fed(world: &mut World, bytes: &[u8]) {
     let [case, from, how, content @ ..] = bytes else { return };
     let (side, always, replaced) = (usize::from(how & 1), how & 2 != 0, how & 4 != 0);

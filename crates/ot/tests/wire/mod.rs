@@ -1,4 +1,4 @@
-//! The bytes of every protocol on the wire, by the file of digests.
+//! The bytes of every protocol on the wire equal those of the file of digests.
 
 use hushwire_aes::Backend;
 use hushwire_block::Block;
@@ -26,7 +26,7 @@ fn noise(len: usize, label: &str) -> Vec<u8> {
     out
 }
 
-/// Runs both ends; party 0 is the sender where there is one.
+/// Runs both endpoints; party 0 is the sender if there is one.
 fn run<'a>(
     trace: &Trace,
     zero: &'a mut dyn Machine<Error = OtError>,
@@ -45,7 +45,7 @@ fn base<P: BaseProtocol>(all: &mut Digests) {
     });
 }
 
-/// Both ends of OTs after their set-up; `salt` tells runs of a test apart.
+/// Both endpoints of OTs after their set-up; `salt` distinguishes the runs of a test.
 fn ends<S: Security>(
     trace: &Trace,
     backend: Backend,
@@ -59,7 +59,7 @@ fn ends<S: Security>(
     (s.into_sender(), r.into_receiver())
 }
 
-/// The set-up, every functionality, the first over more than a chunk, and the check.
+/// Runs the set-up, every functionality, the first over more than a chunk, and the check.
 fn functionalities<S: Security>(backend: Backend, protocol: Protocol) -> Trace {
     let trace = Trace::new();
     let (mut s, mut r) = ends::<S>(&trace, backend, protocol, 0);
@@ -87,7 +87,7 @@ fn functionalities<S: Security>(backend: Backend, protocol: Protocol) -> Trace {
     trace
 }
 
-/// Ends in both directions: triples, and calls side by side.
+/// Endpoints in both directions: triples, and calls at the same time.
 fn both_directions<S: Security>(backend: Backend) -> Trace {
     let trace = Trace::new();
     let [(mut s0, mut r1), (mut s1, mut r0)] =
@@ -110,7 +110,7 @@ fn entries<S: Security, F: Field>(backend: Backend, count: usize) -> Trace {
     trace
 }
 
-/// Runs what takes long on the fastest backend and the slowest.
+/// Runs slow cases on the fastest backend and the slowest.
 fn on_two(all: &mut Digests, name: &str, run: impl Fn(Backend) -> Trace) {
     let trace = run(Backend::best());
     assert_eq!(run(Backend::all()[0]), trace, "{name}");
@@ -125,7 +125,7 @@ fn at<S: Security>(all: &mut Digests) {
     for protocol in Protocol::ALL.into_iter().filter(|protocol| protocol.supports(S::LEVEL)) {
         let name = format!("ot/{protocol}/{level}");
         if protocol.name().starts_with("ferret") {
-            // Which takes longest; its own tests compare backends.
+            // Ferret takes longest; its own tests compare backends.
             all.ran(&name, &functionalities::<S>(Backend::best(), protocol));
         } else {
             all.run(&name, |backend| functionalities::<S>(backend, protocol));

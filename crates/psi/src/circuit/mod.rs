@@ -9,38 +9,37 @@
 //! Schoppmann, "VOLE-PSI", EUROCRYPT 2021, section 6: a store of masked values in the clear.
 //!
 //! ```text
-//! R         a cuckoo table: each item x in one of three bins, under the hash function j that put
-//!           it there
-//! R ──► S   as in a plain intersection (`crate::plain`) of items (x, j): F(x, j) is R's, F is S's
-//! S         for each bin i a random r_i; a store of (y, j) → F(y, j) ⊕ r_i, i = h_j(y), for j = 1,
-//!           2, 3
+//! R         a cuckoo table: each item x is in one of three bins, by the hash function j that
+//!           put it there
+//! R ──► S   as in a plain intersection (`crate::plain`) of items (x, j): R gets F(x, j), S gets F
+//! S         for each bin i a random r_i; a store of (y, j) → F(y, j) ⊕ r_i, i = h_j(y), for
+//!           j = 1, 2, 3
 //! S ──► R   the store; its free entries are random
-//! R         in bin i what the store gives for (x, j), ⊕ F(x, j): r_i if S has x, something random
-//!           if not
-//! GMW       in every bin: is it r_i? Flags, or their number; where numbers v are added up, shares
-//!           of flags besides
-//! OT        Σ flag · v, from shares of flags: the receiver knows whose number v a bin has
+//! R         for bin i the store's value of (x, j), ⊕ F(x, j): r_i if S has x, otherwise random
+//! GMW       compares it with r_i in every bin: flags, or their number; to add up numbers v, also
+//!           shares of flags
+//! OT        Σ flag · v, from shares of flags: the receiver knows the number v of each bin
 //!           (`sum.rs`)
 //! ```
 //!
-//! **Deviations.** No stash: a table has 1.27 bins an item (of at least 4096 items); if the items
-//! do not fit, it is tried again with other evictions. It fails with probability at most 2^−40, by
-//! the experiments of that paper. Numbers of bins are opened under masks, and only the sum is
-//! unmasked.
+//! **Deviations.** There is no stash: a table has 1.27 bins an item (for at least 4096 items). If
+//! the items do not fit, it is tried again with other evictions. It fails with probability at most
+//! 2^−40, according to the experiments of that paper. Counts of bins are opened under masks, and
+//! only their sum is unmasked.
 //!
 //! **Security.** Semi-honest, one corrupted party: the security of the VOLE, of [`hushwire_gmw`]
 //! and of the hash as in [`crate::plain`]. S sees only A'. The store's values are masked by F at
-//! places that R cannot evaluate except for common items; there it gets r_i, which is random, once
-//! a bin. A bin whose item S does not have matches with probability 2^−(40 + log bins). Both learn
-//! the sizes of both sets.
+//! places that R cannot evaluate except for common items. There it gets r_i, which is random, once
+//! a bin. A bin whose item S does not have matches with probability 2^−(40 + log bins). Both
+//! parties learn the sizes of both sets.
 //!
 //! **Notation.** r: 64 bits, of which ℓ = 40 + ⌈log bins⌉ are compared; v: 64 bits; bins: β.
 //!
-//! **Rounds and bytes.** A plain intersection's A', 8 bytes an entry of 1.25 n_R; the store, 8
-//! bytes an entry of 3.8 n_S; ANDs by GMW: ℓ a bin ([`hushwire_gmw::circuit_cost`]); for sums, an
-//! OT a bin and 8 more bytes.
+//! **Rounds and bytes.** A' of a plain intersection, 8 bytes for each of 1.25 n_R entries; the
+//! store, 8 bytes for each of 3.8 n_S entries; ANDs by GMW, ℓ a bin
+//! ([`hushwire_gmw::circuit_cost`]); for sums, an OT and 8 more bytes a bin.
 //!
-//! **Constant time.** As [`crate::plain`]; the table's evictions depend on digests.
+//! **Constant time.** As for [`crate::plain`]; the table's evictions depend on digests.
 
 mod opprf;
 mod program;
@@ -55,7 +54,7 @@ pub use session::{Outcome, receive, send};
 use crate::okvs::Layout;
 use crate::{PsiError, Store};
 
-/// The result, and who learns it.
+/// The result, and the parties that learn it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Reveal {
     /// Both learn the number of common items.
@@ -81,9 +80,9 @@ pub struct Parameters {
 }
 
 /// SECURITY: the largest number of a party's items. Each is evaluated at three places in a 64-bit
-/// field: the chance 3 · 2^−64 of each stays below 2^−40 in all.
+/// field. The probability of 3 · 2^−64 for each stays below 2^−40 in total.
 pub const MOST_ITEMS: usize = 5_500_000;
-/// SECURITY: smaller sets of the receiver get a table for this many items.
+/// SECURITY: a smaller set of the receiver gets a table for this number of items.
 const FEWEST: usize = 4096;
 
 impl Parameters {

@@ -1,4 +1,4 @@
-//! The programmable oblivious PRF: F(x, j) for the receiver, F for the sender, and the store of
+//! The programmable oblivious PRF: the receiver gets F(x, j), the sender gets F; and the store of
 //! masked values.
 
 use core::marker::PhantomData;
@@ -14,7 +14,7 @@ use hushwire_simd::clmul::Clmul;
 use crate::PsiError;
 use crate::okvs::{Binned, Decode, Digest, Encoder, Layout, Shift, no_addition, tail};
 
-/// H on one bin's inputs, under the bin's public key.
+/// Computes H on one bin's inputs, under the bin's public key.
 pub(super) fn hash(context: &Context, bin: usize, x: &[Block], out: &mut Vec<Block>) {
     let name = context.sid.child("opprf bin", bin as u64);
     let key = Aes128::on(context.backend, name.0.first_chunk().expect("32 bytes hold 16"));
@@ -22,7 +22,7 @@ pub(super) fn hash(context: &Context, bin: usize, x: &[Block], out: &mut Vec<Blo
     context.backend.ccr(&key, x, out);
 }
 
-/// The receiver's half up to F: the values of `digests`, which are all different.
+/// The receiver's endpoint up to F: the values of `digests`, which are all different.
 pub(super) fn ask(
     channel: &mut Channel,
     context: &Context,
@@ -65,7 +65,7 @@ pub(super) fn ask(
     Ok(values)
 }
 
-/// The sender's half up to F.
+/// The sender's endpoint up to F.
 pub(super) fn answer(
     channel: &mut Channel,
     context: &Context,
@@ -157,7 +157,7 @@ pub(super) fn hear(
     Ok(values)
 }
 
-/// The low word.
+/// The low word of a block.
 pub(super) fn low(block: Block) -> u64 {
     block.to_u128() as u64
 }

@@ -11,8 +11,8 @@ pub(super) const GROUP: usize = 32;
 /// The number of bits of a masked count.
 pub(super) const COUNT: usize = 32;
 
-/// The inputs are the receiver's and the sender's words of every bin, and the sender's masks. The
-/// receiver alone learns flags, or masked counts and, for sums, masked flags as well.
+/// The inputs are the receiver's and the sender's words of every bin, and the sender's masks. Only
+/// the receiver learns outputs: flags, or masked counts and, for sums, also masked flags.
 pub(super) fn program(parameters: &Parameters) -> (Program, TwoParty) {
     let (width, reveal) = (parameters.width(), parameters.reveal);
     let mut b = Builder::new();
@@ -45,8 +45,8 @@ pub(super) fn program(parameters: &Parameters) -> (Program, TwoParty) {
     (program, roles)
 }
 
-/// Planes with one word of `width` bits for each bin: of the g-th bins of all groups, one after the
-/// other.
+/// Planes with one word of `width` bits for each bin: the first bins of all groups, then the second
+/// ones, and so on.
 pub(super) fn planes(words: &[u64], width: usize) -> Planes {
     let instances = words.len() / GROUP;
     let bytes = width.div_ceil(8);

@@ -1,4 +1,4 @@
-//! Both parties' sides of a run.
+//! Both parties' endpoints of a run.
 
 use hushwire_block::Gf64;
 use hushwire_circuit::Planes;
@@ -16,10 +16,10 @@ use super::{Parameters, Reveal};
 use crate::PsiError;
 use crate::okvs::Digest;
 
-/// The number of steps that an observer hears of: the oblivious PRF, the store, the circuit.
+/// The number of steps that are reported to an observer: the oblivious PRF, the store, the circuit.
 const STEPS: u64 = 3;
 
-/// AGREEMENT: the OTs of the circuit: a longer set-up pays for large sets.
+/// AGREEMENT: the protocol of the circuit's OTs. For large sets a longer set-up pays off.
 fn ot(parameters: &Parameters) -> Protocol {
     if parameters.bins() < 1 << 15 { Protocol::SoftSpoken4 } else { Protocol::FerretB11 }
 }
@@ -38,7 +38,7 @@ pub enum Outcome {
         /// The sum of the receiver's numbers.
         sum: u64,
     },
-    /// Nothing, as agreed.
+    /// This party learns nothing, as agreed.
     Nothing,
 }
 
@@ -54,17 +54,17 @@ impl Parameters {
     }
 }
 
-/// The receiver's side. `digests` are its items, made by [`crate::plain::Digester`], and `numbers`
-/// their numbers if a sum is wanted; for repeated items the first one counts. `context` is agreed
-/// and of this run alone; `seed` is this party's secret randomness for this run alone. `observer`
-/// hears how many steps of how many are done.
+/// The receiver's endpoint. `digests` are its items, made by [`crate::plain::Digester`], and
+/// `numbers` their numbers if a sum is wanted; for repeated items the first one counts. `context`
+/// is agreed and used for this run alone; `seed` is this party's secret randomness for this run
+/// alone. `observer` receives the number of steps that are done, and the number of all steps.
 ///
 /// # Errors
-/// There are more items than agreed, or than an intersection takes; a message is malformed; the
-/// channel failed.
+/// If there are more items than agreed, or than an intersection takes; if a message is malformed;
+/// or if the channel failed.
 ///
 /// # Panics
-/// If the channel does not lead to the peer and back, or a sum is wanted and there is not one
+/// If the channel does not lead to the peer and back, or if a sum is wanted and there is not one
 /// number for every item (the caller's bug).
 pub fn receive(
     channel: &mut Channel,
@@ -126,7 +126,7 @@ pub fn receive(
     open(channel, parameters, [count, total])
 }
 
-/// The sender's side.
+/// The sender's endpoint.
 ///
 /// # Errors
 /// As [`receive`].
@@ -220,25 +220,25 @@ impl GmwRun<'_> {
         Ok(split.map(|(planes, width)| numbers_of(&planes, width.div_ceil(8))).collect())
     }
 
-    /// The name and the randomness of the sum's OTs.
+    /// The context and the randomness of the sum's OTs.
     fn of_sum(&self) -> (Context, Seed) {
         (self.context.child("psi sum", 0), self.seed.derive("psi sum", &[]))
     }
 }
 
-/// The bits of words; each word belongs to an instance.
+/// The bits of words; each word belongs to one instance.
 fn flags_of(words: &[u64]) -> Zeroizing<Vec<bool>> {
     Zeroizing::new(words.iter().flat_map(|word| (0..GROUP).map(move |bin| word >> bin & 1 == 1)).collect())
 }
 
-/// Values of up to eight bytes.
+/// Numbers from values of up to eight bytes.
 fn numbers_of(planes: &Planes, bytes: usize) -> Zeroizing<Vec<u64>> {
     let number = |value: &[u8]| value.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte));
     Zeroizing::new(planes.unpack().chunks_exact(bytes).map(number).collect())
 }
 
-/// Adds up both parties' shares of the results: a number modulo 2^32, since more bits of its sum
-/// would tell how often masked numbers wrapped around, and a number modulo 2^64.
+/// Adds up both parties' shares of the results: a number modulo 2^32, and a number modulo 2^64.
+/// More bits of the first sum would reveal how often masked numbers wrapped around.
 fn open(channel: &mut Channel, parameters: &Parameters, ours: [u64; 2]) -> Result<Outcome, PsiError> {
     let mut said = Zeroizing::new([0; 16]);
     let mut heard = Zeroizing::new([0; 16]);

@@ -2,10 +2,10 @@
 //! take 64 ANDs.
 //!
 //! ```text
-//! bin      b = b_R ⊕ b_S; R has b_R and the number v of its item, or 0, S has b_S
+//! bin      b = b_R ⊕ b_S; R has b_R and the number v of its item, or 0; S has b_S
 //! b v      = b_R v + b_S (1 − 2 b_R) v, modulo 2^64
-//! OT       for b_S and c = (1 − 2 b_R) v: R has pads m_0, m_1 and sends d = m_0 + c − m_1; R keeps
-//!          −m_0, S has m_b + b_S d = m_0 + b_S c
+//! OT       for b_S and c = (1 − 2 b_R) v: R has pads m_0, m_1 and sends d = m_0 + c − m_1;
+//!          R keeps −m_0, S gets m_b + b_S d = m_0 + b_S c
 //! ```
 //!
 //! Gilboa's product (CRYPTO 1999) of a bit, on random OTs. Semi-honest, like the protocol that uses
@@ -20,9 +20,9 @@ use zeroize::Zeroizing;
 use super::opprf::low;
 use crate::PsiError;
 
-/// AGREEMENT: the number of OTs of a message.
+/// AGREEMENT: the number of OTs per message.
 const PIECE: usize = 1 << 15;
-/// AGREEMENT: the number of bins from which on OTs by learning parity with noise pay for their
+/// AGREEMENT: the number of bins from which on OTs from learning parity with noise are worth their
 /// longer set-up.
 const MANY: usize = 1 << 15;
 
@@ -100,7 +100,7 @@ mod tests {
     use hushwire_prg::Prg;
     use std::{thread, time::Duration};
 
-    /// Shares of sums of random numbers over random flags, with either kind of OT, and with more
+    /// Shares of sums of random numbers over random flags, with either OT protocol, and with more
     /// than one message.
     #[test]
     fn shares_add_up_to_the_sum_over_flags() {

@@ -10,7 +10,7 @@ use crate::okvs::Digest;
 
 /// The number of hash functions.
 pub(super) const HASHES: usize = 3;
-/// AGREEMENT: separates digests of items under a hash function from any other use of BLAKE3.
+/// AGREEMENT: separates digests of (item, hash function) from any other use of BLAKE3.
 const DOMAIN: &str = "hushwire psi item and function v1";
 /// LOCAL: the number of evictions for an item before the table is tried again, and the number of
 /// tries.
@@ -54,8 +54,8 @@ impl BinPlaces {
         digests
     }
 
-    /// Puts different items into bins; returns the item's number and function for each bin, or
-    /// none.
+    /// Puts different items into bins. Returns the item's number and function for each bin, or
+    /// `None`.
     ///
     /// # Errors
     /// [`PsiError::NoStore`], with probability below 2^−40.
@@ -99,11 +99,11 @@ impl BinPlaces {
     }
 }
 
-/// The numbers of the different items, each at its first occurrence, and for every item the index
-/// of its equal among them.
+/// The numbers of the different items, each at its first occurrence. Also, for every item, the
+/// index among them of the item that equals it.
 pub(super) fn distinct(digests: &[Digest]) -> (Vec<u32>, Vec<u32>) {
-    // Sorted by their first bytes, which are stored next to the number; whole digests decide if
-    // those are equal.
+    // Items are sorted by their first bytes, which are stored next to the number. Whole digests
+    // decide if those bytes are equal.
     let start = |digest: &Digest| u64::from_be_bytes(*digest.first_chunk().expect("32 bytes hold 8"));
     let mut order: Vec<(u64, u32)> = digests.iter().map(start).zip(0..).collect();
     order.sort_unstable();

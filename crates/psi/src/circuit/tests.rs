@@ -1,4 +1,4 @@
-//! Against a plain intersection, over channels.
+//! Compares results with a plain intersection, over channels.
 
 use std::{collections::HashSet, thread, time::Duration};
 
@@ -70,7 +70,7 @@ fn check(receiver: &[u64], sender: &[u64]) {
         (Reveal::Flags, [Outcome::Flags(flags), Outcome::Nothing]),
         (Reveal::Sum, [Outcome::Sum { count, sum }, Outcome::Sum { count, sum }]),
     ] {
-        // Either store with each result, in turns of sizes.
+        // Alternates between the stores, depending on the sizes and the result.
         let store = Store::ALL[(receiver.len() + sender.len() + usize::from(reveal == Reveal::Flags)) % 2];
         let parameters =
             Parameters { receiver_items: receiver.len(), sender_items: sender.len(), reveal, store };
@@ -86,7 +86,7 @@ fn sizes_flags_and_sums_are_those_of_the_plain_intersection() {
     check(&[7], &[7]);
     check(&[7], &[8]);
     check(&many[1000..2500], &many[..1200]);
-    // Each twice, and unequal sizes.
+    // Each item twice, and unequal sizes.
     check(&[1, 2, 3, 3, 2, 1, 9], &[&many[2..900], &many[2..900]].concat());
 }
 
@@ -175,8 +175,8 @@ fn more_items_than_agreed_are_refused() {
     assert!(matches!(result, Err(PsiError::TooLarge { .. })));
 }
 
-/// A receiver that goes as far as the sender's store: the digests that it asks for, and what F
-/// gives for them.
+/// A receiver that runs up to the sender's store: the digests for which it asks, and their values
+/// under F.
 fn asked(channel: &mut Channel, parameters: &Parameters, receiver: &[u64]) -> (Vec<ItemDigest>, Vec<Block>) {
     let (context, own, seed) = (context(), digests(receiver), Seed::from_bytes([9; 16]));
     let places = BinPlaces::new(&context, parameters.bins());
@@ -187,7 +187,7 @@ fn asked(channel: &mut Channel, parameters: &Parameters, receiver: &[u64]) -> (V
     (asked, values.expect("an honest sender"))
 }
 
-/// What `look` sees of a sender's store, whose seed is all of `seed`.
+/// The result of `look` on a sender's store; every byte of the sender's seed is `seed`.
 fn looked<T: Send>(
     parameters: &Parameters,
     sender: &[u64],
@@ -208,8 +208,8 @@ fn looked<T: Send>(
     })
 }
 
-/// What a receiver sees in the bins of common items is another random value in each, and in each
-/// run: one that sees equal ones knows that their items are common.
+/// The receiver sees a different random value in each bin of a common item, and in each run. If
+/// values were equal, it would know that their items are common.
 #[test]
 fn every_bin_has_a_value_of_its_own() {
     let (receiver, sender): (Vec<u64>, Vec<u64>) = ((0..40).collect(), (0..60).collect());
@@ -228,8 +228,8 @@ fn every_bin_has_a_value_of_its_own() {
     assert_eq!(all.len(), 80);
 }
 
-/// The sender's store travels in clear: where it has fewer items than it says, the rest of it is
-/// random, too.
+/// The sender's store is sent in clear. If the sender has fewer items than agreed, the remaining
+/// entries are also random.
 #[test]
 fn stores_of_missing_items_are_random() {
     let (reveal, store) = (Reveal::Size, Store::Clustered);
@@ -251,7 +251,7 @@ fn stores_of_missing_items_are_random() {
     }
 }
 
-/// With one key for all bins, every bin would add to what is known of Δ.
+/// With one key for all bins, every bin would add to the knowledge of Δ.
 #[test]
 fn values_are_under_a_key_of_the_bin_and_the_session() {
     let of = |context: &Context, bin: usize| {

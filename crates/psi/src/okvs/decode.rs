@@ -31,10 +31,10 @@ where
     D: ExactSizeIterator<Item = &'a Digest> + Clone,
     A: Fn(usize, &Digest) -> F::Base,
 {
-    /// Writes the values, in the way of the store's kind.
+    /// Writes the values by the method of the store's kind.
     ///
     /// # Panics
-    /// If `bin` does not have a bin's length, or `out` not that of `digests` (the caller's bug).
+    /// Unless `bin` has a bin's length, and `out` the length of `digests` (the caller's bug).
     pub(crate) fn run_on(self, backend: Backend) {
         assert!(
             self.bin.len() == self.layout.bin_entries() && self.digests.len() == self.out.len(),
@@ -80,7 +80,7 @@ where
     }
 }
 
-/// `out[i]` += `add(i, digest)` · `delta`.
+/// Computes `out[i]` += `add(i, digest)` · `delta`.
 struct AddDecoded<'a, F: Field, D, A> {
     digests: D,
     delta: Block,
@@ -105,12 +105,12 @@ where
     }
 }
 
-/// An addition of zero, for values without one.
+/// An addition of zero, for callers that add nothing.
 pub(crate) fn no_addition<B: Base>(_: usize, _: &Digest) -> B {
     B::default()
 }
 
-/// q += A'Δ: how the holder of Δ applies a message of elements of B.
+/// Computes q += A'Δ: the holder of Δ applies a message of elements of B.
 pub(crate) struct Shift<'a, F> {
     pub(crate) q: &'a mut [Block],
     pub(crate) message: &'a [u8],

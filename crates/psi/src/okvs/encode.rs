@@ -9,11 +9,11 @@ use hushwire_simd::clmul::{Clmul, ClmulWords, WordKernel};
 use super::two_core::{Core, dense_powers};
 use super::{DENSE, Digest, Layout, Module, NoSolution, dense};
 
-/// SECURITY: the largest number of rows of a core that is eliminated; a larger core counts as a
-/// failure and needs chosen digests.
+/// SECURITY: the largest number of rows of a core that is eliminated. A larger core counts as a
+/// failure; it occurs only for chosen digests.
 pub(super) const MOST: usize = 1 << 11;
 
-/// The rows that have a position: their number, and the XOR of their numbers.
+/// The rows that have a position: their count, and the XOR of their numbers.
 #[derive(Clone, Copy, Default)]
 struct PeelCell {
     rows: u32,
@@ -198,7 +198,7 @@ impl<B: Base, V: Module<B>> WordKernel for Solve<'_, B, V> {
                     value = value.plus(d.scaled(*power, words));
                 }
             }
-            // The old content at that place is one of the three.
+            // One of the three terms is the old content at that place.
             sparse[at] = sparse[at].plus(value);
         }
         Ok(bound)

@@ -1,28 +1,28 @@
-//! The probability that a store has no solution: recomputed from its sizes, and counted where
-//! failures are frequent enough.
+//! The probability that a store has no solution: recomputed from its sizes, and compared with
+//! counts where failures are frequent enough.
 //!
 //! ```text
 //! store        ≤ bins · (P[a bin gets more than its capacity] + P[a full bin has no solution])
 //! polynomial   two points are equal: n (n − 1) / 2 · 2^−64
 //! band         w = m: random bits: Σ_{i < n} 2^{i − m} ≤ 2^{n − m};
-//!              else the queue's bound besides, n e^{−η (w − 8)} (`band`)
+//!              otherwise also the queue's bound, n e^{−η (w − 8)} (`band`)
 //! clustered    more dependencies than dense entries, or a core that is too large to be eliminated
 //! ```
-//! **Dependencies.** Rows whose sparse parts cancel. There are A_s = C(n, s) · 2^−m Σ_j C(m, j)
-//! (K(j) / C(m, 3))^s expected sets of s such rows, K(j) = Σ_i (−1)^i C(j, i) C(m − j, 3 − i): the
-//! mean of (−1)^⟨χ, row⟩ over rows, and over all χ. Sets that share no row are independent: k of
-//! them occur with probability at most (Σ A_s)^k / k!. Sets that share rows at one triple are
-//! counted to the first order: r rows at one triple are r − 1 dependencies, and occur with
-//! probability C(n, r) C(m, 3)^(1 − r). Other sets that share rows have a further factor of about 1
-//! / m, and are left out. Dense parts are random in a field of 2^64 elements: d ≤ 3 of them are
-//! dependent with probability 2^−62.
+//! **Dependencies.** These are sets of rows whose sparse parts cancel. There are A_s = C(n, s) ·
+//! 2^−m Σ_j C(m, j) (K(j) / C(m, 3))^s expected sets of s such rows, K(j) = Σ_i (−1)^i C(j, i) C(m
+//! − j, 3 − i): the mean of (−1)^⟨χ, row⟩ over rows, and over all χ. Sets that share no row are
+//! independent: k of them occur with probability at most (Σ A_s)^k / k!. Sets that share rows at
+//! one triple are counted to the first order: r rows at one triple are r − 1 dependencies, and
+//! occur with probability C(n, r) C(m, 3)^(1 − r). Other sets that share rows have a further factor
+//! of about 1 / m, and are left out. Dense parts are random in a field of 2^64 elements: d ≤ 3 of
+//! them are dependent with probability 2^−62.
 //!
-//! **Large cores.** Sizes are by the formula of the paper, extrapolated from its experiments: 2^−λ,
-//! λ = (m / n − 1.223) · 2^(0.555 log2 n + 2.336) − 9.2. Between 2^−9 and some 2^−16 more cores are
-//! large than it says (counted: twice as many). Counts follow the tail of a normal distribution, as
-//! Dembo and Montanari ("Finite size scaling for the core of large random hypergraphs", 2008) prove
-//! for its scale: Q((m − 1.2218 n − n^(1/3)) / (0.75 √n)), the two factors fitted to counts from
-//! above. The bound is the larger of the two.
+//! **Large cores.** Sizes follow the formula of the paper, extrapolated from its experiments: 2^−λ,
+//! λ = (m / n − 1.223) · 2^(0.555 log2 n + 2.336) − 9.2. Between 2^−9 and about 2^−16, large cores
+//! are more frequent than it predicts (by counts, twice as frequent). Counts follow the tail of a
+//! normal distribution, as Dembo and Montanari ("Finite size scaling for the core of large random
+//! hypergraphs", 2008) prove for its scale: Q((m − 1.2218 n − n^(1/3)) / (0.75 √n)); the two
+//! factors are fitted to counts from above. The bound is the larger of the two.
 
 use hushwire_aes::Backend;
 use hushwire_block::Gf64;
@@ -32,7 +32,7 @@ use super::layout::{CLUSTERED, POLYNOMIAL, RowForm, StoreForm};
 use super::tests::digests;
 use super::{DENSE, Encoder, Layout, Store, tail};
 
-/// Rows of the largest dependencies that are added up; A_s falls with s as far as it matters.
+/// The largest dependencies that are added up; in the range that matters, A_s falls with s.
 const LARGEST: u32 = 24;
 
 fn ln_factorial(n: f64) -> f64 {
@@ -69,7 +69,7 @@ fn expected(n: f64, m: f64) -> f64 {
 fn dependent(n: usize, m: usize, dense: usize) -> f64 {
     let (n, m) = (n as f64, m as f64);
     let triples = m * (m - 1.0) * (m - 2.0) / 6.0;
-    // The rate of what makes i dependencies at once.
+    // The rate of events that make i dependencies at once.
     let mut rates = [0.0; 16];
     rates[1] = expected(n, m);
     for (i, rate) in rates.iter_mut().enumerate().skip(2) {
@@ -87,11 +87,11 @@ fn dependent(n: usize, m: usize, dense: usize) -> f64 {
 /// P[a core is too large], by the tail that fits the counts.
 fn large(n: f64, m: f64) -> f64 {
     let z = (m - 1.2218 * n - n.cbrt()) / (0.75 * n.sqrt());
-    // The tail of the normal distribution, or more.
+    // The tail of the normal distribution, or an upper bound.
     if z < 1.0 { 1.0 } else { (-z * z / 2.0).exp() / (z * core::f64::consts::TAU.sqrt()) }
 }
 
-/// The same by the paper's formula.
+/// As [`large`], by the paper's formula.
 fn large_by_formula(n: f64, m: f64) -> f64 {
     f64::exp2(9.2 - (m / n - 1.223) * f64::exp2(0.555 * n.log2() + 2.336)).min(1.0)
 }
@@ -106,7 +106,7 @@ pub(super) fn decay(more: f64) -> f64 {
     low
 }
 
-/// P[a bin of as many rows as it has capacity has no solution].
+/// P[a bin that is filled to its capacity has no solution].
 fn of_bin(layout: &Layout) -> f64 {
     let (n, m) = (layout.capacity(), layout.bin_entries());
     let rows = n as f64;
@@ -117,7 +117,7 @@ fn of_bin(layout: &Layout) -> f64 {
             if band.width() == m {
                 return random;
             }
-            // The entries beside those of the queue are no part of its rate.
+            // The entries that are added to the queue's entries are no part of its rate.
             let eta = decay((m - 48) as f64 / rows - 1.0);
             random + rows * (-eta * (band.width() - 8) as f64).exp()
         }
@@ -162,9 +162,9 @@ fn stores_of_every_size_have_a_solution_but_for_a_chance_of_2_to_minus_40() {
     }
 }
 
-/// Why few items go into no clustered store: with some 9 to 310 items, four dependencies are too
-/// frequent. The worst case is about 30 items. (By the bound, which is up to twice the counts, the
-/// range goes up to 350.)
+/// The reason why few items never use a clustered store: with about 9 to 310 items, four
+/// dependencies are too frequent. The worst case is about 30 items. (By the bound, which is up to
+/// twice the counts, the range goes up to 350.)
 #[test]
 fn clustered_stores_of_few_pairs_would_fail_more_often() {
     let of = |items| log2_failure(&Layout::with_bins(StoreForm::Clustered, items, 1));
@@ -172,8 +172,8 @@ fn clustered_stores_of_few_pairs_would_fail_more_often() {
     assert!((9..=310).all(|items| of(items) > -40.0) && of(400) < -40.0);
 }
 
-/// Instances of a clustered store of that size, by number of dependencies; the last count is of
-/// four and more.
+/// The numbers of instances of a clustered store of that size with 0, 1, 2, … dependencies; the
+/// last one counts four and more.
 fn counted(items: usize, sparse: usize, instances: u64) -> [u64; DENSE + 2] {
     let layout = Layout::with_sparse(items, sparse);
     let mut encoder = Encoder::<Gf64, Gf64>::new(Backend::best(), &layout);
@@ -189,7 +189,7 @@ fn counted(items: usize, sparse: usize, instances: u64) -> [u64; DENSE + 2] {
     found
 }
 
-/// With fewer dense and fewer sparse entries failures can be counted. They are as many as computed.
+/// With fewer dense and sparse entries, failures can be counted. Their number is as computed.
 fn dependencies_are_as_frequent_as_computed(instances: u64) {
     for (items, sparse) in [(30, 82), (30, 45), (64, 83), (20, 30), (300, 390)] {
         let found = counted(items, sparse, instances);
@@ -198,8 +198,7 @@ fn dependencies_are_as_frequent_as_computed(instances: u64) {
             let more = found[dense + 1..].iter().sum::<u64>() as f64;
             let slack = 3.0 + 4.0 * bound.sqrt();
             assert!(more < bound + slack, "{items} in {sparse}, {dense} dense: {found:?}, {bound}");
-            // The bound is no more than twice as high: a count that sees nothing would pass
-            // otherwise.
+            // The bound is at most twice as high; otherwise a count that finds nothing would pass.
             assert!(more > bound / 2.0 - slack, "{items} in {sparse}, {dense} dense: {found:?}, {bound}");
         }
     }
@@ -216,7 +215,7 @@ fn dependencies_come_as_often_as_computed_in_many_instances() {
     dependencies_are_as_frequent_as_computed(200_000);
 }
 
-/// Cores that are too large, with few enough sparse entries to count them.
+/// Cores that are too large, with so few sparse entries that they can be counted.
 fn large_cores_are_as_frequent_as_computed(instances: u64) {
     for (items, sparse) in [(8192, 10_120), (8192, 10_180), (16_384, 20_200)] {
         let found = counted(items, sparse, instances)[DENSE + 1] as f64;
@@ -227,7 +226,7 @@ fn large_cores_are_as_frequent_as_computed(instances: u64) {
             "{items} in {sparse}: {found}, {bound}"
         );
     }
-    // At the threshold there is a large core as often as not.
+    // At the threshold, every second core is large.
     let found = counted(8192, 10_019, instances)[DENSE + 1];
     assert!(4 * found > instances, "{found} of {instances}");
 }

@@ -1,18 +1,19 @@
-//! The kinds of stores that people choose from.
+//! The kinds of stores that users can choose.
 
 use core::{fmt, str::FromStr};
 
 /// The kind of store that the receiver's items go into. AGREEMENT.
 ///
-/// It has an effect from 8192 items on. Fewer than 192 always go into a polynomial, and 192 to 8191
-/// always into bands.
+/// It has an effect from 8192 items on. Sets of fewer than 192 items always use a polynomial, and
+/// sets of 192 to 8191 items always use bands.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Store {
-    /// Three entries an item, and the dense entries of its bin: about 1.25 entries an item in all.
+    /// Three entries for an item, plus the dense entries of its bin: about 1.25 entries per item in
+    /// total.
     #[default]
     Clustered,
-    /// A band of entries an item: about 1.06 entries an item in all. Fewer bytes, more processor
-    /// time.
+    /// A band of entries for an item: about 1.06 entries per item in total. It takes fewer bytes,
+    /// but more processor time.
     Band,
 }
 

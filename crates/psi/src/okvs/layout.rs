@@ -1,4 +1,5 @@
-//! The sizes of a store, from its kind and the number of pairs alone, and a digest's places in it.
+//! The sizes of a store, which follow from its kind and the number of pairs alone, and a digest's
+//! places in it.
 
 use super::band::Band;
 use super::{Digest, Store, word};
@@ -7,17 +8,17 @@ use super::{Digest, Store, word};
 pub(crate) const DENSE: usize = 3;
 /// SECURITY: each of two kinds of failure has probability 2^−41 over all bins.
 const LAMBDA: f64 = 41.0;
-/// AGREEMENT: about the number of items of a bin. More make the store smaller, fewer stay in the
-/// caches (2^16: a seventh faster, 2.2 more bits an item).
+/// AGREEMENT: the approximate number of items of a bin. More make the store smaller; fewer stay in
+/// the caches (2^16: a seventh faster, 2.2 more bits per item).
 const BIN: usize = 1 << 18;
 
-/// AGREEMENT: the fewest pairs whose store has more entries than pairs. SECURITY: a party that
-/// deviates brings as many items as there are entries; from this size on a band store has at most
-/// 1.3 entries a pair.
+/// AGREEMENT: the smallest number of pairs whose store has more entries than pairs. SECURITY: a
+/// corrupted party can bring as many items as there are entries. From this size on, a band store
+/// has at most 1.3 entries per pair.
 pub(crate) const POLYNOMIAL: usize = 192;
-/// AGREEMENT: the fewest pairs whose store may be clustered. SECURITY: clustered stores of few
-/// pairs have more than 1.3 entries a pair, and those of up to some three hundred pairs have no
-/// solution more often than once in 2^40 times.
+/// AGREEMENT: the smallest number of pairs whose store may be clustered. SECURITY: clustered stores
+/// of few pairs have more than 1.3 entries per pair. Stores of up to about three hundred pairs have
+/// no solution with a probability above 2^−40.
 pub(crate) const CLUSTERED: usize = 8192;
 
 /// The form of the rows of a store's digests, which follows from its kind and the number of pairs.
@@ -41,7 +42,7 @@ pub(crate) enum StoreForm {
 }
 
 impl StoreForm {
-    /// The form of a store of that kind for `items` pairs.
+    /// The form of a store of this kind for `items` pairs.
     pub(crate) fn of(store: Store, items: usize) -> Self {
         match store {
             _ if items < POLYNOMIAL => StoreForm::Polynomial,
@@ -64,12 +65,12 @@ pub(crate) struct Layout {
     rows: RowForm,
 }
 
-/// ln x for x > 0 by operations that every machine rounds alike.
+/// ln x for x > 0, by operations that every machine rounds alike.
 fn ln(x: f64) -> f64 {
     let bits = x.to_bits();
     let exponent = (bits >> 52) as f64 - 1023.0;
     let mantissa = f64::from_bits(bits & ((1 << 52) - 1) | 1023 << 52);
-    // 2 atanh((m − 1) / (m + 1)), m in [1, 2): terms fall by more than eight.
+    // 2 atanh((m − 1) / (m + 1)), m in [1, 2): each term is less than an eighth of the term before.
     let z = (mantissa - 1.0) / (mantissa + 1.0);
     let series = (0..24).rev().fold(0.0, |sum, i| sum * z * z + 1.0 / f64::from(2 * i + 1));
     exponent * core::f64::consts::LN_2 + 2.0 * z * series
@@ -145,7 +146,7 @@ impl Layout {
         }
     }
 
-    /// A clustered store of one bin with sizes of a test.
+    /// A clustered store of one bin, with sizes for a test.
     #[cfg(test)]
     pub(crate) fn with_sparse(items: usize, sparse: usize) -> Self {
         Layout { items, bins: 1, capacity: items, entries: sparse + DENSE, rows: RowForm::Clustered }
@@ -161,7 +162,7 @@ impl Layout {
         if let RowForm::Band(band) = &self.rows { Some(band) } else { None }
     }
 
-    /// The number of pairs that it holds.
+    /// The number of pairs that the store holds.
     #[cfg(test)]
     pub(crate) fn items(&self) -> usize {
         self.items
@@ -219,8 +220,8 @@ pub(super) fn below(word: u32, bound: u32) -> u32 {
     ((u64::from(word) * u64::from(bound)) >> 32) as u32
 }
 
-/// Items by bin, in their order; band items are grouped by nearby starts, so that one walk over a
-/// bin meets them.
+/// Items grouped by bin, in their order. Items of bands are also grouped by nearby starts, so that
+/// one walk over a bin meets them.
 pub(crate) struct Binned {
     starts: Vec<u32>,
     items: Vec<u32>,
@@ -252,7 +253,7 @@ impl Binned {
     /// The digests in the order of bins, so that a bin's digests are adjacent.
     pub(crate) fn grouped(&self, digests: Vec<Digest>) -> Vec<Digest> {
         let grouped = self.items.iter().map(|item| digests[*item as usize]).collect();
-        // Freed, since the result takes as much memory.
+        // Frees the memory, since the result takes as much.
         drop(digests);
         grouped
     }
@@ -307,7 +308,7 @@ mod tests {
         (1..20_000).chain(bins).chain([1 << 24, 1 << 28])
     }
 
-    /// A party that deviates brings as many items as there are entries: no more than agreed for few
+    /// A corrupted party can bring as many items as there are entries: as many as agreed for few
     /// items, and at most 1.3 times as many for any number.
     #[test]
     fn entries_are_as_many_as_pairs_or_at_most_a_third_of_them_more() {
@@ -318,7 +319,7 @@ mod tests {
                 let entries = layout.entries();
                 assert!(10 * entries <= 13 * items, "{store}, {items}: {entries}");
                 assert!(entries == items || items >= POLYNOMIAL, "{store}, {items}: {entries}");
-                // Whoever says that it has fewer brings fewer.
+                // A party that reports fewer items can bring fewer.
                 assert!(entries >= before, "{store}, {items}: {entries}, {before}");
                 before = entries;
             }
@@ -350,7 +351,7 @@ mod tests {
             assert!(a != b && b != c && a != c && a.max(b).max(c) < 5);
             seen[25 * a + 5 * b + c] += 1;
         }
-        // 60 ordered triples, 1000 each.
+        // 60 ordered triples, about 1000 times each.
         let seen: Vec<_> = seen.into_iter().filter(|n| *n > 0).collect();
         assert_eq!(seen.len(), 60);
         assert!(seen.iter().all(|n: &i32| (n - 1000).abs() < 160), "{seen:?}");

@@ -12,8 +12,8 @@
 //! digest    bin 4 │ three positions 3·4 │ k̂ 8, not zero │ value 8        bytes
 //! P         bins, each: sparse entries │ 3 dense ones
 //! value     = P[p1] + P[p2] + P[p3] + k̂ d1 + k̂² d2 + k̂³ d3, all of the digest's bin
-//! solve     peel positions that one row alone has; what is left, the core, by elimination; rows
-//!           whose positions cancel are equations in d1, d2, d3
+//! solve     peel positions that only one row has; the remaining rows, the core, by elimination;
+//!           rows whose positions cancel are equations in d1, d2, d3
 //! ```
 //!
 //! **Deviations.** Both bounds below include the union over bins. Repeated rows count once.
@@ -25,17 +25,18 @@
 //! which is extrapolated from experiments and not proved, sparse = capacity · (1.223 + (λ' + 9.2) /
 //! 2^(0.555 log2 capacity + 2.336)). Or there are more than three dependencies among the rows, for
 //! example if four pairs of rows share all positions. Few pairs have few positions: for 9 to 310
-//! pairs this is more frequent than 2^−40 (2^−36 at 30). Therefore only
-//! [`CLUSTERED`](layout::CLUSTERED) pairs and more go into a clustered store, where this is below
-//! 2^−54. `failure` computes all parts for all kinds, and counts failures where they are frequent
-//! enough.
+//! pairs this is more frequent than 2^−40 (2^−36 at 30). Therefore only sets of
+//! [`CLUSTERED`](layout::CLUSTERED) pairs or more use a clustered store, for which the probability
+//! is below 2^−54. `failure` computes all parts for all kinds, and counts failures where they are
+//! frequent enough.
 //!
-//! **Three kinds.** The clustered one is above. `band` has fewer entries, and rows and a bound of
-//! its own; `polynomial` has one entry a pair, for few pairs. [`Store`] names one of the first two.
-//! Below 192 pairs [`Layout`] always takes `polynomial`, and from 192 to 8191 always `band`.
+//! **Three kinds.** The clustered kind is described above. `band` has fewer entries, and its own
+//! rows and bound; `polynomial` has one entry per pair, for few pairs. [`Store`] names one of the
+//! first two. Below 192 pairs [`Layout`] always uses `polynomial`, and from 192 to 8191 always
+//! `band`.
 //!
 //! **Constant time.** No: memory is read at places that depend on digests, and the time depends on
-//! the core. Digests are hashes under the session's name; whoever observes this machine's caches
+//! the core. Digests are hashes under the session's name. An observer of this machine's caches
 //! learns about the items.
 
 mod band;
@@ -66,10 +67,10 @@ pub(crate) use store::Encoder;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct NoSolution;
 
-/// A digest of an item, in the form that rows are made from.
+/// A digest of an item, in the form from which rows are made.
 pub type Digest = [u8; 32];
 
-/// Word `i` of four bytes.
+/// Word `i` of a digest, of four bytes.
 #[inline(always)]
 fn word(digest: &Digest, i: usize) -> u32 {
     let mut word = [0; 4];
@@ -77,7 +78,7 @@ fn word(digest: &Digest, i: usize) -> u32 {
     u32::from_le_bytes(word)
 }
 
-/// k̂, which is not zero.
+/// The factor k̂, which is not zero.
 #[inline(always)]
 pub(crate) fn dense(digest: &Digest) -> u64 {
     let mut word = [0; 8];

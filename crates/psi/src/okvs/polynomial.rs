@@ -1,26 +1,26 @@
-//! Stores of few pairs: polynomials, which have exactly one entry a pair.
+//! Stores of few pairs: polynomials, which have exactly one entry per pair.
 //!
 //! **Functionality.** As in [`super`]: the entries are coefficients, and a digest's value is the
 //! polynomial's value at the digest's point.
 //!
 //! **Paper.** Garimella, Pinkas, Rosulek, Trieu, Yanai, "Oblivious Key-Value Stores and
-//! Amplification for Private Set Intersection" (CRYPTO 2021), section 3: a polynomial is the store
-//! that has one entry a pair.
+//! Amplification for Private Set Intersection" (CRYPTO 2021), section 3: a polynomial is a store
+//! that has one entry per pair.
 //!
 //! ```text
 //! digest    … 8 │ point x: 8 or 16 bytes, an element of B │ value 8, the last ones      bytes
 //! value     = P[0] + P[1] x + P[2] x² + …
-//! solve     pair by pair: P += (v − P(x)) / Z(x) · Z, then Z *= X + x; then, where entries
-//!           are left, P += R Z with R random
+//! solve     pair by pair: P += (v − P(x)) / Z(x) · Z, then Z *= X + x; then, for the
+//!           remaining entries, P += R Z with R random
 //! ```
 //!
-//! **Failure.** Two digests have the same point: with n pairs this has probability below n² ·
+//! **Failure.** Two digests have the same point. With n pairs this has probability below n² ·
 //! 2^−65, which is 2^−49 for the largest number of pairs.
 //!
-//! **Time.** n² products to solve, n for each value that is read: [`Layout`](super::Layout) takes
+//! **Time.** Solving takes n² products, and reading a value takes n: [`Layout`](super::Layout) uses
 //! other stores from about two hundred pairs on.
 //!
-//! **Constant time.** Yes, except for digests that occur twice.
+//! **Constant time.** Yes, except for repeated digests.
 
 use hushwire_block::Block;
 use hushwire_ot::vole::{Base, Field};

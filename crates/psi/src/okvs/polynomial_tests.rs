@@ -1,5 +1,5 @@
-//! Every pair comes back; values are the polynomial's in every form of products; no store of n
-//! entries holds more than n pairs.
+//! Every pair comes back; values are the polynomial's for every multiplication kernel; no store of
+//! n entries holds more than n pairs.
 
 use core::marker::PhantomData;
 
@@ -19,7 +19,7 @@ fn layout(items: usize) -> Layout {
     Layout::with_bins(StoreForm::Polynomial, items, 1)
 }
 
-/// Σ P[i] x^i, power by power.
+/// The sum Σ P[i] x^i, power by power.
 struct Value<'a, B, V>(&'a [V], B);
 
 impl<B: Base, V: Module<B>> WordKernel for Value<'_, B, V> {
@@ -86,7 +86,7 @@ proptest! {
     }
 }
 
-/// A party that agreed on n items brings n. One more has no place, and a store of n items gives
+/// A party that agreed on n items brings n. One more does not fit, and a store of n items gives
 /// other items their values only by chance.
 #[test]
 fn a_store_holds_as_many_pairs_as_were_agreed_on() {
@@ -109,7 +109,7 @@ fn a_store_holds_as_many_pairs_as_were_agreed_on() {
 
 #[test]
 fn a_filled_store_says_nothing_of_how_many_pairs_it_holds() {
-    // No entry is zero, two fills differ everywhere but for chance, and all pairs are in both.
+    // No entry is zero, two fills differ everywhere except by chance, and all pairs are in both.
     let digests = digests(3, 5);
     let values = vec![Gf64(u64::MAX); 5];
     let layout = layout(40);
@@ -126,7 +126,7 @@ fn a_filled_store_says_nothing_of_how_many_pairs_it_holds() {
     assert!(stores[0].iter().zip(&stores[1]).all(|(a, b)| a != b && *a != Gf64::ZERO));
 }
 
-/// Values under Δ, and values alone, in both fields and every form of products.
+/// Values under Δ, and values alone, in both fields and with every multiplication kernel.
 fn evaluates<F: Field<Base: Module<<F as Field>::Base>>>() {
     for items in [1, 2, 15, 16, 17, 48, 100] {
         let (layout, digests, mut random) = (layout(items), digests(8, 70), prg(9));
@@ -145,7 +145,7 @@ fn evaluates<F: Field<Base: Module<<F as Field>::Base>>>() {
                 }
             }
         }
-        // The store's own way takes the same one.
+        // The store's own decoding gives the same value.
         let mut out = vec![Block::ZERO; digests.len()];
         let (layout, bin, add, field) = (&layout, &bin[..], no_addition, PhantomData::<F>);
         let decode =
@@ -156,7 +156,7 @@ fn evaluates<F: Field<Base: Module<<F as Field>::Base>>>() {
     }
 }
 
-/// Powers one by one, each product reduced.
+/// Powers one by one; each product is reduced.
 struct Expected<'a, F>(&'a [Block], &'a Digest, Block, PhantomData<F>);
 
 impl<F: Field> WordKernel for Expected<'_, F> {

@@ -1,5 +1,5 @@
-//! Every pair comes back, in every field; duplicates count once; how often the dense part is
-//! needed.
+//! Every pair comes back, in every field; duplicates count once; and a count of the uses of the
+//! dense part.
 
 use core::marker::PhantomData;
 
@@ -25,7 +25,7 @@ pub(super) fn prg(seed: u8) -> Prg {
     Prg::new(Backend::best(), &Seed::from_bytes([seed; 16]), "test")
 }
 
-/// The value of a digest by the definition, with no shortcut.
+/// The value of a digest, straight from the definition.
 struct Value<'a, B, V>(&'a Layout, &'a [V], &'a Digest, PhantomData<B>);
 
 impl<B: Base, V: Module<B>> WordKernel for Value<'_, B, V> {
@@ -44,7 +44,8 @@ impl<B: Base, V: Module<B>> WordKernel for Value<'_, B, V> {
     }
 }
 
-/// Encodes all, checks each, and gives the most dense entries that a bin binds.
+/// Encodes all pairs, checks each, and returns the largest number of dense entries that a bin
+/// determines.
 fn round_trip<B: Base, V: Module<B>>(
     layout: &Layout,
     digests: &[Digest],
@@ -86,7 +87,7 @@ fn every_pair_comes_back() {
 
 #[test]
 fn a_filled_store_looks_random() {
-    // No entry is zero, and two fills differ everywhere but for chance.
+    // No entry is zero, and two fills differ everywhere except by chance.
     let layout = Layout::with_bins(StoreForm::Clustered, 50, 1);
     let digests = digests(3, 50);
     let mut encoder = Encoder::<Gf64, Gf64>::new(Backend::best(), &layout);
@@ -100,7 +101,7 @@ fn a_filled_store_looks_random() {
     assert!(stores[0].iter().zip(&stores[1]).all(|(a, b)| a != b && *a != Gf64::ZERO));
 }
 
-/// Items with the given positions, each with a k̂ of its own.
+/// Items with the given positions, each with a different k̂.
 fn at_positions(encoder: &mut Encoder<Gf64, Gf64>, count: usize, word: u32) {
     for i in 0..count {
         let mut digest = digests(77 + i as u64, 1)[0];
@@ -126,7 +127,7 @@ fn the_dense_part_holds_as_many_collisions_as_it_has_entries() {
 fn duplicates_count_once_and_contradictions_are_no_pairs() {
     let layout = Layout::with_bins(StoreForm::Clustered, 3000, 2);
     let mut all = digests(5, 3000);
-    // Each twice, one a thousand times.
+    // Each digest twice, and one a thousand times.
     all.extend(all.clone());
     all.extend(std::iter::repeat_n(all[7], 1000));
     let values: Vec<_> = all.iter().map(|digest| Gf64(tail(digest))).collect();
@@ -136,7 +137,7 @@ fn duplicates_count_once_and_contradictions_are_no_pairs() {
     assert_eq!(round_trip::<Gf64, Gf64>(&layout, &all, &other, None), Err(NoSolution));
 }
 
-/// Decoding of what encodes `h`, in the field and in every form of products.
+/// Decodes a store that encodes `h`, in the field and with every multiplication kernel.
 fn decodes<F: Field>()
 where
     F::Base: Module<F::Base>,
@@ -170,7 +171,7 @@ where
     }
 }
 
-/// Three sparse entries and three products, each reduced.
+/// Three sparse entries and three products, each of which is reduced.
 struct Expected<'a, F>(&'a Layout, &'a [Block], &'a Digest, Block, PhantomData<F>);
 
 impl<F: Field> WordKernel for Expected<'_, F> {

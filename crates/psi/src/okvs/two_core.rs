@@ -8,7 +8,7 @@ use hushwire_simd::clmul::ClmulWords;
 use super::NoSolution;
 use super::{DENSE, Module};
 
-/// k̂, k̂², k̂³.
+/// The powers k̂, k̂², k̂³.
 #[inline(always)]
 pub(super) fn dense_powers<B: Base, W: ClmulWords>(dense: u64, words: W) -> [B; DENSE] {
     let k = B::from_word(dense);
@@ -88,7 +88,7 @@ impl<B: Base, V: Module<B>> Core<B, V> {
         words: W,
     ) -> Result<usize, NoSolution> {
         let bound = self.solve_dense(dense, words)?;
-        // In ascending order of their first position: the others are set before.
+        // Rows are in ascending order of their first position, so the others are already set.
         for row in &self.rows {
             let (lead, rest) = row.positions.split_first().expect("a row in echelon form leads");
             let value = rest.iter().fold(row.value, |sum, at| sum.plus(sparse[*at as usize]));
@@ -118,7 +118,8 @@ impl<B: Base, V: Module<B>> Core<B, V> {
         }
         for (lead, row) in &solved {
             dense[*lead] = V::default();
-            // It only contains entries that no equation leads with, and its own with factor one.
+            // The row contains only entries that no equation leads with, and its own entry with
+            // factor one.
             let mut others = row.dense;
             others[*lead] = B::default();
             dense[*lead] = sum_of(row.value, &others, dense, words);

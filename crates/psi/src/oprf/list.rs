@@ -4,11 +4,11 @@
 //! magic 8 | public key 32 | items n 8 | prefix bits p 8 | length of forms 8, forms
 //! starts (2^p + 1) × 4 | n × 6 | BLAKE3 of all that 32
 //! ```
-//! A value's first p bits are its bucket, in which the next 48 bits are stored in order; `starts`
-//! says where buckets begin. Numbers are little endian. p = ⌈log n⌉ − 5, so a bucket has 16 to 32
-//! items and a list 6.1 to 6.3 bytes an item. Forms tell how keys were normalized, so that the
-//! asker does the same. The digest detects damage, which would make a key of the list seem absent;
-//! the public key identifies the owner.
+//! A value's first p bits are its bucket; the next 48 bits are stored in the bucket in ascending
+//! order. `starts` gives the beginning of each bucket. Numbers are little-endian. p = ⌈log n⌉ − 5,
+//! so a bucket has 16 to 32 items and a list has 6.1 to 6.3 bytes per item. Forms describe how keys
+//! were normalized, so that the asker does the same. The digest detects damage, which would make a
+//! key of the list seem absent; the public key identifies the owner.
 
 use super::{Item, ListKey, PublicKey};
 use hushwire_files::FileError;
@@ -24,7 +24,7 @@ use std::{
 const MAGIC: &[u8; 8] = b"HWPSIL\x00\x02";
 /// AGREEMENT: the bytes of a value after its bucket.
 const REST: usize = 6;
-/// AGREEMENT: a bucket's number has this many bits less than ⌈log n⌉.
+/// AGREEMENT: a bucket's number has ⌈log n⌉ bits minus this number.
 const BUCKET: u32 = 5;
 /// AGREEMENT: the bytes of the digest at the end.
 const DIGEST: u64 = 32;
@@ -44,10 +44,10 @@ fn cut(value: u128, bits: u32) -> (u32, u64) {
 }
 
 /// Writes the list of `items`, which are all different, under a key, on `threads` threads.
-/// `progress` hears how many items are done.
+/// `progress` receives the number of items that are done.
 ///
 /// # Errors
-/// `out` fails, or there are more items than 32 bits can count.
+/// If writing to `out` fails, or there are more items than 32 bits can count.
 pub fn publish(
     key: &ListKey,
     items: &[Item],
@@ -115,7 +115,7 @@ impl<W: Write> Write for Sealed<W> {
     }
 }
 
-/// The reason why a list was not written.
+/// The reason why a list could not be written.
 #[derive(Debug)]
 pub enum PublishError {
     /// The error of the output.
@@ -132,7 +132,7 @@ impl From<io::Error> for PublishError {
     }
 }
 
-/// A list in a file; a query reads one bucket an item.
+/// A list in a file; a query reads one bucket for each item.
 pub struct List {
     path: PathBuf,
     file: File,
@@ -144,10 +144,10 @@ pub struct List {
 }
 
 impl List {
-    /// Opens a list and reads it to its end: any changed byte is found before a query.
+    /// Opens a list and reads it to its end, so that any changed byte is found before a query.
     ///
     /// # Errors
-    /// The file cannot be read, is not a list, or is damaged.
+    /// If the file cannot be read, is not a list, or is damaged.
     pub fn open(path: &Path) -> Result<Self, FileError> {
         let wrong =
             |cause: &str| FileError::new(path, None, cause, "name a list that `hushwire psi publish` wrote");
@@ -197,7 +197,7 @@ impl List {
         self.items
     }
 
-    /// The forms of its keys.
+    /// The normal forms of its keys.
     #[must_use]
     pub fn forms(&self) -> &str {
         &self.forms
@@ -206,7 +206,7 @@ impl List {
     /// Whether the list contains a value.
     ///
     /// # Errors
-    /// The file cannot be read, or its buckets are out of order.
+    /// If the file cannot be read, or its buckets are out of order.
     pub fn contains(&self, value: u128) -> Result<bool, FileError> {
         let refused = |e: io::Error| FileError::io(&self.path, &e);
         let (bucket, rest) = cut(value, self.bits);
@@ -255,7 +255,7 @@ mod tests {
             let others: Vec<Item> = (n..n + 50).map(item).collect();
             assert!(key.values(&items).into_iter().all(|value| list.contains(value).expect("it is read")));
             assert!(!key.values(&others).into_iter().any(|value| list.contains(value).expect("it is read")));
-            // Under another key, nothing is found.
+            // Under another key, no value is found.
             let other = ListKey::draw().expect("random bytes").values(&items);
             assert!(!other.into_iter().any(|value| list.contains(value).expect("it is read")));
         }
@@ -275,8 +275,8 @@ mod tests {
             assert!(opened(&bytes[..cut]).is_err(), "{cut}");
         }
         assert!(opened(&[&bytes[..], b"x"].concat()).is_err());
-        // Whatever byte changes, the digest's own too; with a digest that fits, numbers that do not
-        // fit each other.
+        // Any changed byte is found, in the digest too. So are contradictory numbers under a digest
+        // that matches.
         let sealed = |mut bytes: Vec<u8>| {
             let end = bytes.len() - DIGEST as usize;
             let digest = blake3::hash(&bytes[..end]);
@@ -289,7 +289,7 @@ mod tests {
             assert!(opened(&changed).is_err(), "{at}");
             assert_eq!(opened(&sealed(changed)).is_err(), at < 8 || (40..64).contains(&at), "{at}, sealed");
         }
-        // Buckets that go backwards or past the end are found out when they are read.
+        // Buckets that go backwards or past the end are found when they are read.
         let mut changed = bytes.clone();
         let starts = whole.starts as usize;
         changed[starts..starts + 4].copy_from_slice(&u32::MAX.to_le_bytes());

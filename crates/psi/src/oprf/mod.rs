@@ -1,10 +1,10 @@
-//! A small set against a large one: a reusable oblivious PRF, and the large side's values published
-//! once.
+//! A small set against a large one: a reusable oblivious PRF, and a list of the large set's values
+//! that is published once.
 //!
 //! **Functionality.** The owner of a large set holds a key and publishes a list of its items'
-//! values under it ([`publish`]). Whoever has the list asks the owner for the values of a few items
-//! ([`ask`], [`answer`]), 64 bytes an item, and looks them up ([`List::contains`]). The asker
-//! learns which of its items are in the list; the owner learns how many were asked.
+//! values under it ([`publish`]). An asker that has the list asks the owner for the values of a few
+//! items ([`ask`], [`answer`]), at 64 bytes per item, and looks them up ([`List::contains`]). The
+//! asker learns which of its items are in the list; the owner learns the number of items asked.
 //!
 //! **Paper.** Jarecki, Kiayias and Krawczyk's 2HashDH ("Round-Optimal Password-Protected Secret
 //! Sharing", 2014, Fig. 1) in the form of RFC 9497: OPRF(ristretto255, SHA-512), mode 0. Its test
@@ -18,16 +18,16 @@
 //! ```
 //! Items are digests of 32 bytes: [`digest`].
 //!
-//! **Security.** Semi-honest. A query is uniform in the group, whatever the items: it hides them
-//! from everybody, even from an owner that deviates. Values of items that were not queried look
-//! random to the asker (one-more gap Diffie–Hellman, hashes as random oracles), whoever published
-//! the list and however many queries there are. An asker that deviates learns the values of as many
-//! items as it asks for. The list reveals its length. An owner that deviates can answer under
-//! another key or publish an arbitrary list: the asker then finds too few or too many items, and
-//! nobody notices. Whoever gets the key can try out items on the list.
+//! **Security.** Semi-honest. A query is uniform in the group, whatever the items are. It hides
+//! them from everybody, even from an owner that deviates. Values of items that were not queried
+//! look random to the asker (one-more gap Diffie–Hellman, hashes as random oracles), whoever
+//! published the list and however many queries there are. An asker that deviates learns the values
+//! of as many items as it asks for. The list reveals its length. An owner that deviates can answer
+//! under another key or publish an arbitrary list. The asker then finds too few or too many items,
+//! and this is not detected. An attacker that gets the key can try out items on the list.
 //!
 //! **False positives.** A value that is not in a list is found there with probability at most
-//! 2^−43: values are cut to 48 bits after a prefix, and there is at least one prefix for every 32
+//! 2^−43. Values are cut to 48 bits after a prefix, and there is at least one prefix for every 32
 //! items.
 
 mod list;

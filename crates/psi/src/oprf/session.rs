@@ -3,12 +3,12 @@
 //! ```text
 //! asker ──► count 8
 //! owner ──► 0: it answers; 1: more than it answers at once; 2: more than it answers for now;
-//!           then how many it would, 8
-//!           the whole query is off the owner's budget before it says 0
+//!           then the number that it would answer, 8
+//!           the whole query is charged to the owner's budget before it sends 0
 //! asker ──► count × 32: blinded items
-//!           if they do not come, the query is on the budget again; otherwise it stays off,
+//!           if they do not arrive, the charge is given back; otherwise it stays,
 //!           whatever they are
-//! owner ──► count × 32: the same times its key
+//! owner ──► count × 32: the same, times its key
 //! ```
 
 use super::{
@@ -44,16 +44,16 @@ impl ListTerms {
 /// The owner's refusal of a query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ListRefusal {
-    /// It has more items than the owner answers at once, which is this number.
+    /// The query has more items than the owner answers at once, which is this number.
     AtOnce(u64),
-    /// It has more items than the owner still answers for now, which is this number.
+    /// The query has more items than the owner still answers for now, which is this number.
     ForNow(u64),
 }
 
 /// Asks for the values of items.
 ///
 /// # Errors
-/// The owner sends a malformed point, or the channel failed.
+/// If the owner sends a malformed point, or the channel failed.
 pub fn ask(channel: &mut Channel, items: &[Item]) -> Result<Result<Vec<u128>, ListRefusal>, PsiError> {
     channel.send("items asked", &(items.len() as u64).to_le_bytes())?;
     let mut verdict = [0; 9];
@@ -84,29 +84,29 @@ pub fn ask(channel: &mut Channel, items: &[Item]) -> Result<Result<Vec<u128>, Li
     Ok(Ok(values))
 }
 
-/// The items that an owner still answers. Queries that are answered at the same time share one
-/// budget.
+/// The number of items that an owner will still answer. Queries that are answered at the same time
+/// share one budget.
 pub trait Budget {
-    /// Takes a query of `count` items off the budget.
+    /// Charges a query of `count` items to the budget.
     ///
     /// # Errors
-    /// Fewer items are left; the error is their number.
+    /// If fewer items are left; the error is their number.
     fn take(&self, count: u64) -> Result<(), u64>;
 
-    /// Returns a query that never came to the budget.
+    /// Gives back the charge of a query whose items never arrived.
     fn give_back(&self, count: u64);
 }
 
-/// Answers one query of up to `at_once` items, if the budget has as many. Returns the number of
+/// Answers one query of up to `at_once` items, if the budget allows as many. Returns the number of
 /// items queried, or the refusal.
 ///
 /// The query is charged to the budget before the asker is told that it is answered, so that
-/// simultaneous queries never exceed the budget. The charge stays once the blinded items have come.
-/// So the owner does no work without a charge, even if the items are malformed or the asker leaves
-/// with a part of the answer.
+/// simultaneous queries never exceed the budget. The charge stays once the blinded items have
+/// arrived. So the owner does no work without a charge, even if the items are malformed or the
+/// asker leaves with a part of the answer.
 ///
 /// # Errors
-/// The asker sends a malformed point, or the channel failed.
+/// If the asker sends a malformed point, or the channel failed.
 pub fn answer(
     channel: &mut Channel,
     key: &ListKey,
@@ -164,7 +164,7 @@ mod tests {
         [0, 1].map(|me: usize| nets[me].channel(0, Some(ids[1 - me]), Some(ids[1 - me])).expect("new"))
     }
 
-    /// The number of items left.
+    /// The number of remaining items.
     struct Left(Mutex<u64>);
 
     impl Left {
@@ -219,8 +219,8 @@ mod tests {
         }
     }
 
-    /// Queries at the same time: they are charged before their items come, and the charge is given
-    /// back if the items never come.
+    /// Simultaneous queries: they are charged before their items arrive, and the charge is given
+    /// back if the items never arrive.
     #[test]
     fn queries_at_the_same_time_share_the_budget() {
         let left = Left::new(8);
@@ -243,7 +243,7 @@ mod tests {
         drop(slow);
         assert!(of_slow.join().expect("it ends").is_err());
         assert_eq!(left.now(), 8, "nobody asked for them");
-        // Many at once: as many are answered as the budget has, and none more.
+        // Many queries at once: only as many are answered as the budget allows.
         let all: Vec<_> = (0..10u8).map(|i| (i, open())).collect();
         let asked: Vec<_> = all
             .into_iter()
@@ -260,8 +260,8 @@ mod tests {
         assert_eq!(left.now(), 2);
     }
 
-    /// Each message of either side changed: the other one names it. An element of small order or
-    /// another encoding would tell something of the key.
+    /// Each message of either party is changed, and the other party names it. An element of small
+    /// order, or with another encoding, would reveal something about the key.
     #[test]
     fn what_is_no_point_ends_the_query() {
         for bad in [[0; 32], [0xff; 32]] {
@@ -271,7 +271,7 @@ mod tests {
             let answered = thread::spawn(move || answer(&mut owner, &ListKey::draw()?, 9, &budget).map(drop));
             asker.send("items asked", &4u64.to_le_bytes()).expect("it goes");
             asker.recv("verdict", &mut [0; 9]).expect("it comes");
-            // The owner works for the first three.
+            // The owner does the work for the first three.
             let good = hash_to_group(&[1; 32]).compress().to_bytes();
             asker.send("blinded items", &[good, good, good, bad].concat()).expect("it goes");
             let error = answered.join().expect("it ends").expect_err("no point");

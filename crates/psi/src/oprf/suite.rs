@@ -20,7 +20,7 @@ fn sha512(parts: &[&[u8]]) -> [u8; 64] {
     hash.finalize().into()
 }
 
-/// HashToGroup: RFC 9380's hash_to_ristretto255 with expand_message_xmd, where 64 bytes are one
+/// HashToGroup: RFC 9380's hash_to_ristretto255 with expand_message_xmd, for which 64 bytes are one
 /// block.
 pub(super) fn hash_to_group(input: &[u8]) -> RistrettoPoint {
     let tag = [&b"HashToGroup-"[..], CONTEXT].concat();
@@ -30,7 +30,7 @@ pub(super) fn hash_to_group(input: &[u8]) -> RistrettoPoint {
     RistrettoPoint::from_uniform_bytes(&sha512(&[&first, &[1], &tag, &length]))
 }
 
-/// Finalize, after unblinding.
+/// The Finalize function of the RFC, applied after unblinding.
 pub(super) fn finalize(input: &[u8], point: &CompressedRistretto) -> [u8; 64] {
     let length = (input.len() as u16).to_be_bytes();
     sha512(&[&length, input, &(POINT as u16).to_be_bytes(), point.as_bytes(), b"Finalize"])
@@ -42,7 +42,7 @@ pub(super) fn point(bytes: &[u8; POINT]) -> Option<RistrettoPoint> {
     (point != RistrettoPoint::identity()).then_some(point)
 }
 
-/// A uniform scalar that is not 0.
+/// A uniform scalar other than 0.
 pub(super) fn scalar() -> Result<Scalar, PsiError> {
     loop {
         let mut wide = Zeroizing::new([0; 64]);
@@ -65,7 +65,7 @@ impl ListKey {
     /// Draws a fresh key.
     ///
     /// # Errors
-    /// The system gave no random bytes.
+    /// If the system gives no random bytes.
     pub fn draw() -> Result<Self, PsiError> {
         scalar().map(Self)
     }
@@ -83,14 +83,14 @@ impl ListKey {
         Zeroizing::new(self.0.to_bytes())
     }
 
-    /// Its public key: k times the base point.
+    /// The public key: k times the base point.
     #[must_use]
     pub fn public(&self) -> PublicKey {
         RistrettoPoint::mul_base(&self.0).compress().to_bytes()
     }
 
     /// The values of items, the first 16 bytes of each as a number. Points are encoded together,
-    /// which saves a square root each: those of half the key, doubled.
+    /// which saves a square root each: they are computed with half the key, and doubled.
     pub(super) fn values(&self, items: &[super::Item]) -> Vec<u128> {
         let half = Zeroizing::new(self.0 * Scalar::from(2u8).invert());
         let points: Vec<_> = items.iter().map(|item| hash_to_group(item) * *half).collect();

@@ -19,7 +19,7 @@ pub(super) const MASK: usize = 16;
 /// The bytes of the sender's mask with the randomness that hides it.
 pub(super) const OPENING: usize = 32;
 
-/// w_S, and the randomness of its commitment.
+/// The sender's mask w_S, and the randomness of its commitment.
 #[derive(ZeroizeOnDrop)]
 pub(super) struct Mask([u8; OPENING]);
 
@@ -33,7 +33,7 @@ impl Mask {
     /// A mask from an opening.
     ///
     /// # Errors
-    /// The opening does not match the commitment.
+    /// If the opening does not match the commitment.
     pub(super) fn open(sid: &Sid, opening: &[u8], commitment: &[u8; DIGEST]) -> Result<Self, PsiError> {
         let mut mask = Mask([0; OPENING]);
         mask.0.copy_from_slice(opening);
@@ -59,12 +59,12 @@ impl Mask {
     }
 }
 
-/// The first 16 bytes.
+/// The first 16 bytes, as a block.
 pub(super) fn block(bytes: &[u8]) -> Block {
     Block(*bytes.first_chunk().expect("16 bytes"))
 }
 
-/// All messages after the VOLE; `None` in the semi-honest mode.
+/// The transcript of all messages after the VOLE; `None` in the semi-honest mode.
 pub(super) struct Spoken(Option<Transcript>);
 
 impl Spoken {
@@ -79,8 +79,8 @@ impl Spoken {
         }
     }
 
-    /// The digest that the party with this role sends; roles have different ones, so that none can
-    /// be sent back.
+    /// The digest that the party with this role sends. The two roles have different digests, so
+    /// that a party cannot send one back.
     pub(super) fn digest(&self, role: Role) -> [u8; DIGEST] {
         let transcript = self.0.as_ref().expect("malicious modes close");
         let step = match role {
@@ -95,7 +95,7 @@ impl Spoken {
     /// Compares the digest from the peer, whose role is `role`.
     ///
     /// # Errors
-    /// The peer heard or sent other messages.
+    /// If the peer received or sent other messages.
     pub(super) fn compare(&self, role: Role, digest: &[u8]) -> Result<(), PsiError> {
         if bool::from(self.digest(role).ct_eq(digest)) {
             Ok(())
@@ -154,11 +154,11 @@ impl Noted {
         message
     }
 
-    /// Checks that both parties sent and heard the same messages. In the semi-honest mode there is
-    /// nothing to compare.
+    /// Checks that both parties sent and received the same messages. In the semi-honest mode there
+    /// is nothing to compare.
     ///
     /// # Errors
-    /// They did not.
+    /// If they did not.
     pub(super) async fn close(&self) -> Result<(), PsiError> {
         if self.spoken.0.is_none() {
             return Ok(());
@@ -189,8 +189,8 @@ mod tests {
         }
     }
 
-    /// The closing words differ by the party that sends them, so that no party can echo them, by
-    /// the session, and by what either party sent.
+    /// The closing digests depend on the party that sends them, so that no party can echo them, on
+    /// the session, and on the messages of both parties.
     #[test]
     fn words_on_what_was_said_differ_by_party_session_and_message() {
         let roles = [Role::Sender, Role::Receiver];

@@ -12,9 +12,9 @@ const DOMAIN: &str = "hushwire psi item v2";
 
 /// Makes digests of items under the session's name.
 ///
-/// SECURITY: the name must hold fresh bytes of both parties, and be drawn after their sets are
-/// fixed. Whoever knows it before it chooses items can choose items that no store holds, which ends
-/// the run; and digests under a repeated name tell which items are repeated.
+/// SECURITY: the name must contain fresh bytes of both parties, and be drawn after their sets are
+/// fixed. A party that knows the name before it chooses items can choose items that no store holds,
+/// which ends the run. Digests under a repeated name reveal which items are repeated.
 #[derive(Clone)]
 pub struct Digester {
     key: [u8; 32],
@@ -34,7 +34,7 @@ impl Digester {
     }
 
     /// The digests of many items of one field, in order, each equal to that of
-    /// [`Digester::digest`]: in a fraction of the time if items have at most 64 bytes.
+    /// [`Digester::digest`]. This takes a fraction of the time if items have at most 64 bytes.
     #[must_use]
     pub fn digest_all<I: AsRef<[u8]>>(
         &self,

@@ -8,15 +8,15 @@ use hushwire_ot::{Context, Level, Security};
 use super::ItemDigest;
 use crate::{hashes::Hashes, okvs::tail};
 
-/// AGREEMENT: separate the functions of malicious modes and long elements from any other use of
-/// BLAKE3, and each other.
+/// AGREEMENT: separate the functions for malicious modes and long elements from any other use of
+/// BLAKE3, and from each other.
 const VALUE_DOMAIN: &str = "hushwire psi value v1";
 const OUTPUT_DOMAIN: &str = "hushwire psi output v1";
 
 /// The bytes of a digest's value part.
 const TAIL: usize = 8;
 
-/// h, and the H at the end of the oblivious PRF.
+/// The function h, and the H at the end of the oblivious PRF.
 pub(super) struct Functions {
     context: Context,
     level: Level,
@@ -27,7 +27,7 @@ pub(super) struct Functions {
 /// The oblivious PRF's value of an item.
 pub(super) struct OprfOutput {
     pub(super) value: u128,
-    /// Proof that its sender knows the item; only in the malicious mode.
+    /// The proof that its sender knows the item; only in the malicious mode.
     pub(super) tag: u64,
 }
 
@@ -39,8 +39,8 @@ impl Functions {
         Functions { context, level: S::LEVEL, values, outputs }
     }
 
-    /// h(x) of every digest: a part of it, or a hash of it, as long as an element of B. A shorter
-    /// value would keep stores within a part of B.
+    /// The h(x) of every digest: a part of it, or a hash of it, as long as an element of B. A
+    /// shorter value would keep stores within a part of B.
     pub(super) fn values<B: Base>(&self, digests: &[ItemDigest], out: &mut Vec<B>) {
         out.clear();
         if self.level == Level::SemiHonest && B::BYTES == TAIL {
@@ -50,7 +50,7 @@ impl Functions {
         }
     }
 
-    /// Calls `take` with H for each of one bin's digests, in order, with the inputs `x`, to which
+    /// Calls `take` with H of each of one bin's digests, in order. The inputs are `x`, to which
     /// `mask` is added in the malicious mode. `scratch` is memory.
     pub(super) fn outputs(
         &self,
@@ -98,7 +98,7 @@ mod tests {
         Context { sid: Sid([sid; 32]), backend: Backend::best() }
     }
 
-    /// A digest, and that with each byte changed.
+    /// A digest, and the same with each byte changed.
     fn digests() -> Vec<ItemDigest> {
         let changed = |at: usize| {
             let mut digest = [7; 32];
@@ -114,13 +114,13 @@ mod tests {
         values
     }
 
-    /// BLAKE3 under the session's key of that domain, by the crate alone.
+    /// BLAKE3 under the session's key of that domain, computed by the `blake3` crate alone.
     fn hash(domain: &str, sid: u8, input: &[u8]) -> [u8; 32] {
         let name = context(sid).child("psi output", 0).sid;
         *blake3::keyed_hash(&blake3::derive_key(domain, &name.0), input).as_bytes()
     }
 
-    /// Long elements are 128 bits of a hash of the whole digest, of this session; short ones are
+    /// Long elements are 128 bits of a hash of the whole digest, in this session; short ones are
     /// the digest's last bytes.
     #[test]
     fn values_are_as_long_as_elements_and_of_the_whole_digest() {
@@ -153,8 +153,8 @@ mod tests {
         outputs
     }
 
-    /// In the malicious mode an output is of the masks, of what the store gives, and of the whole
-    /// digest: the masks keep a sender from making values before it knows A'.
+    /// In the malicious mode an output depends on the masks, on the store's value, and on the whole
+    /// digest. The masks keep a sender from making values before it knows A'.
     #[test]
     fn malicious_outputs_are_of_the_masks_the_input_and_the_digest() {
         for [mask, x] in [[0, 5], [3 << 100, 5], [3 << 100, 6], [u128::MAX, u128::MAX - 5]] {
@@ -172,14 +172,15 @@ mod tests {
         assert_eq!([values.len(), tags.len()], [4 * 33; 2]);
     }
 
-    /// With one key for all bins, calls of AES in every bin would add to what is known of Δ.
+    /// With one key for all bins, the AES calls in every bin would add to the knowledge of Δ.
     #[test]
     fn semi_honest_outputs_are_under_a_key_of_the_bin_and_the_session() {
         let one = |sid, bin, x| outputs::<SemiHonest>(sid, bin, 0, x)[0].0;
         let of_bins: HashSet<_> = (0..40).map(|bin| one(1, bin, 5)).collect();
         assert_eq!(of_bins.len(), 40);
         assert!(one(2, 0, 5) != one(1, 0, 5) && one(1, 0, 6) != one(1, 0, 5));
-        // π(σ(x)) ⊕ σ(x), σ(a, b) = (b, a ⊕ b) of halves of 64 bits, is what `aes` has tests of.
+        // The crate `aes` tests that this is π(σ(x)) ⊕ σ(x), σ(a, b) = (b, a ⊕ b) on halves of 64
+        // bits.
         let key = context(1).child("psi output", 0).sid.child("bin", 3);
         let key = Aes128::on(Backend::best(), key.0.first_chunk().expect("16 bytes"));
         let mut expected = [Block::ZERO];

@@ -4,7 +4,7 @@
 //! ```text
 //! value      high bits: bucket │ low bits
 //! high part  for each bucket a one for every value in it, then a zero         count + buckets bits
-//! low part   low bits of value after value, in messages of PIECE values
+//! low part   the low bits of one value after the other, in messages of PIECE values
 //! ```
 
 use hushwire_prg::Prg;
@@ -81,7 +81,7 @@ pub(super) fn write_high(shape: &ListShape, values: impl Iterator<Item = u128>, 
 pub(super) fn write_low(shape: &ListShape, piece: usize, value: impl Fn(usize) -> u128, out: &mut [u8]) {
     let (mut held, mut bits, mut at) = (0u128, 0, 0);
     for i in shape.piece(piece) {
-        // At most 64 bits at a time, so that they fit after up to 63.
+        // At most 64 bits at a time, so that they fit after up to 63 held bits.
         let (mut rest, mut left) = (value(i) & mask(shape.low), shape.low);
         while left > 0 {
             let now = left.min(64);
@@ -121,8 +121,8 @@ impl List {
                 }
             }
         }
-        // With as many zeros as buckets, the ones are as many as values, unless the last byte has
-        // surplus bits.
+        // If there are as many zeros as buckets, there are as many ones as values, unless the last
+        // byte has surplus bits.
         let fits = starts.len() == shape.buckets() + 1 && ones as usize == shape.count;
         fits.then(|| List { shape: *shape, starts, low: Vec::new() })
     }
@@ -135,8 +135,8 @@ impl List {
     }
 
     fn low(&self, i: usize) -> u128 {
-        // Messages are whole bytes long: all but the last one have PIECE times the bits, a multiple
-        // of eight.
+        // Messages are whole bytes long: each but the last one has PIECE times `low` bits, a
+        // multiple of eight.
         let bit = i * self.shape.low as usize;
         let (at, shift) = (bit / 8, bit % 8);
         let mut word = [0; 16];
@@ -146,7 +146,7 @@ impl List {
         (value | beyond) & mask(self.shape.low)
     }
 
-    /// Reads the places of a few values at once: one after the other, each would wait for memory
+    /// Reads the places of a few values at once. One after the other, each would wait for memory
     /// twice.
     pub(super) fn warm(&self, values: &[u128]) {
         let mut starts = [0; AHEAD];
@@ -242,7 +242,7 @@ mod tests {
         let mut high = vec![0; shape.high_bytes()];
         write_high(&shape, (0..5).map(|i| i << 47), &mut high);
         assert!(List::new(&shape, &high).is_some());
-        // Nine bits of two bytes: one flip inside, one beyond.
+        // Nine bits in two bytes: one flip inside, one beyond.
         for bit in 0..16 {
             let mut other = high.clone();
             other[bit / 8] ^= 1 << (bit % 8);

@@ -1,21 +1,21 @@
 //! Payloads: bytes that accompany the sender's items, and that only a party with an item can read.
 //!
 //! ```text
-//! x(y)     Decode + h(y)Δ (malicious: + w_R + w_S): the input of H, never what H gives
+//! x(y)     Decode + h(y)Δ (malicious: + w_R + w_S): the input of H, not its output
 //! K(y)     BLAKE3 keyed by "payload key", of x(y) ‖ d(y): 32 bytes
 //! sealed   p(y) ⊕ pad(K(y)), then the seal: BLAKE3 keyed by K(y) of these bytes, 8 bytes of it
 //! pad(K)   BLAKE3 keyed by "payload pad", of K ‖ 0, K ‖ 1, …
 //! ```
 //!
-//! **Security.** Value and key are two hashes of one input, in different domains: the value, which
+//! **Security.** Value and key are two hashes of one input, in different domains. The value, which
 //! everybody sees, reveals nothing about the key. For an item that the receiver does not have, the
 //! input is a known term plus a nonzero multiple of Δ, as in [`super`]: T calls of BLAKE3, a random
 //! oracle, find it with probability T · n_S / 2^127. A key seals one payload of one session.
-//! Payloads have one length and the order of values, with random ones in place of missing items:
+//! Payloads have one length and the order of values, with random ones in place of missing items. So
 //! messages depend on n_S and that length alone.
 //!
-//! **A payload that does not open** is the sender's doing, since the receiver knows the seals of
-//! common items alone. Ending a run because of it would tell a corrupt sender that the item is
+//! **A payload that does not open** is the sender's fault, since the receiver has the keys of
+//! common items alone. Ending a run because of it would tell a corrupted sender that the item is
 //! common. Therefore it is counted ([`Opened::damaged`]), no message depends on it, and payloads
 //! are opened after the last message.
 
@@ -30,10 +30,10 @@ use zeroize::Zeroizing;
 use super::{ItemDigest, Parameters};
 use crate::{PsiError, hashes::Hashes};
 
-/// AGREEMENT: separate keys and pads of payloads from any other use of BLAKE3, and each other.
+/// AGREEMENT: separate keys and pads of payloads from any other use of BLAKE3, and from each other.
 const KEY_DOMAIN: &str = "hushwire psi payload key v1";
 const PAD_DOMAIN: &str = "hushwire psi payload pad v1";
-/// AGREEMENT: the bytes of a seal. A seal is checked once for an item, under a key of its own.
+/// AGREEMENT: the bytes of a seal. A seal is checked once for an item, under the item's own key.
 pub(super) const SEAL: usize = 8;
 /// AGREEMENT: the bytes of a message, unless a single payload is longer.
 const MESSAGE: usize = 1 << 20;
@@ -128,22 +128,22 @@ pub struct Opened {
     pub payloads: Payloads,
     /// The number of payloads that did not open.
     ///
-    /// SECURITY: nothing that the sender can see may depend on it, or it learns whether the
-    /// receiver has the items whose payloads it damaged.
+    /// SECURITY: nothing that the sender can see may depend on it. Otherwise the sender learns
+    /// whether the receiver has the items whose payloads it damaged.
     pub damaged: usize,
 }
 
 impl Opened {
-    /// Refuses damaged payloads. Call it when the sender waits for nothing more.
+    /// Refuses damaged payloads. Call it when the sender no longer waits for anything.
     ///
     /// # Errors
-    /// A payload did not open.
+    /// If a payload did not open.
     pub fn check(&self) -> Result<(), PsiError> {
         if self.damaged == 0 { Ok(()) } else { Err(PsiError::Abort { peer: None, check: "payload" }) }
     }
 }
 
-/// How sealed payloads are split into messages.
+/// The split of sealed payloads into messages.
 #[derive(Clone, Copy)]
 pub(super) struct Pieces {
     items: usize,
@@ -286,7 +286,8 @@ impl Outgoing {
 /// The receiver's state: keys, then sealed payloads.
 pub(super) struct Incoming {
     seals: Seals,
-    /// In the order of bins; later, of common items alone, in the order of their numbers.
+    /// The keys in the order of bins; later those of common items alone, in the order of their
+    /// numbers.
     keys: Zeroizing<Vec<Key>>,
     /// The index of each common item's value in the list, ascending, and its rank among common
     /// items.
@@ -354,7 +355,7 @@ mod tests {
         Seals::new(&Context { sid: Sid([sid; 32]), backend: Backend::best() })
     }
 
-    /// K is of the session, the whole input with the masks, and the whole digest.
+    /// The key K depends on the session, the whole input with the masks, and the whole digest.
     #[test]
     fn keys_are_of_the_session_the_input_and_the_digest() {
         let key = |sid: u8, mask: u128, digest: ItemDigest, x: u128| {
@@ -379,8 +380,8 @@ mod tests {
         }
     }
 
-    /// Every 32 bytes of a payload have a pad of their own, and every key other ones: the sum of
-    /// two records would be that of two payloads.
+    /// Every 32 bytes of a payload have a different pad, and so have different keys. Otherwise the
+    /// sum of two records would be that of two payloads.
     #[test]
     fn pads_and_seals_are_of_their_place_and_key() {
         const WIDTH: usize = 5 * HASH;
@@ -392,7 +393,7 @@ mod tests {
         let ends: HashSet<_> = records.iter().map(|record| &record[WIDTH..]).collect();
         assert_eq!((pads.len(), ends.len()), (4 * 5, 4));
         assert!(!pads.contains(&[0; HASH][..]) && !ends.contains(&[0; SEAL][..]));
-        // A seal is of every byte of what it seals.
+        // A seal depends on every byte that it seals.
         assert!(opens(&keys[0], &records[0]) && !opens(&keys[1], &records[0]));
         for at in 0..WIDTH + SEAL {
             let mut changed = records[0].clone();

@@ -1,5 +1,5 @@
-//! Payloads against a plain join; what a changed message does, and what a receiver without an item
-//! can open.
+//! Compares payloads with a plain join; tests the effect of a changed message, and the limits of a
+//! receiver that lacks an item.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -26,7 +26,7 @@ fn digests(items: &[u64]) -> Vec<ItemDigest> {
     items.iter().map(|item| digester.digest(&item.to_le_bytes())).collect()
 }
 
-/// The payload of the item at that place: other bytes for each.
+/// The payload of the item at that place, different for each.
 fn payload(item: u64, place: usize, width: usize) -> Vec<u8> {
     (0..width as u64).map(|i| (item * 31 + 7 * place as u64 + i * i) as u8).collect()
 }
@@ -39,7 +39,7 @@ fn payloads(items: &[u64], width: usize) -> Payloads {
 
 fn parameters(security: Level, sizes: [usize; 2], payload_bytes: usize, both_learn: bool) -> Parameters {
     let [receiver_items, sender_items] = sizes;
-    // The same in either store: a value of the PRF is a value.
+    // Either store gives the same result, since payloads depend only on values of the PRF.
     let store = if payload_bytes.is_multiple_of(2) { Store::Clustered } else { Store::Band };
     Parameters { receiver_items, sender_items, security, both_learn, payload_bytes, store }
 }
@@ -106,7 +106,8 @@ fn sizes_from_none_to_several_messages_are_joined() {
             is_joined(security, &many[..receiver], &many[..sender], 16, false);
         }
     }
-    // More than a message takes: 1 MiB, and one payload that is longer than that.
+    // More than one message: payloads of more than 1 MiB in total, and single payloads that are
+    // longer than that.
     for (width, sender, pieces) in [(1000, 3000, 3), (1 << 21, 3, 3)] {
         let parameters = parameters(Level::SemiHonest, [40, sender], width, false);
         assert_eq!(Pieces::new(&parameters).count(), pieces);
@@ -156,8 +157,8 @@ fn round_of_payloads(parameters: &Parameters, receiver: &[u64], sender: &[u64]) 
     sealed[0].0
 }
 
-/// A payload is changed on the way. A party that follows the protocol counts it if the item is
-/// common, and cannot know of others; the malicious mode compares what was sent.
+/// A payload is changed on the way. An honest receiver counts it if the item is common, and cannot
+/// know about others; the malicious mode compares transcripts.
 #[test]
 fn changed_payloads_are_noticed() {
     let items: Vec<u64> = (0..7).collect();
@@ -187,8 +188,8 @@ fn changed_payloads_are_noticed() {
                 (_, end) => panic!("{security:?}: {end:?}"),
             }
         };
-        // Every bit of one record or another, by its place in it; each record is tried with its
-        // first byte.
+        // Every bit of one record or another, by its place in it; each record is also changed in
+        // its first byte.
         let record = 21 + SEAL;
         for at in 0..record {
             spoil(&|message| message[at % 7 * record + at] ^= 1 << (at % 8));
@@ -197,15 +198,15 @@ fn changed_payloads_are_noticed() {
         spoil(&|message| message.rotate_left(record));
         spoil(&|message| message.fill(0));
         if security == Level::SemiHonest {
-            // Some of the 29 changes by place hit common items; three of the seven changed first
-            // bytes do; a rotated and a zeroed message hit all three.
+            // Some of the 29 changes by place hit common items; so do three of the seven changed
+            // first bytes. A rotated and a zeroed message hit all three.
             assert!((3 + 3 + 3..29 + 9).contains(&damaged), "{damaged}");
         }
     }
 }
 
-/// A message of payloads that is too short, too long, or another run's: its length is known before,
-/// its keys are of one session.
+/// A message of payloads that is too short, too long, or from another run: its length is known
+/// before, and its keys belong to one session.
 #[test]
 fn truncated_and_replayed_payloads_are_noticed() {
     let items: Vec<u64> = (0..7).collect();
@@ -220,7 +221,7 @@ fn truncated_and_replayed_payloads_are_noticed() {
             });
             assert!(matches!(end, Err(PsiError::Net(_))), "{security:?}: {end:?}");
         }
-        // An earlier run, whose store is sized for 40 items: all its bands differ.
+        // An earlier run, with a store for 40 items: all its bands differ.
         let mut before = vec![];
         let others = Parameters { receiver_items: 40, ..parameters };
         let earlier = round_of_payloads(&others, &items[..4], &items);
@@ -243,8 +244,8 @@ fn truncated_and_replayed_payloads_are_noticed() {
     }
 }
 
-/// A corrupt sender sees the same whether the receiver has the item whose payload it damaged or
-/// not: rounds, lengths and a good end. The receiver knows.
+/// A corrupted sender sees the same rounds, lengths and good end, whether or not the receiver has
+/// the item whose payload it damaged. The receiver knows.
 #[test]
 fn a_sender_that_damages_a_payload_sees_nothing_of_it() {
     for security in LEVELS {
@@ -253,7 +254,8 @@ fn a_sender_that_damages_a_payload_sees_nothing_of_it() {
             let (seeds, context) = ([1, 2].map(|seed| Seed::from_bytes([seed; 16])), context());
             let mut r = Receiver::new(&context, &parameters, digests(receiver), &seeds[0]).expect("few");
             let theirs = payloads(&[1, 2], 5);
-            // Once it is sealed, so that both parties' transcripts have it as it is.
+            // The damage is done after sealing, so both parties' transcripts contain the damaged
+            // payload.
             let s = Sender::damaging(&context, &parameters, digests(&[1, 2]), theirs, &seeds[1]);
             let mut s = s.expect("few");
             let mut seen = vec![];
@@ -271,8 +273,8 @@ fn a_sender_that_damages_a_payload_sees_nothing_of_it() {
     }
 }
 
-/// All that a receiver has of an item that it lacks: the values of the list, the item's digest, and
-/// what it takes for its PRF. No key that comes of these opens a payload, and that of an item which
+/// All that a receiver has about an item that it lacks: the values of the list, the item's digest,
+/// and its guess of the item's PRF. No key from these opens a payload, and the key of an item that
 /// it has opens one.
 #[test]
 fn without_the_item_no_payload_opens() {
@@ -281,8 +283,7 @@ fn without_the_item_no_payload_opens() {
     let (shape, context) = (parameters.shape(), context());
     let opened = |instead: Option<u64>| {
         let seeds = [1, 2].map(|seed| Seed::from_bytes([seed; 16]));
-        // A receiver that evaluates another item than it put into its store, and notes the keys
-        // that it has.
+        // A receiver that evaluates another item than the one in its store, and notes its keys.
         let tried = [instead.unwrap_or(ours[0]), ours[1], ours[2]];
         let (items, keys) = ([&ours[..], &tried].map(digests), Arc::default());
         let curious = Receiver::curious(&context, &parameters, items, &seeds[0], &keys);
@@ -315,8 +316,8 @@ fn without_the_item_no_payload_opens() {
     assert_eq!(opened(Some(50)), 0, "an item that is in no store of the receiver's");
 }
 
-/// Values and payloads in the place of missing items must look like others: they are uniform, and
-/// new in every run.
+/// Values and payloads in place of missing items must look like others: they are uniform, and new
+/// in every run.
 #[test]
 fn missing_items_are_filled_up_with_random_values_and_payloads() {
     const AGREED: usize = 400;
@@ -346,7 +347,7 @@ fn missing_items_are_filled_up_with_random_values_and_payloads() {
         let runs = [sent(2), sent(3)];
         for (values, records) in &runs {
             let near = |ones: u32, bits: usize| {
-                // Six standard deviations.
+                // Within six standard deviations.
                 (f64::from(ones) - bits as f64 / 2.0).abs() < 3.0 * (bits as f64).sqrt()
             };
             let ones = values.iter().map(|value| value.count_ones()).sum();

@@ -1,4 +1,4 @@
-//! The receiver's half.
+//! The receiver's endpoint.
 
 #[cfg(test)]
 mod hostile;
@@ -27,11 +27,11 @@ use crate::okvs::{Binned, Decode, Encoder, Layout, Module, no_addition};
 pub struct Receiver(Line<'static, Opened, PsiError>);
 
 impl Receiver {
-    /// A receiver with the digests of its items. `context` is agreed and of this run alone; `seed`
-    /// is this party's secret randomness for this run alone.
+    /// A receiver with the digests of its items. `context` is agreed and used for this run alone;
+    /// `seed` is this party's secret randomness for this run alone.
     ///
     /// # Errors
-    /// There are more items than agreed, or than an intersection takes.
+    /// If there are more items than agreed, or than an intersection takes.
     pub fn new(
         context: &Context,
         parameters: &Parameters,
@@ -50,7 +50,7 @@ impl Receiver {
     /// The indices of its items that the sender has too, ascending.
     ///
     /// # Panics
-    /// If rounds are left (the caller's bug).
+    /// If rounds remain (the caller's bug).
     #[must_use]
     pub fn finish(self) -> Vec<u32> {
         self.open().common
@@ -74,18 +74,18 @@ struct ReceiverState<F: Field> {
     parameters: Parameters,
     layout: Layout,
     shape: ListShape,
-    /// In the order of bins.
+    /// The digests, in the order of bins.
     digests: Vec<ItemDigest>,
     binned: Binned,
-    /// One for each thread.
+    /// The working memory of each thread.
     bins: Vec<Bin<F>>,
-    /// A' of the bins that come next, the last one first.
+    /// The messages A' of the next bins, the last one first.
     ahead: Vec<Buffer>,
     functions: Functions,
     /// The sum of both masks; only in the malicious mode.
     mask: Block,
     pads: Prg,
-    /// In the order of bins, cut to the bits that are sent.
+    /// The values in the order of bins, cut to the bits that are sent.
     values: Vec<u128>,
     tags: Vec<u64>,
     incoming: Option<Incoming>,
@@ -216,8 +216,8 @@ where
         }
     }
 
-    /// A' of a bin, in the memory of `out`. The following bins are made meanwhile, one by each
-    /// thread.
+    /// The message A' of a bin, in the memory of `out`. The threads make the following bins at the
+    /// same time, one each.
     fn encode(&mut self, u: &[F::Base], bin: usize, mut out: Buffer) -> Result<Buffer, PsiError> {
         if let Some(message) = self.ahead.pop() {
             return Ok(message);
@@ -320,8 +320,8 @@ where
     }
 }
 
-/// The number of threads that make stores: at most the number of processors, of bins, and two,
-/// since each has the memory of a bin.
+/// The number of threads that make stores: at most the number of processors and of bins, and at
+/// most two, since each takes the memory of a bin.
 fn threads(layout: &Layout) -> usize {
     let processors = thread::available_parallelism().map_or(1, usize::from);
     layout.bins().min(processors).clamp(1, 2)
@@ -331,7 +331,7 @@ fn threads(layout: &Layout) -> usize {
 struct Bin<F: Field> {
     encoder: Encoder<F::Base, F::Base>,
     store: Vec<F::Base>,
-    /// h of the bin's items.
+    /// The h(x) of the bin's items.
     of_items: Vec<F::Base>,
 }
 

@@ -1,4 +1,4 @@
-//! The sender's half.
+//! The sender's endpoint.
 
 use core::marker::PhantomData;
 
@@ -26,7 +26,7 @@ impl Sender {
     /// A sender for a run without payloads; see [`super::Receiver::new`].
     ///
     /// # Errors
-    /// As there.
+    /// As [`super::Receiver::new`].
     ///
     /// # Panics
     /// If the parameters have payloads (the caller's bug).
@@ -46,8 +46,7 @@ impl Sender {
     /// As [`Sender::new`].
     ///
     /// # Panics
-    /// If the number of payloads is not that of items, or their length is not the agreed one (the
-    /// caller's bug).
+    /// Unless there is one payload of the agreed length for each item (the caller's bug).
     pub fn with_payloads(
         context: &Context,
         parameters: &Parameters,
@@ -66,11 +65,11 @@ impl Sender {
         Ok(Sender(line(context, parameters, digests, payloads, seed)?))
     }
 
-    /// The indices of its items that the receiver has too, ascending; `None` if the receiver alone
+    /// The indices of its items that the receiver has too, ascending; `None` if only the receiver
     /// learns.
     ///
     /// # Panics
-    /// If rounds are left (the caller's bug).
+    /// If rounds remain (the caller's bug).
     #[must_use]
     pub fn finish(self) -> Option<Vec<u32>> {
         self.0.finish()
@@ -90,13 +89,13 @@ struct SenderState<F: Field> {
     parameters: Parameters,
     layout: Layout,
     shape: ListShape,
-    /// In the order of bins.
+    /// The digests, in the order of bins.
     digests: Vec<ItemDigest>,
     binned: Binned,
-    /// h of a bin's items.
+    /// The h(x) of a bin's items.
     of_items: Vec<F::Base>,
     functions: Functions,
-    /// This party's mask; the sum of both masks, only in the malicious mode.
+    /// This party's mask, and the sum of both masks; only in the malicious mode.
     own_mask: Mask,
     mask: Block,
     pads: Prg,
@@ -304,7 +303,7 @@ impl<F: Field> SenderState<F> {
         }
     }
 
-    /// Sorts all values, each once, with random ones in place of missing items.
+    /// Sorts all values, each once, with random values in place of missing items.
     fn order(&mut self) {
         self.digests = Vec::new();
         self.keys.sort_unstable();
@@ -334,7 +333,7 @@ impl<F: Field> SenderState<F> {
             self.keys.dedup_by_key(|key| *key >> 32);
         }
         if self.is_malicious() {
-            // Once, and not for each part of the list, since they are far apart.
+            // This is done once, not for each part of the list, since they are far apart.
             self.values = self.keys.iter().map(|key| self.values[*key as u32 as usize]).collect();
         }
         self.again = again
@@ -346,7 +345,7 @@ impl<F: Field> SenderState<F> {
             .collect();
     }
 
-    /// The items whose bits are set, or whose tags were given.
+    /// The items whose bits are set, or whose tags the receiver sent.
     fn learn(&self, answer: &[u8]) -> Vec<u32> {
         let is_common = |at: usize| {
             if self.tags.is_empty() {
@@ -385,7 +384,7 @@ impl<F: Field> SenderState<F> {
 
 #[cfg(test)]
 impl Sender {
-    /// A sender that damages its first payload once it is sealed.
+    /// A sender that damages its first payload after sealing it.
     pub(super) fn damaging(
         context: &Context,
         parameters: &Parameters,
@@ -408,7 +407,7 @@ mod tests {
     use hushwire_aes::Backend;
     use hushwire_ot::Sid;
 
-    /// Whoever lacks an item cannot say its tag; a bit alone would have been believed.
+    /// A party that lacks an item does not know its tag; a single bit would have been believed.
     #[test]
     fn only_tags_prove_what_is_common() {
         let context = Context { sid: Sid([3; 32]), backend: Backend::best() };
@@ -427,7 +426,7 @@ mod tests {
             let items = vec![[0; 32]; 3];
             let mut state =
                 SenderState::<Full128>::new::<Malicious>(&context, &parameters, items, payloads, &seed);
-            // Items 2, 0, nobody's and 1, by their values; item 3 is no item.
+            // Items 2, 0, a missing one and 1, by their values; item number 3 does not exist.
             state.keys = [2, 0, 3, 1].iter().zip(1..).map(|(item, value)| value << 32 | item).collect();
             state.tags = vec![10, 11, 12, 13];
             state
@@ -437,7 +436,7 @@ mod tests {
             ([12, 10, 13, 11], vec![0, 1, 2]),
             ([12, 0, 0, 0], vec![2]),
             ([0, 0, 0, 11], vec![1]),
-            // A value's own tag counts, not another one's.
+            // Only a value's own tag counts, not another value's.
             ([10, 12, 11, 13], vec![]),
             ([u64::MAX; 4], vec![]),
             ([1; 4], vec![]),
@@ -446,8 +445,8 @@ mod tests {
         }
     }
 
-    /// A receiver that guessed the tag of an item which the sender has not could claim that it is
-    /// common, and the sender would take a missing item for it.
+    /// If a receiver guessed the tag of a missing item, it could claim that it is common, and the
+    /// sender would believe it.
     #[test]
     fn missing_items_have_random_tags() {
         let context = Context { sid: Sid([3; 32]), backend: Backend::best() };

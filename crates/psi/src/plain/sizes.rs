@@ -1,4 +1,4 @@
-//! All sizes, from what both parties agree on.
+//! All sizes of a run, from the agreed parameters.
 
 use hushwire_machine::Cost;
 use hushwire_ot::{
@@ -13,13 +13,13 @@ use crate::{PsiError, Store, okvs::Layout};
 
 /// The largest number of a party's items.
 pub const MOST_ITEMS: usize = 1 << 28;
-/// SECURITY: the largest number of the sender's items for which 64-bit elements leave 40 bits
-/// against a chance hit.
+/// SECURITY: the largest number of the sender's items for which 64-bit elements leave 40 bits of
+/// security against a chance hit.
 const MOST_PAIR64: usize = 1 << 24;
 
 /// The terms of one intersection. AGREEMENT.
 ///
-/// Memory follows from the sizes: check a size that the peer reports with [`Most`](crate::Most)
+/// The memory follows from the sizes. Check a size that the peer reports with [`Most`](crate::Most)
 /// first.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Parameters {
@@ -38,7 +38,7 @@ pub struct Parameters {
 }
 
 impl Parameters {
-    /// Whether nothing has to be sent, since one set is known to be empty.
+    /// Whether no message is needed, since one set is known to be empty.
     pub(super) fn is_empty(&self) -> bool {
         self.receiver_items == 0 || self.sender_items == 0
     }
@@ -62,18 +62,18 @@ impl Parameters {
         ListShape::new(self.sender_items, bits)
     }
 
-    /// The bytes of the answer if both learn.
+    /// The bytes of the receiver's answer if both learn.
     pub(super) fn answer_bytes(&self) -> usize {
         if self.has_tags() { 8 * self.sender_items } else { self.sender_items.div_ceil(8) }
     }
 
-    /// Whether the answer is a proof for each value and not a bit: a receiver that lies can then
-    /// leave out items, but not add them.
+    /// Whether the answer has a proof for each value instead of a bit. A corrupted receiver can
+    /// then leave out items, but not add them.
     pub(super) fn has_tags(&self) -> bool {
         self.both_learn && self.security == Level::Malicious
     }
 
-    /// Refuses sizes that do not fit this machine's numbers, and a set larger than agreed.
+    /// Refuses sizes that this machine cannot handle, and a set larger than agreed.
     pub(super) fn check(&self, own: usize, agreed: usize) -> Result<(), PsiError> {
         let too_large = |whose: &str, count: usize, most: usize, remedy| PsiError::TooLarge {
             whose: whose.to_owned(),
@@ -142,8 +142,8 @@ mod tests {
         Parameters { receiver_items, sender_items, security, both_learn, payload_bytes, store }
     }
 
-    /// a · b pairs of different items meet with probability a · b · 2^−bits: 2^−40 at most. In the
-    /// malicious mode all of an output is sent.
+    /// The a · b pairs of different items collide with probability a · b · 2^−bits, at most 2^−40.
+    /// The malicious mode sends whole outputs.
     #[test]
     fn values_have_40_bits_beside_both_sizes() {
         for [a, b] in
@@ -157,8 +157,8 @@ mod tests {
         }
     }
 
-    /// The sender's items are evaluated as if the receiver had them with probability |Y| · 2^−64:
-    /// below 2^−40 up to 2^24 of them.
+    /// The probability that the sender's items are evaluated as if the receiver had them is |Y| ·
+    /// 2^−64: below 2^−40 for up to 2^24 items.
     #[test]
     fn elements_are_long_where_the_sender_has_many_items_or_is_malicious() {
         for (items, is_short) in [(1, true), (1 << 24, true), ((1 << 24) + 1, false), (1 << 28, false)] {
@@ -173,7 +173,7 @@ mod tests {
         }
     }
 
-    /// The parties run in the field that the sizes say: A' has 8 bytes an entry, or 16.
+    /// The parties run in the field that follows from the sizes: A' has 8 or 16 bytes an entry.
     #[test]
     fn stores_travel_in_elements_of_the_field() {
         let context = Context { sid: Sid([7; 32]), backend: Backend::best() };

@@ -1,4 +1,4 @@
-//! Against a plain intersection; sizes of messages; what a changed message does.
+//! Comparison with a plain intersection; sizes of messages; the effect of changed messages.
 
 use std::collections::HashSet;
 
@@ -22,7 +22,7 @@ fn digests(items: &[u64]) -> Vec<ItemDigest> {
     items.iter().map(|item| digester.digest(&item.to_le_bytes())).collect()
 }
 
-/// The numbers of items of `a` that are in `b`.
+/// The numbers of items of `a` that are also in `b`.
 fn common(a: &[u64], b: &[u64]) -> Vec<u32> {
     let b: HashSet<_> = b.iter().collect();
     (0..a.len() as u32).filter(|i| b.contains(&a[*i as usize])).collect()
@@ -117,8 +117,8 @@ fn several_bins_hold_many_items() {
     honest_at(Level::SemiHonest, &receiver, &sender, true).expect("the plain intersection");
 }
 
-/// Sizes to a million, equal and not, with duplicates; the malicious mode where they are about
-/// equal.
+/// Sizes up to a million, equal and unequal, with duplicates; the malicious mode only for about
+/// equal sizes.
 #[test]
 #[ignore = "a minute: sets of a million"]
 fn large_sets_have_the_plain_intersection() {
@@ -145,7 +145,7 @@ fn large_sets_have_the_plain_intersection() {
     }
 }
 
-/// A run of these digests, in place of items' own.
+/// A run on these digests instead of the items' digests.
 fn run_of(
     parameters: &Parameters,
     receiver: Vec<ItemDigest>,
@@ -159,14 +159,14 @@ fn run_of(
     Ok((r.finish(), s.finish()))
 }
 
-/// Keys chosen under the name of one session so that no store holds them end that session by name
-/// if they are the receiver's, and are keys like others at the sender, whose items are in no store.
-/// Names are drawn when sets are fixed.
+/// Keys that were chosen under the name of one session so that no store holds them. If they are the
+/// receiver's, they end that session with an error that names the cause. At the sender they are
+/// like other keys, since its items are in no store. Names are drawn after sets are fixed.
 #[test]
 fn keys_that_were_chosen_against_a_name_end_the_session_by_name() {
     const ITEMS: usize = 8192;
     let items: Vec<u64> = (0..ITEMS as u64).collect();
-    // Five rows with one place are one more than the dense entries can tell apart.
+    // Five rows with the same place are one more than the dense entries can distinguish.
     let (others, mut chosen) = (digests(&items), digests(&items));
     chosen[..5].iter_mut().for_each(|digest| digest[4..16].fill(0));
     for security in [Level::SemiHonest, Level::Malicious] {
@@ -178,7 +178,7 @@ fn keys_that_were_chosen_against_a_name_end_the_session_by_name() {
     }
 }
 
-/// The same with bands: more keys that start together than a band has bits.
+/// The same with bands: more keys start together than a band has bits.
 #[test]
 fn keys_that_were_chosen_to_start_together_end_the_session_by_name() {
     let parameters = Parameters { store: Store::Band, ..parameters(500, 5, true) };
@@ -188,7 +188,7 @@ fn keys_that_were_chosen_to_start_together_end_the_session_by_name() {
     assert!(matches!(end, Err(PsiError::NoStore)), "{end:?}");
 }
 
-/// The same for few keys: two digests with one point and two values.
+/// The same for few keys: two digests have one point and two values.
 #[test]
 fn keys_that_were_chosen_to_share_a_point_end_the_session_by_name() {
     for security in [Level::SemiHonest, Level::Malicious] {
@@ -204,7 +204,7 @@ fn keys_that_were_chosen_to_share_a_point_end_the_session_by_name() {
     }
 }
 
-/// Lengths of all messages, by round and party.
+/// The lengths of all messages, by round and party.
 fn lengths(parameters: &Parameters, receiver: &[u64], sender: &[u64]) -> Vec<(usize, usize, usize)> {
     let mut lengths = vec![];
     run(parameters, receiver, sender, |place, message| {
@@ -229,7 +229,7 @@ fn lengths_depend_on_sizes_alone() {
     }
 }
 
-/// Rounds and bytes of both parties, receiver first.
+/// The rounds and bytes of both parties, receiver first.
 fn spent<E>(parties: &mut [&mut dyn Machine<Error = E>; 2]) -> [(u64, u64); 2]
 where
     E: std::fmt::Debug,
@@ -250,7 +250,7 @@ fn set_up<S: Security>(protocol: Protocol) -> [(u64, u64); 2] {
     spent(&mut [&mut r, &mut s])
 }
 
-/// Rounds and bytes of base OTs, whose receiver is the sender of the VOLE.
+/// The rounds and bytes of base OTs, whose receiver is the sender of the VOLE.
 fn base<P: BaseProtocol<Level = Passive>>() -> [(u64, u64); 2] {
     let seed = Seed::from_bytes([3; 16]);
     let (mut r, mut s) =
@@ -261,7 +261,7 @@ fn base<P: BaseProtocol<Level = Passive>>() -> [(u64, u64); 2] {
 #[test]
 fn cost_is_what_moves() {
     use Level::{Malicious, SemiHonest};
-    // What VOLE takes for so few entries.
+    // The protocols that VOLE uses for so few entries.
     use Protocol::{FerretB9, SoftSpoken4};
     for (receiver_items, sender_items, both_learn, security, protocol, store) in [
         (50, 70_000, true, SemiHonest, SoftSpoken4, Store::Clustered),
@@ -295,9 +295,9 @@ fn cost_is_what_moves() {
     }
 }
 
-/// Every message of a malicious run, flipped in its first, middle and last byte, zeroed, and in the
-/// place of one that came before: an honest party ends with an error of a check, or one that names
-/// the message.
+/// Every message of a malicious run is flipped in its first, middle and last byte, zeroed, and
+/// replaced by an earlier one. An honest party ends with the error of a check, or with one that
+/// names the message.
 #[test]
 fn changed_messages_are_caught_in_the_malicious_mode() {
     for (store, items) in [(Store::Clustered, 6), (Store::Band, 200)] {
@@ -310,8 +310,8 @@ fn changed_messages_are_caught(store: Store, items: usize) {
     let items: Vec<u64> = (0..items as u64).collect();
     let all = lengths(&parameters, &items, &items[1..]);
     let all: Vec<_> = all.into_iter().filter(|(.., len)| *len > 0).collect();
-    // The OTs' own tests change each of theirs; here one in nine of them with one store, and all of
-    // this protocol's.
+    // The OTs' own tests change each of their messages. Here, one in nine of them is changed with
+    // one store, and all messages of this protocol.
     let own = all.len() - 9;
     for (i, (round, party, len)) in all.iter().copied().enumerate() {
         if i < own && (i % 9 != 1 || store == Store::Band) {
@@ -343,8 +343,8 @@ fn changed_messages_are_caught(store: Store, items: usize) {
     }
 }
 
-/// Every message of a malicious run longer or shorter than it is agreed to be, and far longer: who
-/// hears it ends at once.
+/// Every message of a malicious run is made longer, shorter, and far longer than agreed: its
+/// receiver ends at once.
 #[test]
 fn messages_of_other_lengths_end_the_malicious_mode() {
     let parameters = Parameters { security: Level::Malicious, ..parameters(6, 5, true) };
@@ -376,8 +376,8 @@ fn assert_named(result: &Result<Found, PsiError>, what: &str) {
     assert!(named, "{what}: {result:?}");
 }
 
-/// A sender that opens another mask than it committed to, as it must to fit values that it made
-/// before it had A'.
+/// A sender opens another mask than it committed to. It would have to do so to match values that it
+/// made before it had A'.
 #[test]
 fn another_mask_than_the_commitment_s_is_refused() {
     let parameters = Parameters { security: Level::Malicious, ..parameters(6, 5, false) };
@@ -385,7 +385,7 @@ fn another_mask_than_the_commitment_s_is_refused() {
     let all = lengths(&parameters, &items, &items[1..]);
     let (round, ..) =
         *all.iter().rfind(|(_, party, len)| *party == 1 && *len == close::OPENING).expect("an opening");
-    // The closing comparison has that length too, and is last.
+    // The closing comparison also has that length, and is last.
     let opening = all.iter().rfind(|(r, party, len)| *r < round && *party == 1 && *len == close::OPENING);
     let (round, ..) = *opening.expect("an opening");
     let result = run(&parameters, &items, &items[1..], |place, message| {
@@ -396,7 +396,8 @@ fn another_mask_than_the_commitment_s_is_refused() {
     assert!(matches!(result, Err(PsiError::Abort { check: "mask", .. })), "{result:?}");
 }
 
-/// A receiver that says it has all of the sender's items: without their tags it convinces nobody.
+/// A receiver that claims to have all of the sender's items: without their tags the sender does not
+/// believe it.
 #[test]
 fn a_receiver_cannot_claim_items_that_it_has_not() {
     let parameters = Parameters { security: Level::Malicious, ..parameters(6, 5, true) };
@@ -418,8 +419,8 @@ fn a_receiver_cannot_claim_items_that_it_has_not() {
             message.fill(0xff);
         }
     });
-    // A liar's own transcript covers what it sent; here the flip is seen, and nothing was learnt
-    // before.
+    // A deviating party's own transcript covers what it sent. Here the flip is detected, and
+    // nothing was learnt before.
     assert!(matches!(result, Err(PsiError::Abort { check: "transcript", .. })), "{result:?}");
     assert!(rounds > round);
 }
@@ -460,11 +461,11 @@ fn other_lengths_and_lists_are_malformed() {
     }
 }
 
-/// The sender's view of A' tells nothing: u hides every entry of P, whatever the items.
+/// The sender's view of A' reveals nothing: u hides every entry of P, whatever the items are.
 #[test]
 fn what_the_receiver_sends_is_masked() {
-    // One item and none differ in three entries of P or so; under the mask no byte of A' is the
-    // same for two seeds, and for one seed the difference of two sets is that of their stores.
+    // Stores of one item and of none differ in about three entries of P. Under the mask no byte of
+    // A' is equal for two seeds. For one seed, the difference of two sets is that of their stores.
     let parameters = parameters(1, 1, false);
     let store = |receiver: &[u64]| {
         let mut all = vec![];

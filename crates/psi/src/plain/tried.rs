@@ -7,15 +7,15 @@
 //! al., CRYPTO 2021, section 6, call it overfitting).
 //!
 //! ```text
-//! solved   m: the number of equations that are solved at will
-//! most     k such that of q = 2^40 hashed items no k + 1 fulfil theirs, except with
-//!          probability 2^−40: rows of k + 1 items have rank m at most, and h hits the image with
+//! solved   m: the number of equations that can be solved at will
+//! most     k such that among q = 2^40 hashed items no k + 1 fulfil theirs, except with
+//!          probability 2^−40: rows of k + 1 items have rank at most m, and h hits the image with
 //!          probability 2^(−128 (k + 1 − m)); the union over the sets gives
 //!          C(q, k + 1) · 2^(−128 (k + 1 − m)) ≤ 2^−40
 //! ```
 //! More than m items fulfil their equations only by coincidences among hashes, and no faster way is
 //! known than to search for them. The second number needs no such assumption. The receiver hashes
-//! under the session's name, so only while the run waits for A'.
+//! under the session's name, so it can search only while the run waits for A'.
 
 use super::MOST_ITEMS;
 use crate::{Store, okvs::Layout};
@@ -44,7 +44,7 @@ pub fn tries(store: Store, items: u64) -> Tries {
         return Tries { solved: 0, most: 0 };
     }
     let solved = Layout::new(store, items.min(MOST_ITEMS as u64) as usize).entries() as u64;
-    // Whether chance does not give k + 1 items.
+    // Whether chance fails to give k + 1 items.
     let is_bound = |k: u64| {
         let (sets, more) = ((k + 1) as f64, (k + 1 - solved) as f64);
         f64::from(LOG_HASHED) * sets - log2_factorial(sets) - BITS * more <= -STATISTICAL
@@ -96,7 +96,7 @@ mod tests {
             for items in [1, 2, 3, 10, 100, 191, 192, 1000, 10_000] {
                 let Tries { solved, most } = tries(store, items);
                 assert!(chance(solved, most + 1) <= -STATISTICAL, "{store}, {items}: {most}");
-                // Stirling's formula is a little less than the factorial: by one item at most.
+                // Stirling's formula is a little less than the factorial, by at most one item.
                 assert!(
                     most == solved || chance(solved, most - 1) > -STATISTICAL,
                     "{store}, {items}: {most}"

@@ -55,14 +55,14 @@ pub struct VerifyArgs {
     json: bool,
 }
 
-/// Entries as a party gives them.
+/// Entries in the form in which a party gives them.
 #[derive(Deserialize)]
 struct LogPage {
     entries: Vec<AuditEntry>,
     head: AuditHead,
 }
 
-/// LOCAL: entries that are asked for at a time.
+/// LOCAL: the number of entries that are requested at a time.
 const PAGE: usize = 1000;
 
 impl AuditCommand {
@@ -93,7 +93,7 @@ impl ShowArgs {
     }
 }
 
-/// A party's whole log, whose chain holds.
+/// A party's whole log, after its chain was checked.
 fn whole(party: &PartyClient) -> Result<Vec<AuditEntry>, Fault> {
     let mut entries: Vec<AuditEntry> = vec![];
     let mut head = AuditHead::EMPTY;
@@ -120,7 +120,7 @@ fn whole(party: &PartyClient) -> Result<Vec<AuditEntry>, Fault> {
     }
 }
 
-/// The heads that a log has of other parties, by party: `heads` in an entry's detail.
+/// The heads of other parties that a log has recorded, by party: `heads` in an entry's detail.
 fn recorded(entries: &[AuditEntry]) -> BTreeMap<u8, Vec<AuditHead>> {
     let mut recorded: BTreeMap<u8, Vec<AuditHead>> = BTreeMap::new();
     let heads = entries.iter().filter_map(|entry| entry.detail.get("heads")?.as_object());
@@ -132,7 +132,7 @@ fn recorded(entries: &[AuditEntry]) -> BTreeMap<u8, Vec<AuditHead>> {
     recorded
 }
 
-/// Whether each log has the heads that the others recorded of it; how many there are.
+/// Checks that each log has the heads that the others recorded of it. Returns the number of heads.
 fn compare(logs: &BTreeMap<u8, Vec<AuditEntry>>) -> Result<usize, Fault> {
     let mut compared = 0;
     for (by, log) in logs {

@@ -136,7 +136,7 @@ pub struct RevokeArgs {
     reach: Reach,
 }
 
-/// A date or time of an option.
+/// Parses a date or time of an option.
 pub(super) fn moment(text: &str) -> Result<u64, Fault> {
     read_moment(text).ok_or_else(|| {
         let cause = format!("{text:?} is neither a date nor a time");
@@ -180,7 +180,7 @@ fn list(reach: &Reach) -> Result<(), Fault> {
     let of = |view: &Value| view["datasets"].as_array().cloned().unwrap_or_default();
     let mut rows = vec![];
     for data in of(&views[0]) {
-        // A party that lacks it, or is not as far, is named by its state.
+        // The output gives the state at a party that lacks the data set, or has not got as far.
         let state = |view: &Value| {
             let same = of(view).into_iter().find(|other| other["id"] == data["id"]);
             same.map_or("absent".to_owned(), |data| word(&data["state"]))
@@ -234,7 +234,7 @@ impl PutArgs {
             let remedy = format!("{}; {again}", e.remedy());
             e.remedied(remedy)
         })?;
-        // All parties have it: whoever waits hears that before the parts are removed here.
+        // All parties have it. That is reported before the parts are removed here.
         if self.reach.json {
             out::json(&put)?;
         } else {
@@ -244,7 +244,7 @@ impl PutArgs {
         data.remove()
     }
 
-    /// Where sealed parts are kept.
+    /// The directory of the sealed parts.
     fn dir(&self) -> PathBuf {
         let beside = |file: &PathBuf| {
             let mut name = file.file_name().unwrap_or_default().to_owned();
@@ -256,7 +256,7 @@ impl PutArgs {
         dir.or_else(|| self.file.as_ref().or(first.as_ref()).map(beside)).unwrap_or_default()
     }
 
-    /// Seals inputs of a job.
+    /// Seals the inputs of a job.
     fn sealed_arrays(&self, service: &Service, keys: &Path) -> Result<DataFile, Fault> {
         let (Some(path), Some(data)) = (&self.job, &self.data) else {
             return Err(Fault::internal("putting a data set", "its options were not checked"));
@@ -320,7 +320,7 @@ impl PutArgs {
                 ranges.iter().try_for_each(|range| range.check(here, &planes))?;
                 take(here, planes)
             })?;
-            // Padding hides how many rows there are.
+            // Padding hides the number of rows.
             Ok(if padded { rows } else { read })
         })
     }
@@ -347,14 +347,14 @@ impl PutArgs {
     }
 }
 
-/// The place of an input: records of bytes, an array, a model, or a CSV file's column of its name.
+/// The place of an input: records of bytes, an array, a model, or the CSV column with its name.
 fn place(input: &str, file: &str) -> InputPlace {
     let whole = InputPlace::File(PathBuf::from(file));
     let csv = Path::new(file).extension().is_some_and(|ending| ending.eq_ignore_ascii_case("csv"));
     if csv { InputPlace::Csv(Box::new(whole), vec![input.to_owned()]) } else { whole }
 }
 
-/// The input that a file without a name is.
+/// The input that a file without a name is for.
 fn first_input(job: &Job, data: &Member) -> Result<String, Fault> {
     match job {
         Job::Infer(job) if job.owner == *data => Ok("model".to_owned()),
@@ -366,7 +366,7 @@ fn first_input(job: &Job, data: &Member) -> Result<String, Fault> {
     }
 }
 
-/// A declaration, as `days SMALLINT NOT NULL`, as a column of a manifest.
+/// A declaration, such as `days SMALLINT NOT NULL`, as a column of a manifest.
 fn column(declaration: &str) -> SchemaColumn {
     let (name, ty) = declaration.split_once(' ').unwrap_or((declaration, ""));
     let bare = ty.strip_suffix(" NOT NULL");

@@ -121,7 +121,8 @@ pub struct JobsArgs {
     reach: Reach,
 }
 
-/// The card of a person: of a file of keys, or as `hushwire service key show --json` printed it.
+/// Reads the card of a person, from a file of keys or from the output of `hushwire service key show
+/// --json`.
 fn card(path: &str) -> Result<Card, Fault> {
     let path = Path::new(path);
     let text = fs::read_to_string(path).unwrap_or_default();
@@ -158,11 +159,11 @@ impl SubmitArgs {
 impl WaitArgs {
     pub(super) fn run(self) -> Result<(), Fault> {
         let JobArgs { id, reach } = self.one;
-        // On a terminal one line changes; elsewhere each change of the state has one.
+        // On a terminal, one line changes; elsewhere, each change of the state has its own line.
         let (live, mut last) = (io::stderr().is_terminal(), String::new());
         let waited = wait(&reach.service()?, &id, self.limit.map(Duration::from_secs), |view| {
             if self.progress {
-                // Whoever reads may have seen enough; the end shows it.
+                // A closed output is ignored here; the end reports it.
                 let _ = out::json_line(view);
             } else if !reach.json && live {
                 out::over(state(view));
@@ -183,7 +184,7 @@ impl WaitArgs {
     }
 }
 
-/// A job's state in a line.
+/// The state of a job in one line.
 fn state(view: &Value) -> String {
     let mut line = word(&view["state"]);
     if let Some(attempt) = view["attempt"].as_u64().filter(|attempt| *attempt > 1) {

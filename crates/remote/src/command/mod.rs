@@ -134,7 +134,7 @@ impl Reach {
         Service::read(&self.to)
     }
 
-    /// Says that something was done.
+    /// Reports that something was done.
     fn done(&self, words: impl std::fmt::Display) -> Result<(), Fault> {
         if self.json {
             return out::json(&serde_json::json!({ "done": words.to_string() }));

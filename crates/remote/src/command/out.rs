@@ -1,4 +1,4 @@
-//! Results leave by standard output; a reader that has seen enough is no error.
+//! Results are written to standard output. A reader that closes it early is no error.
 
 use hushwire_fault::Fault;
 use serde::Serialize;
@@ -10,7 +10,7 @@ use std::{
     sync::atomic::{AtomicBool, Ordering},
 };
 
-/// Whether something was written.
+/// Whether anything was written.
 static WRITTEN: AtomicBool = AtomicBool::new(false);
 
 pub(super) fn has_written() -> bool {
@@ -37,23 +37,23 @@ pub(super) fn json(value: &impl Serialize) -> Result<(), Fault> {
     line(text)
 }
 
-/// A value as JSON on one line.
+/// Writes a value as JSON on one line.
 pub(super) fn json_line(value: &impl Serialize) -> Result<(), Fault> {
     line(serde_json::to_string(value).map_err(|e| Fault::internal("writing JSON", e))?)
 }
 
-/// Words on a terminal in the place of those before, on a line that has no end yet.
+/// Replaces the text on the last line of a terminal, without ending the line.
 pub(super) fn over(text: impl Display) {
     let _ = write!(io::stderr(), "\r\x1b[K{text}");
     let _ = io::stderr().flush();
 }
 
-/// Words beside a result, which nobody has to take.
+/// Writes a remark to standard error, which need not be read.
 pub(super) fn note(text: impl Display) {
     let _ = writeln!(io::stderr(), "{text}");
 }
 
-/// A value as people read it.
+/// A value in the form for people.
 pub(super) fn word(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
@@ -62,12 +62,12 @@ pub(super) fn word(value: &Value) -> String {
     }
 }
 
-/// Fields of a value, a line each.
+/// Writes fields of a value, one on each line.
 pub(super) fn fields(of: &Value, names: &[&str]) -> Result<(), Fault> {
     names.iter().try_for_each(|name| line(format_args!("{name:9}{}", word(&of[name]))))
 }
 
-/// Rows in columns, with a heading.
+/// Writes rows in columns, with a heading.
 pub(super) fn table(heading: &[&str], rows: &[Vec<String>]) -> Result<(), Fault> {
     let heading: Vec<String> = heading.iter().map(|cell| (*cell).to_owned()).collect();
     let all = || std::iter::once(&heading).chain(rows);

@@ -57,12 +57,12 @@ pub struct DenyArgs {
     reason: String,
 }
 
-/// A file's text.
+/// The text of a file.
 pub(super) fn text_of(path: &Path) -> Result<String, Fault> {
     fs::read_to_string(path).map_err(|e| Fault::io("read", path, &e))
 }
 
-/// The texts that a job file names, by the names that it has for them: they travel with it.
+/// The texts of files that a job file names, by their names in it. They are sent with the job file.
 fn brought(job: &str, path: &Path) -> Result<BTreeMap<String, String>, Fault> {
     let dir = path.parent().unwrap_or(Path::new(""));
     let mut files = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! The ranges that an owner declares of columns: they are public, in the manifest, and hold for
+//! The ranges that an owner declares for columns. They are public in the manifest, and hold for
 //! every row that is put.
 
 use hushwire_block::Wiped;
@@ -14,7 +14,7 @@ pub(super) struct DeclaredRange {
     greatest: i64,
 }
 
-/// Reads one.
+/// Parses a range.
 pub(super) fn range(text: &str) -> Result<DeclaredRange, String> {
     let wanted = || format!("{text:?} is not COLUMN=LEAST..GREATEST, as days=1..365");
     let (column, ends) = text.split_once('=').ok_or_else(wanted)?;
@@ -27,7 +27,7 @@ pub(super) fn range(text: &str) -> Result<DeclaredRange, String> {
     Ok(DeclaredRange { column: column.to_owned(), least, greatest })
 }
 
-/// A range, and where the values of its column are among what is stored.
+/// A range, with the place of its column's values among the stored columns.
 pub(super) struct CheckedRange {
     of: DeclaredRange,
     bits: u32,
@@ -76,7 +76,7 @@ pub(super) fn declare(
 }
 
 impl CheckedRange {
-    /// Looks at the planes of a part.
+    /// Checks the planes of a part.
     pub(super) fn check(&self, rows: u64, planes: &[Wiped<Vec<u8>>]) -> Result<(), Fault> {
         let bit = |plane: &[u8], row: usize| plane[row / 8] >> (row % 8) & 1 == 1;
         let length = rows.div_ceil(8) as usize;
@@ -88,7 +88,7 @@ impl CheckedRange {
             let of = &planes[self.values];
             let bits = (0..self.bits).map(|at| u64::from(bit(&of[at as usize * length..], row)) << at);
             let value = bits.sum::<u64>();
-            // Two's complement of that many bits.
+            // The value is in two's complement of that many bits.
             let value = (value << (64 - self.bits)) as i64 >> (64 - self.bits);
             let DeclaredRange { column, least, greatest } = &self.of;
             if !(*least..=*greatest).contains(&value) {
@@ -143,7 +143,7 @@ mod tests {
                 "{error}"
             );
         }
-        // A missing value is none.
+        // A missing value is outside no range.
         assert_eq!(put("id,n\n1,5\n2,\n", true, "n=5..5"), Ok(()));
         for odd in ["n", "n=1", "n=2..1", "=1..2", "n=a..b"] {
             assert!(put(csv, false, odd).is_err_and(|e| e.contains("COLUMN=LEAST..GREATEST")), "{odd}");

@@ -84,7 +84,7 @@ impl GiveArgs {
             TokenRole::Operator => "operator",
             TokenRole::Auditor => "auditor",
         };
-        // Operators and auditors are of one tenant at every party.
+        // Operators and auditors belong to one tenant at every party.
         let tenant = self.tenant.as_deref().unwrap_or("operators");
         let body = json!({ "role": role, "tenant": tenant, "label": self.label, "days": self.days });
         let service = self.reach.service()?;

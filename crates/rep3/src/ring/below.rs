@@ -1,13 +1,13 @@
-//! Comparison of strings of bits, many at once, by fewest ANDs and without a copy of a plane.
+//! Compares many strings of bits at once, with the fewest ANDs and without copying a plane.
 //!
 //! ```text
 //! c = 0; from the lowest bit on:  c ← c ⊕ (x ⊕ y)(y ⊕ c)
 //! c becomes y if the bits differ, and stays if they do not
 //! ```
 //!
-//! A round and ⌈rows/8⌉ bytes a bit. It is what a [`CircuitBatch`](crate::CircuitBatch) of `less`
-//! says and opens; of a sort's wide levels, whose planes fill the caches, that one's copies are the
-//! larger part.
+//! A round and ⌈rows/8⌉ bytes a bit. The messages and results are those of a
+//! [`CircuitBatch`](crate::CircuitBatch) of `less`. In the wide levels of a sort, planes fill the
+//! caches, and copying them would take most of a circuit's time.
 
 use crate::{Context, Rep3, ShareError, Shares, pool};
 use hushwire_circuit::planes::plane_bytes;
@@ -18,19 +18,19 @@ use hushwire_machine::{
 };
 use hushwire_simd::{Kernel, Lanes};
 
-/// LOCAL: bytes of a message that are masked and computed in one go, so that masks stay in the
-/// first cache.
+/// LOCAL: bytes of a message that are masked and computed at a time, so that masks stay in the
+/// first-level cache.
 const CHUNK: usize = 4096;
 
-/// One party's half of x < y, row by row, of strings without a sign.
+/// One party's endpoint of x < y, row by row, for strings without a sign.
 pub(super) struct Below {
     cx: Context,
     width: usize,
     height: usize,
-    /// Planes, the lowest first.
+    /// The planes, lowest first.
     sides: [Shares; 2],
     below: Shares,
-    /// Bits that are done.
+    /// The number of bits that are done.
     bit: usize,
     latch: Latch,
 }
@@ -39,7 +39,7 @@ impl Below {
     /// Compares `rows` pairs of strings of `width` bits. `below` is memory for the result.
     ///
     /// # Errors
-    /// [`ShareError::Length`] unless all shares have as many planes.
+    /// [`ShareError::Length`] unless all shares have `width` planes of `rows` rows.
     pub(super) fn new(
         cx: Context,
         width: usize,
@@ -61,7 +61,7 @@ impl Below {
         Ok(Below { cx, width, height, sides, below, bit: 0, latch: Latch::with_own() })
     }
 
-    /// Whether x < y, a plane, and the sides again, after the run.
+    /// Whether x < y, as a plane, and the two operands again, after the run.
     pub(super) fn finish(self) -> (Shares, [Shares; 2]) {
         (self.below, self.sides)
     }
@@ -103,7 +103,7 @@ gated!([] Below, NetError;
     }
 );
 
-/// `message += (x ⊕ y)(y ⊕ c)`, this party's part of it.
+/// This party's part of `message += (x ⊕ y)(y ⊕ c)`.
 struct Bit<'a> {
     x: [&'a [u8]; 2],
     y: [&'a [u8]; 2],
@@ -154,7 +154,7 @@ mod tests {
                 .map(|(p, mut party)| {
                     let cx = party.next_batch().unwrap().context();
                     let sides = sides.each_ref().map(|side| side[p].clone());
-                    // Memory that was in use.
+                    // Memory that was used before.
                     let used = Rep3 { own: vec![9; 3], next: vec![7; 100_000] };
                     Below::new(cx, 64, rows, sides, used).ok().unwrap()
                 })
@@ -169,8 +169,8 @@ mod tests {
         }
     }
 
-    /// A message is the local product and a zero-share of its own words: no two bits of a string
-    /// share a mask.
+    /// A message is the local product plus a zero-share of its own words, so no two bits of a
+    /// string share a mask.
     #[test]
     fn every_message_is_masked_by_words_of_its_own() {
         const ROWS: usize = 200;

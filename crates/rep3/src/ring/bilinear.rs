@@ -1,12 +1,13 @@
-//! The machine of everything bilinear: products, inner products, products of matrices,
+//! The machine of every bilinear operation: products, inner products, matrix products and
 //! convolutions.
 //!
 //! **Functionality.** Shares of columns x and y → shares of z_j = Σ x_a y_b over public pairs (a,
-//! b) of places, those of the [`BilinearForm`]. **Paper.** Araki et al., CCS 2016, section 2:
-//! `z_i = x_i y_i + x_i y_{i+1} + x_{i+1} y_i + α_i`; products are summed before they are masked.
-//! Three local products are two: `x_i (y_i + y_{i+1}) + x_{i+1} y_i`. **Security.** Semi-honest,
-//! one party; F = AES-128 as PRF. **Rounds and bytes.** One round, a word a result, whatever was
-//! summed. **Constant time.** Numbers are secret; shapes are public.
+//! b) of places, which the [`BilinearForm`] defines. **Paper.** Araki et al., CCS 2016, section 2:
+//! `z_i = x_i y_i + x_i y_{i+1} + x_{i+1} y_i + α_i`. Products are summed before they are masked.
+//! Two local products do the work of three: `x_i (y_i + y_{i+1}) + x_{i+1} y_i`. **Security.**
+//! Semi-honest, one corrupted party; F = AES-128 as PRF. **Rounds and bytes.** One round and one
+//! word per result, for any number of summands. **Constant time.** Numbers are secret; shapes are
+//! public.
 
 use super::{
     column::Column,
@@ -25,10 +26,10 @@ use std::sync::Arc;
 /// Both shares of a factor.
 pub(super) type FactorShares<'a, W> = [&'a [W]; 2];
 
-/// Takes the factors of a result, or of several, and where it lies in the message.
+/// Receives the factors of one or several results, and the results' place in the message.
 pub(super) type Tell<'a> = dyn FnMut(Place, [&[u8]; 2], [&[u8]; 2]) + 'a;
 
-/// Which products are summed.
+/// Defines which products are summed.
 pub(super) trait BilinearForm {
     /// The step's name in errors.
     const STEP: &'static str;
@@ -54,48 +55,48 @@ pub(super) trait BilinearForm {
         write(z, message);
     }
 
-    /// Names all products.
+    /// Gives all products to the recorder.
     fn tell<W: Word>(&self, x: FactorShares<'_, W>, y: FactorShares<'_, W>, tell: &mut Tell<'_>);
 }
 
-/// Words to bytes.
+/// Writes words as bytes.
 #[inline(always)]
 pub(super) fn write<W: Word>(words: &[W], bytes: &mut [u8]) {
     words.iter().zip(bytes.chunks_exact_mut(W::BYTES)).for_each(|(word, bytes)| word.write(bytes));
 }
 
-/// Bytes to words.
+/// Reads words from bytes.
 #[inline(always)]
 pub(super) fn read<W: Word>(bytes: &[u8], words: &mut [W]) {
     words.iter_mut().zip(bytes.chunks_exact(W::BYTES)).for_each(|(word, bytes)| *word = W::read(bytes));
 }
 
-/// The bytes of words, as a recorder hears them.
+/// The bytes of words, in the form that a recorder receives.
 pub(super) fn bytes_of<W: Word>(words: &[W]) -> Wiped<Vec<u8>> {
     let mut bytes = Wiped::new(vec![0; words.len() * W::BYTES]);
     write(words, &mut bytes);
     bytes
 }
 
-/// The factors of a bilinear operation of which all parties know one.
+/// The factors of a bilinear operation in which all parties know one factor.
 #[derive(Clone, Copy)]
 pub enum Factors<'a, W: Word> {
-    /// The left one is known.
+    /// The left factor is known.
     LeftKnown(&'a [W], &'a Column<W>),
-    /// The right one is known.
+    /// The right factor is known.
     RightKnown(&'a Column<W>, &'a [W]),
 }
 
-/// A form that is linear in shares where one factor is known.
+/// A form that can be computed locally on shares if one factor is known.
 pub(super) trait WithKnown: BilinearForm {
-    /// The numbers of both factors.
+    /// The number of elements of each factor.
     fn factors(&self) -> Result<[usize; 2], ShareError>;
 
     /// Adds the results of two plain factors to `z`.
     fn plain<W: Word>(&self, backend: Backend, x: &[W], y: &[W], z: &mut [W]);
 }
 
-/// Shares of the results, each of the same share of the factor that is shared.
+/// Shares of the results. Each share comes from the same share of the factor that is shared.
 pub(super) fn with_known<W: Word>(
     backend: Backend,
     form: &impl WithKnown,
@@ -109,7 +110,7 @@ pub(super) fn with_known<W: Word>(
     };
     let of = |each: &dyn Fn(&mut [W])| {
         let mut z = pool::zeros(form.results());
-        // A shape without results may have no columns to step by.
+        // A shape without results may have no columns, and a step of 0 would panic.
         if !z.is_empty() {
             each(&mut z);
         }
@@ -131,7 +132,7 @@ pub(super) fn with_known<W: Word>(
     }
 }
 
-/// One party's half of sums of products.
+/// One party's endpoint of sums of products.
 pub struct Bilinear<W: Word, F> {
     cx: Context,
     form: F,
@@ -144,13 +145,13 @@ pub struct Bilinear<W: Word, F> {
 }
 
 impl<W: Word, F> Bilinear<W, F> {
-    /// Hears what a verifier needs.
+    /// Sets the recorder, which gets all that a verifier needs.
     pub fn record(&mut self, rec: Box<dyn Record>) {
         self.rec = Some(rec);
     }
 
-    /// Writes the results over `z`, whose memory is used again: fresh pages cost more than the
-    /// products.
+    /// Writes the results over `z`, so that its memory is used again: fresh pages cost more than
+    /// the products.
     #[must_use]
     pub fn with_buffer(mut self, mut z: Column<W>) -> Self {
         let results = self.z.rows();
@@ -177,7 +178,7 @@ impl<W: Word, F> Bilinear<W, F> {
 
 #[expect(private_bounds, reason = "all of its functions are private")]
 impl<W: Word, F: BilinearForm> Bilinear<W, F> {
-    /// Factors of these numbers of rows.
+    /// Takes the factors, and the number of rows that each must have.
     pub(super) fn of(
         cx: Context,
         form: F,

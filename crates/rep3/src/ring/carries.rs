@@ -1,30 +1,30 @@
-//! Signs and carries of numbers in few rounds, at one of the three parties of a part of the rows.
+//! Signs and carries of numbers in few rounds, for a part of the rows, at one of the three parties.
 //!
 //! ```text
-//! x = u + v          u = x_p + x_{p+1} is party p's, the dealer's; v = x_{p+2} is known to its
-//!                    right neighbour R and to its left one L
+//! x = u + v          u = x_p + x_{p+1} is known to party p, the dealer;
+//!                    v = x_{p+2} is known to its right neighbour R and to its left one L
 //! b = x ≥ 0          1 ⊕ u_t ⊕ v_t ⊕ the carry into the highest bit t = k − 1
 //! c                  the carry into bit f
 //!
 //! a digit                g = ⊕_j u_j v_j ∏_{i>j} (u_i ⊕ v_i)        the digit carries
-//!                        p = ∏_i (u_i ⊕ v_i)                        it hands a carry on
-//!                        both are sums of products of u's bits, times what R and L know
+//!                        p = ∏_i (u_i ⊕ v_i)                        it propagates a carry
+//!                        both are sums of products of u's bits, times bits that R and L know
 //! several digits         g = g_2 ⊕ p_2 g_1 ⊕ p_2 p_1 g_0         p = p_2 p_1 p_0
 //!
 //! round 1    the dealer deals R and L shares of u's products, and of products of masks
-//! round 2    R and L tell each other digits under masks: m = g ⊕ λ, λ = λ_R ⊕ λ_L
-//! …          groups of digits, until few are left, and then b and c under masks
+//! round 2    R and L send each other masked digits: m = g ⊕ λ, λ = λ_R ⊕ λ_L
+//! …          groups of digits, until few are left, and then b and c, masked
 //! ```
 //!
-//! The masks are words of the keys that the dealer shares with R and with L, so that the dealer
-//! knows all of them before anything is computed: it deals shares of their products at once, and a
-//! product of any number of masked bits takes no message but that of its result. The dealer hears
+//! The masks are words of the keys that the dealer shares with R and with L, so the dealer knows
+//! all of them before anything is computed. It deals shares of their products at once. A product of
+//! any number of masked bits then takes no message but that of its result. The dealer receives
 //! nothing.
 //!
-//! **Source.** The plan of this module; after H. Chaudhari, A. Choudhury, A. Patra, A. Suresh,
-//! "ASTRA", CCSW 2019 (masks that a third party knows), and A. Patra, T. Schneider, A. Suresh, H.
-//! Yalame, "ABY2.0", USENIX Security 2021 (products of several factors in a round), from which this
-//! deviates: sums of two numbers that parties know, in digits of some bits.
+//! **Source.** The plan is this module's own. It follows H. Chaudhari, A. Choudhury, A. Patra, A.
+//! Suresh, "ASTRA", CCSW 2019 (masks that a third party knows), and A. Patra, T. Schneider, A.
+//! Suresh, H. Yalame, "ABY2.0", USENIX Security 2021 (products of several factors in a round).
+//! Unlike them, it computes sums of two numbers that parties know, in digits of several bits.
 
 use super::{
     Word,
@@ -39,7 +39,7 @@ use crate::{
 };
 use hushwire_circuit::planes::plane_bytes;
 
-/// The place of a party in a part of the rows.
+/// The role of a party for a part of the rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Seat {
     Dealer,
@@ -57,7 +57,7 @@ impl Seat {
     }
 }
 
-/// Bytes of a key's stream, each of which serves once.
+/// The bytes of a key's stream. Each byte is used once.
 struct Stream<'c> {
     cx: &'c Context,
     key: usize,
@@ -79,39 +79,39 @@ impl Stream<'_> {
     }
 }
 
-/// Words of rows that follow signs and carries.
+/// The numbers of words per row for the steps after signs and carries.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct WordsAfter {
-    /// Dealt words.
+    /// The number of dealt words.
     pub(super) dealt: usize,
-    /// Words under which the result is shared, of each of the dealer's keys.
+    /// The number of words that mask the result, for each of the dealer's keys.
     pub(super) masks: usize,
 }
 
-/// The secrets of a party, and what it has heard.
+/// A party's secrets, and the messages that it has received.
 pub(super) struct CarriesPart<W: Word> {
     pub(super) seat: Seat,
     cx: Context,
-    /// Numbers whose signs are computed.
+    /// The number of numbers whose signs are computed.
     count: usize,
-    /// u at the dealer, v at R and L.
+    /// The known summand: u at the dealer, v at R and L.
     pub(super) known: Scratch<W>,
     /// R's and L's shares of u.
     pub(super) summand: Scratch<W>,
-    /// The planes of what is known.
+    /// The bit planes of the known summand.
     planes: Scratch<u8>,
     /// R's and L's shares of dealt bits and words.
     bits: Scratch<u8>,
     pub(super) words: Scratch<W>,
-    /// Masks: this party's shares of them at R and L, and all of them at the dealer.
+    /// Masks: this party's shares of them at R and L, and the masks themselves at the dealer.
     masks: Scratch<u8>,
     /// The masks that the dealer shares with R.
     masks_of_right: Scratch<u8>,
-    /// Masked bits, those of rounds that are over.
+    /// The masked bits of the rounds that are over.
     masked: Scratch<u8>,
     /// The message of this round.
     message: Scratch<u8>,
-    /// The words that the dealer shares with R and with L, where this party has them.
+    /// The words that the dealer shares with R and with L, if this party has them.
     pub(super) of_right: Scratch<W>,
     pub(super) of_left: Scratch<W>,
 }
@@ -121,7 +121,7 @@ fn and(x: &[u8], y: &[u8]) -> Scratch<u8> {
 }
 
 impl<W: Word> CarriesPart<W> {
-    /// Draws this party's masks, those of all rounds and of `after`. `x` are both shares of the
+    /// Draws this party's masks for all rounds and for `after`. `x` holds both shares of the
     /// numbers.
     pub(super) fn new(
         cx: Context,
@@ -171,8 +171,8 @@ impl<W: Word> CarriesPart<W> {
 
     fn draw(&mut self, shape: &CarriesShape, after: WordsAfter) {
         let (masks, bits) = (shape.masked() * self.height(), shape.dealt() * self.height());
-        // The key that the dealer shares with R is its own, and the one with L the last; R and L
-        // have them the other way round.
+        // The dealer shares its own key with R, and the previous key with L. R and L hold the same
+        // keys in the opposite order.
         let stream = |of: Seat| {
             let has_own = (self.seat == Seat::Dealer) == (of == Seat::Right);
             Stream { cx: &self.cx, key: usize::from(!has_own), next: 0 }
@@ -197,7 +197,7 @@ impl<W: Word> CarriesPart<W> {
         }
     }
 
-    /// The dealer's message: bits, then these words, under L's shares of them.
+    /// The dealer's message: bits, then these words, each minus L's share of it.
     pub(super) fn deal(&mut self, shape: &CarriesShape, words: &[W]) {
         let mut bits = self.dealing(shape);
         xor_into(&mut bits, &self.bits);
@@ -211,17 +211,17 @@ impl<W: Word> CarriesPart<W> {
         self.message = dealt;
     }
 
-    /// Plane `at` of some planes.
+    /// Plane number `at` of `of`.
     fn plane<'p>(&self, of: &'p [u8], at: usize) -> &'p [u8] {
         &of[at * self.height()..(at + 1) * self.height()]
     }
 
-    /// The masks of a bit at the dealer, as words.
+    /// The mask of a bit, as words, at the dealer.
     pub(super) fn masks_of(&self, at: usize) -> Scratch<W> {
         numbers::<W>(self.cx.backend, self.plane(&self.masks, at), self.count)
     }
 
-    /// A masked bit at R and L, as words.
+    /// A masked bit, as words, at R and L.
     pub(super) fn masked_of(&self, at: usize) -> Scratch<W> {
         numbers::<W>(self.cx.backend, self.plane(&self.masked, at), self.count)
     }
@@ -241,11 +241,11 @@ impl<W: Word> CarriesPart<W> {
         }
     }
 
-    /// The bits that the dealer deals.
+    /// Computes the bits that the dealer deals.
     fn dealing(&self, shape: &CarriesShape) -> Scratch<u8> {
         let mut bits = Scratch::room(shape.dealt() * self.height());
         for digit in &shape.digits {
-            // A product for each set of bits: that of the lowest, times that of all others.
+            // The product of each set of bits: the lowest bit times the product of all others.
             let mut products: Vec<Scratch<u8>> = vec![];
             for set in 1usize..1 << digit.len() {
                 let (lowest, others) = (set.trailing_zeros() as usize, set & (set - 1));
@@ -268,7 +268,7 @@ impl<W: Word> CarriesPart<W> {
         bits
     }
 
-    /// Takes what the dealer dealt R.
+    /// Takes the dealer's message, at R.
     pub(super) fn take(&mut self, shape: &CarriesShape, heard: &[u8]) {
         let (bits, words) = heard.split_at(shape.dealt() * self.height());
         self.bits = Scratch::new(pool::copy(bits));
@@ -280,12 +280,12 @@ impl<W: Word> CarriesPart<W> {
         &self.message
     }
 
-    /// Sets the message of a round that follows signs and carries.
+    /// Sets the message of a round that comes after signs and carries.
     pub(super) fn set_message(&mut self, message: Scratch<u8>) {
         self.message = message;
     }
 
-    /// Makes the message of a round of R and L.
+    /// Makes the message of a round between R and L.
     pub(super) fn speak(&mut self, shape: &CarriesShape, round: usize) {
         let outputs = &shape.rounds[round];
         let first: usize = shape.rounds[..round].iter().map(Vec::len).sum();
@@ -318,12 +318,14 @@ impl<W: Word> CarriesPart<W> {
         self.message = message;
     }
 
-    /// This party's shares of whether a digit carries, and of whether it hands a carry on: sums of
-    /// products of u's bits, times v's. Bit after bit, from the highest on, v's is put in.
+    /// This party's shares of whether a digit carries, and of whether it propagates a carry: sums
+    /// of products of u's bits, times v's bits. The bits of v are substituted one by one, from the
+    /// highest on.
     fn digit(&self, shape: &CarriesShape, digit: usize) -> [Scratch<u8>; 2] {
         let (at, first) = (&shape.digits[digit], shape.dealt_before(digit));
         let height = self.height();
-        // A plane for each set of bits. R adds what R and L know, the product of none.
+        // A plane for each set of bits. The product of the empty set is 1, a known value, which R
+        // adds.
         let mut sums = Scratch::zeros(height << at.len());
         if self.seat == Seat::Right {
             sums[..height].fill(u8::MAX);
@@ -333,7 +335,7 @@ impl<W: Word> CarriesPart<W> {
         for bit in (0..at.len()).rev() {
             let v = self.plane(&self.planes, at.start + bit);
             let (without, with) = sums.split_at_mut(height << bit);
-            // The lowest bit of a carry is this one, where u and v have it.
+            // The lowest bit of a carry is this bit, if both u and v have it.
             let each = carries.iter_mut().zip(with[..height].iter().zip(v));
             each.for_each(|(out, (x, v))| *out ^= x & v);
             for (without, with) in
@@ -347,8 +349,9 @@ impl<W: Word> CarriesPart<W> {
         [carries, sums]
     }
 
-    /// `out ⊕=` this party's share of a product of masked bits, times the masked ones that `known`
-    /// has. For each set of factors whose masks are taken, the others are known as they are masked.
+    /// Computes `out ⊕=` this party's share of a product of masked bits, times the masked bits in
+    /// `known`. It sums over all sets of factors that are replaced by their masks; the other
+    /// factors are public in masked form.
     fn product(
         &self,
         shape: &CarriesShape,
@@ -379,13 +382,13 @@ impl<W: Word> CarriesPart<W> {
                 out.iter_mut().zip(share.iter().zip(known)).for_each(|(out, (x, y))| *out ^= x & y);
             }
             (Some(share), None) => xor_into(out, share),
-            // R adds what both know.
+            // R adds the terms that both know.
             (None, Some(known)) if self.seat == Seat::Right => xor_into(out, known),
             (None, _) => {}
         }
     }
 
-    /// Takes the other's message of a round.
+    /// Takes the other party's message of a round.
     pub(super) fn hear(&mut self, heard: &[u8]) {
         let mut both = std::mem::take(&mut self.message);
         xor_into(&mut both, heard);

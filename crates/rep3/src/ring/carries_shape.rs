@@ -1,18 +1,18 @@
-//! The sums and products of carries in few rounds: which bits are masked in which round, and which
-//! products of masks are dealt.
+//! The structure of carries in few rounds: which bits are masked in which round, and which products
+//! of masks are dealt.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
     ops::Range,
 };
 
-/// AGREEMENT: bits of a digit, digits of a group, and groups from which signs and carries are
-/// computed.
+/// AGREEMENT: the bits of a digit, the digits of a group, and the number of groups from which signs
+/// and carries are computed.
 const DIGIT: usize = 3;
 const GROUP: usize = 3;
 const LAST: usize = 7;
-/// AGREEMENT: bits of a digit, and digits, of numbers so short that signs and carries are computed
-/// from digits at once: a round less.
+/// AGREEMENT: the bits of a digit, and the number of digits, for numbers so short that signs and
+/// carries are computed from digits directly, which saves a round.
 const LONG_DIGIT: usize = 4;
 const FEW: usize = 5;
 
@@ -21,37 +21,38 @@ const FEW: usize = 5;
 pub(super) enum Masked {
     /// Whether a digit carries.
     Carries(usize),
-    /// Whether the digit before hands a carry on.
+    /// Whether the digit before propagates a carry.
     HandsOn,
     /// A sum of products of masked bits.
     Sum(Vec<Vec<usize>>),
-    /// Whether the number is not below 0: the same, and the highest bits.
+    /// Whether the number is not below 0: such a sum, plus the highest bits.
     Sign(Vec<Vec<usize>>),
 }
 
-/// A digit or a group of digits: the masked bits that say whether it carries, and whether it hands
-/// a carry on. The lowest has no carry to hand on.
+/// A digit or a group of digits, given by the masked bits for whether it carries and whether it
+/// propagates a carry. The lowest digit has no carry to propagate.
 #[derive(Clone, Copy)]
 struct Digit {
     carries: usize,
     hands_on: Option<usize>,
 }
 
-/// The sums and products of carries, which follow from the bits alone.
+/// The structure of carries, which depends on the range of bits alone.
 #[derive(Debug)]
 pub(super) struct CarriesShape {
-    /// The bits of a number that stay; those before them are cut.
+    /// The bits of a number that are kept; lower bits are cut off.
     pub(super) bits: Range<usize>,
     pub(super) digits: Vec<Range<usize>>,
-    /// The masked bits of each round of R and L, by the first one's number.
+    /// The masked bits of each round between R and L. They are numbered through all rounds.
     pub(super) rounds: Vec<Vec<Masked>>,
-    /// Sets of masked bits whose masks' products are dealt, and their numbers.
+    /// Sets of masked bits for which the products of masks are dealt, and their numbers.
     pub(super) products: BTreeMap<Vec<usize>, usize>,
     pub(super) sign: usize,
     pub(super) carry: Option<usize>,
 }
 
-/// The terms of a group's carry: of each digit, with all above that hand it on.
+/// The terms of a group's carry: for each digit, its carry times the propagation of all digits
+/// above.
 fn carry_of(group: &[Digit]) -> Vec<Vec<usize>> {
     let term = |at: usize| {
         let above = group[at + 1..].iter().filter_map(|digit| digit.hands_on);
@@ -62,7 +63,7 @@ fn carry_of(group: &[Digit]) -> Vec<Vec<usize>> {
     (0..group.len()).map(term).collect()
 }
 
-/// Some bits in digits of at most this many bits, as even as they can be.
+/// Splits bits into digits of at most this many bits, as evenly as possible.
 fn digits(bits: &Range<usize>, most: usize) -> Vec<Range<usize>> {
     let count = bits.len().div_ceil(most);
     let start = |k: usize| bits.start + (k * bits.len()).div_ceil(count);
@@ -128,23 +129,25 @@ impl CarriesShape {
         CarriesShape { bits: bits.clone(), digits, rounds, products, sign, carry }
     }
 
-    /// Masked bits of a row.
+    /// The number of masked bits per row.
     pub(super) fn masked(&self) -> usize {
         self.rounds.iter().map(Vec::len).sum()
     }
 
-    /// Bits that are dealt before those of a digit: all products of bits of the digits below.
+    /// The number of bits that are dealt before those of a digit: all products of bits of the
+    /// digits below.
     pub(super) fn dealt_before(&self, digit: usize) -> usize {
         self.digits[..digit].iter().map(|digit| (1 << digit.len()) - 1).sum()
     }
 
-    /// Bits that are dealt for a row: products of u's digits, its highest bit, products of masks.
+    /// The number of bits that are dealt per row: products of u's digits, u's highest bit, products
+    /// of masks.
     pub(super) fn dealt(&self) -> usize {
         self.dealt_before(self.digits.len()) + 1 + self.products.len()
     }
 }
 
-/// The sets of two and more of some masked bits.
+/// Collects the sets of two or more of some masked bits.
 fn subsets(of: &[usize], taken: &mut Vec<usize>, all: &mut BTreeSet<Vec<usize>>) {
     match of {
         [] if taken.len() > 1 => {

@@ -4,7 +4,7 @@ use crate::{Batch, Rep3, Role, ShareError, Shares, pool, ring::Word};
 use hushwire_circuit::planes::plane_bytes;
 use std::sync::Arc;
 
-/// One party's shares of a column: `own` = x_i, `next` = x_{i+1}, a word a row.
+/// One party's shares of a column: `own` = x_i, `next` = x_{i+1}, one word per row.
 pub type Column<W> = Rep3<Vec<W>>;
 
 impl<W: Word> Column<W> {
@@ -14,7 +14,7 @@ impl<W: Word> Column<W> {
         Rep3 { own: pool::zeros(rows), next: pool::zeros(rows) }
     }
 
-    /// Shares of numbers that all parties know: x_0 is the number, the others are zero.
+    /// Shares of numbers that all parties know: x_0 is the number, the other shares are zero.
     #[must_use]
     pub fn known(role: Role, numbers: &[W]) -> Self {
         let mut column = Self::zeros(numbers.len());
@@ -26,16 +26,16 @@ impl<W: Word> Column<W> {
         column
     }
 
-    /// Rows.
+    /// The number of rows.
     #[must_use]
     pub fn rows(&self) -> usize {
         self.own.len()
     }
 
-    /// Whether both shares have as many rows as asked.
+    /// Checks that both shares have this many rows.
     ///
     /// # Errors
-    /// [`ShareError::Length`], in bytes, where one has not.
+    /// [`ShareError::Length`], in bytes, if one has not.
     pub(crate) fn expect_rows(&self, what: &'static str, rows: usize) -> Result<(), ShareError> {
         let wrong = [&self.own, &self.next].into_iter().find(|share| share.len() != rows);
         wrong.map_or(Ok(()), |share| {
@@ -45,8 +45,8 @@ impl<W: Word> Column<W> {
     }
 }
 
-/// One party's shares of a column of strings of bits: plane `i` has bit `i` of every row, ⌈rows/8⌉
-/// bytes.
+/// One party's shares of a column of strings of bits: plane `i` has bit `i` of every row, in
+/// ⌈rows/8⌉ bytes.
 #[derive(Clone)]
 pub struct Bits {
     width: usize,
@@ -55,7 +55,7 @@ pub struct Bits {
 }
 
 impl Bits {
-    /// Shares of planes, one after the other. Bits past the last row mean nothing.
+    /// Shares of planes, one after the other. Bits past the last row are ignored.
     ///
     /// # Errors
     /// [`ShareError::Length`] unless both shares have `width · ⌈rows/8⌉` bytes.
@@ -69,13 +69,13 @@ impl Bits {
         Ok(Bits { width, rows, shares: Arc::new(shares) })
     }
 
-    /// Bits of a row.
+    /// The number of bits of a row.
     #[must_use]
     pub fn width(&self) -> usize {
         self.width
     }
 
-    /// Rows.
+    /// The number of rows.
     #[must_use]
     pub fn rows(&self) -> usize {
         self.rows
@@ -87,7 +87,7 @@ impl Bits {
         &self.shares
     }
 
-    /// The same with zeros past the last row. The bits there are nobody's value: they must be
+    /// The same bits, with zeros past the last row. The bits there belong to no value and must be
     /// cleared before planes are opened.
     #[must_use]
     pub fn trimmed(mut self) -> Bits {
@@ -103,19 +103,19 @@ impl Bits {
         self
     }
 
-    /// The planes' shares, for good.
+    /// The planes' shares, by value.
     #[must_use]
     pub fn into_shares(self) -> Shares {
         Arc::unwrap_or_clone(self.shares)
     }
 
-    /// The planes' shares to be written over, where nobody else has them.
+    /// The planes' shares for writing, unless they are also held elsewhere.
     pub fn alone(&mut self) -> Option<&mut Shares> {
         Arc::get_mut(&mut self.shares)
     }
 
-    /// The planes' shares to be written over as a whole: their contents are lost where nobody else
-    /// has them, and zero otherwise.
+    /// The planes' shares for writing over all of them. They keep their old contents if they are
+    /// held nowhere else, and are zero otherwise; the caller overwrites both.
     pub(crate) fn over(&mut self) -> &mut Shares {
         if Arc::get_mut(&mut self.shares).is_none() {
             let bytes = self.shares.len();
@@ -124,14 +124,14 @@ impl Bits {
         Arc::get_mut(&mut self.shares).expect("they are new, or nobody else has them")
     }
 
-    /// The planes' shares, for who keeps them.
+    /// A reference to the planes' shares, for callers that keep them.
     pub(crate) fn held(&self) -> &Arc<Shares> {
         &self.shares
     }
 }
 
 impl Batch {
-    /// Shares of random numbers that nobody knows, without a message.
+    /// Shares of random numbers that no party knows; this takes no message.
     pub fn random_column<W: Word>(&mut self, rows: usize) -> Column<W> {
         self.context().random_column(0, rows)
     }

@@ -1,13 +1,13 @@
-//! Rows whose flag is set, in order, at the front.
+//! Moves the rows whose flag is set to the front, in order.
 //!
 //! ```text
 //! A(i)    flagged rows before row i            B(i) = all flagged rows + i − A(i)
-//! place   B + f (A − B)                        flagged rows in order, then the others in order: a
-//!                                              stable sort by one bit
+//! place   B + f (A − B)                        flagged rows in order, then the others in order:
+//!                                              a stable sort by one bit
 //! ```
 //!
-//! Prefix sums are local; what is left are products with flags, the permutation from the places,
-//! and moving the rows.
+//! Prefix sums are local. The protocol consists of products with the flags, the permutation from
+//! the places, and the movement of the rows.
 
 use super::{
     column::Column,
@@ -26,21 +26,20 @@ use hushwire_machine::{
 };
 use std::sync::Arc;
 
-/// One party's half of compacting columns of one width: of the rows whose flag is set, the first
-/// `rows`, in order; zeros behind them.
+/// One party's endpoint of compacting columns of one width. It returns the first `rows` of the rows
+/// whose flag is set, in order, with zeros behind them.
 ///
-/// **Rounds and bytes.** One round of products, a word of 32 bits a row and a word a row and
-/// column; then [`FromPlaces`] and a
-/// [`Permute`]: [`compact_cost`].
-/// **Security.** What is opened is a uniform permutation, as [`FromPlaces`] says; how many rows are
-/// flagged does not show.
+/// **Rounds and bytes.** One round of products, with a 32-bit word per row and a word per row and
+/// column; then [`FromPlaces`] and a [`Permute`]: [`compact_cost`].
+/// **Security.** The opened value is a uniform permutation, as for [`FromPlaces`]; the number of
+/// flagged rows is not revealed.
 pub struct Compact<W: Word>(Line<'static, Compacted<W>, NetError>);
 
-/// The columns, and the permutation that made them; none of no rows.
+/// The columns, and the permutation that made them; `None` if there are no rows.
 type Compacted<W> = (Vec<Column<W>>, Option<Arc<Permutation>>);
 
 impl<W: Word> Compact<W> {
-    /// `flags` are 0 or 1 modulo 2^64, a number a row; `rows` is how many rows come out.
+    /// `flags` holds a 0 or 1 modulo 2^64 per row; `rows` is the number of rows in the result.
     ///
     /// # Errors
     /// [`ShareError::Length`] unless all columns have as many rows as there are flags, and fewer
@@ -83,7 +82,7 @@ impl<W: Word> Compact<W> {
         Ok(Compact(line.costing(cost)))
     }
 
-    /// The columns, after the run, `rows` rows each.
+    /// The columns, after the run, with `rows` rows each.
     ///
     /// # Panics
     /// If it has not run (the caller's bug).
@@ -92,8 +91,8 @@ impl<W: Word> Compact<W> {
         self.0.finish().0
     }
 
-    /// The permutation that brings flagged rows to the front, for more columns: theirs are not zero
-    /// behind the flagged rows. After the run; `None` of no rows.
+    /// The permutation that brings flagged rows to the front, after the run, for more columns.
+    /// Those columns are not zero behind the flagged rows. `None` if there are no rows.
     #[must_use]
     pub fn permutation(&self) -> Option<Arc<Permutation>> {
         self.0.result()?.1.clone()
@@ -102,8 +101,8 @@ impl<W: Word> Compact<W> {
 
 passed_on!([W: Word] Compact<W>, NetError, self => self.0);
 
-/// The flags' products with differences of places and with payload, then the permutation from the
-/// places, then the rows in order.
+/// Multiplies the flags by differences of places and by the payload, makes the permutation from the
+/// places, and moves the rows.
 async fn compact<W: Word>(
     talk: &Talk,
     mut batch: Batch,
@@ -130,7 +129,7 @@ async fn compact<W: Word>(
     Ok((moved.finish(), Some(permutation)))
 }
 
-/// Flags as numbers of another ring, all of them `times` times over.
+/// The flags as numbers of another ring, all of them repeated `times` times.
 pub(super) fn flags_as<W: Word>(flags: &Column<u64>, times: usize) -> Column<W> {
     let share = |share: &[u64]| {
         let words = share.iter().map(|flag| W::of(*flag)).collect::<Vec<_>>();
@@ -147,13 +146,13 @@ pub(super) fn plus(mut of: Column<u32>, others: &Column<u32>) -> Column<u32> {
     of
 }
 
-/// The sum of a summand of flags.
+/// The sum of one summand of the flags.
 pub(super) fn total(flags: &[u32]) -> u32 {
     flags.iter().fold(0, |sum: u32, flag| sum.plus(*flag))
 }
 
-/// The place of every row if it is not flagged, and what its place is more if it is. The first of
-/// these rows is row `first` of all; each share of the flags adds up to `before` in the rows before
+/// The place of every row if it is not flagged, and the amount to add if it is. The first of these
+/// rows is row `first` of all rows. Each share of the flags adds up to `before` in the rows before
 /// it, and to `all` in all rows.
 pub(super) fn places(
     role: Role,
@@ -169,7 +168,7 @@ pub(super) fn places(
         (&flags.next, &mut others.next, &mut differences.next),
     ];
     for (held, (flags, others, differences)) in shares.into_iter().enumerate() {
-        // A row's number is known: it is in x_0 alone.
+        // A row's number is public, so it is added to x_0 alone.
         let known = u32::from(role.constant_slot() == Some(held));
         let mut before = before[held];
         for (i, flag) in flags.iter().enumerate() {
@@ -183,7 +182,7 @@ pub(super) fn places(
 
 pub(super) const NAME: &str = "a compaction";
 
-/// The cost of compacting rows of `width` bytes in all their columns.
+/// The cost of compacting rows of `width` bytes, the sum over all columns.
 #[must_use]
 pub fn compact_cost(role: Role, rows: usize, width: usize) -> Cost {
     let flags = permute_cost(role, false, 4 * rows);

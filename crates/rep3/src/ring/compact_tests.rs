@@ -88,8 +88,8 @@ fn other_lengths_and_what_is_no_flag_are_refused() {
     assert!(matches!(&error, NetError::Malformed { what, .. } if what.contains("each once")), "{error}");
 }
 
-/// The order that parties 1 and 2 open is uniform for no flags, some and all alike: the order says
-/// nothing of them.
+/// The order that parties 1 and 2 open is uniform, whether no flags, some or all are set. So it
+/// reveals nothing about them.
 #[test]
 fn opened_places_tell_nothing_of_flags() {
     let (mut parties, prg) = (parties(), &mut prg());
@@ -97,8 +97,8 @@ fn opened_places_tell_nothing_of_flags() {
         let mut counts = [0; 64];
         for _ in 0..3000 {
             let mut machines = machines::<u8>(&mut parties, prg, &flags, &[], 3);
-            // Rounds 1 and 2 are those of the shuffle; in the last, both halves of what is opened
-            // pass.
+            // Rounds 1 and 2 are those of the shuffle; the last one carries both halves of the
+            // opened value.
             let mut opened = [0u32; 3];
             Lockstep::new()
                 .run_edited(&mut machines, |place, message| {

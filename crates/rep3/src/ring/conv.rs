@@ -6,13 +6,14 @@
 //! result     batch × height × width × filters              row-major (NHWC)
 //! ```
 //!
-//! Each of several groups has pictures, filters and a result of its own, which lie one group behind
-//! the other.
+//! Each of several groups has its own pictures, filters and result. Groups lie one behind the
+//! other.
 //!
-//! With channels last a convolution is a product of matrices whose left factor has the pictures'
-//! patches as rows: filters and result are row-major matrices as they lie, and a line of a patch is
-//! a run of memory. Patches are gathered a cache-sized block at a time, never all. As networks have
-//! it, filters are not turned (a cross-correlation).
+//! With channels last, a convolution is a matrix product whose left factor has the pictures'
+//! patches as rows. Filters and results are then row-major matrices without any copying, and a line
+//! of a patch is contiguous in memory. Patches are gathered in blocks that fit into a cache, never
+//! all at once. As is usual in networks, filters are not flipped, so the operation is a
+//! cross-correlation.
 
 use super::{
     bilinear::{Bilinear, BilinearForm, FactorShares, Factors, Tell, WithKnown, with_known},
@@ -26,22 +27,23 @@ use crate::{Context, Place, ShareError};
 use hushwire_aes::Backend;
 use std::sync::Arc;
 
-/// The geometry of a convolution. The first of two numbers is for rows, the second for columns.
+/// The geometry of a convolution. In each pair, the first number is for rows, the second for
+/// columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Geometry {
-    /// Convolutions of this geometry, side by side.
+    /// The number of convolutions of this geometry, side by side.
     pub groups: usize,
-    /// Pictures of a group, their height, width and channels.
+    /// The number of a group's pictures, and their height, width and channels.
     pub pictures: [usize; 4],
     /// The filters' height and width.
     pub window: [usize; 2],
-    /// The number of a group's filters: its result's channels.
+    /// The number of a group's filters, which is the number of channels of its result.
     pub filters: usize,
-    /// Steps between windows.
+    /// The steps between windows.
     pub stride: [usize; 2],
-    /// Zeros above and on the left of pictures.
+    /// The zeros above and to the left of pictures.
     pub before: [usize; 2],
-    /// Zeros below and on the right.
+    /// The zeros below and to the right.
     pub after: [usize; 2],
 }
 
@@ -49,7 +51,7 @@ impl Geometry {
     /// The height and width of the result.
     ///
     /// # Errors
-    /// [`ShareError::Shape`] for a stride or a window of 0, and where a window is larger than the
+    /// [`ShareError::Shape`] for a stride or a window of 0, and if a window is larger than the
     /// padded picture.
     pub fn windows(&self) -> Result<[usize; 2], ShareError> {
         let mut windows = [0; 2];
@@ -70,10 +72,10 @@ impl Geometry {
         Ok(windows)
     }
 
-    /// The number of elements of the result, all groups together.
+    /// The number of elements of the result, over all groups.
     ///
     /// # Errors
-    /// [`ShareError::Shape`] as [`Geometry::windows`], and where there are more elements than
+    /// [`ShareError::Shape`] as [`Geometry::windows`], and if there are more elements than
     /// addresses.
     pub fn results(&self) -> Result<usize, ShareError> {
         let [down, across] = self.windows()?;
@@ -81,7 +83,7 @@ impl Geometry {
     }
 }
 
-/// A convolution as a product of matrices, one a group.
+/// A convolution as a product of matrices, one per group.
 #[derive(Clone, Copy)]
 pub struct Patches {
     geometry: Geometry,
@@ -89,14 +91,14 @@ pub struct Patches {
     shape: [usize; 3],
 }
 
-/// One party's half of a convolution.
+/// One party's endpoint of a convolution.
 pub type Conv2d<W> = Bilinear<W, Patches>;
 
 impl<W: Word> Conv2d<W> {
-    /// Pictures x and filters y.
+    /// Convolves pictures x with filters y.
     ///
     /// # Errors
-    /// [`ShareError::Shape`] as [`Geometry::windows`], and where there are more elements than
+    /// [`ShareError::Shape`] as [`Geometry::windows`], and if there are more elements than
     /// addresses; [`ShareError::Length`] unless shares have the elements of the geometry.
     pub fn new(
         cx: Context,
@@ -127,7 +129,7 @@ impl WithKnown for Patches {
     }
 }
 
-/// Pictures x and filters y where all parties know one of them: no message.
+/// Convolves pictures x with filters y if all parties know one of them; this takes no message.
 ///
 /// # Errors
 /// As [`Conv2d::new`].
@@ -144,7 +146,7 @@ impl<W: Word> Left<W> for Patches {
         let Geometry { pictures: [_, height, width, channels], window, stride, before, .. } = self.geometry;
         let [down, across] = self.windows;
         let (picture, top, side) = (row / (down * across), row / across % down, row % across);
-        // A line of a window is a run of a line of the picture, but for what is beside it.
+        // A line of a window is a contiguous part of a picture's line, except for the padding.
         let (run, line, beside) = (window[1] * channels, width * channels, before[1] * channels);
         let (mut at, mut out) = (from, out);
         while !out.is_empty() {
@@ -177,14 +179,14 @@ impl Patches {
         Ok(Patches { geometry, windows, shape: [rows, depth, geometry.filters] })
     }
 
-    /// Factors and results of a group.
+    /// The elements of both factors and of the result, for one group.
     fn sizes(&self) -> [usize; 3] {
         let [rows, depth, filters] = self.shape;
         [self.geometry.pictures.iter().product(), depth * filters, rows * filters]
     }
 }
 
-/// The part of a group of this size.
+/// The part of `words` for one group, with `size` elements per group.
 fn part<W>(words: &[W], group: usize, size: usize) -> &[W] {
     &words[group * size..][..size]
 }

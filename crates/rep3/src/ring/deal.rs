@@ -1,14 +1,16 @@
-//! Dealing: what one party knows becomes shares of all three by one message to its right neighbour.
+//! Dealing: a value that one party knows becomes shares of all three, by one message to its right
+//! neighbour.
 //!
 //! ```text
-//! dealer p        x_p from the key that it shares with its left neighbour, x_{p+2} = 0
+//! dealer p        x_p from the key that p shares with its left neighbour, x_{p+2} = 0
 //!                 x_{p+1} = v − x_p goes to the right (bits: ⊕)             ── slot 1
 //! message         planes of bits, then words of numbers
 //! ```
 //!
-//! **Security.** The message is uniform to the right neighbour, who lacks that key. SECURITY: a
-//! mask serves once. Two dealings under one would tell the neighbour the difference of their
-//! values; a [`Context`] therefore serves one dealing, bits and numbers from words of their own.
+//! **Security.** The message is uniform to the right neighbour, which lacks that key. SECURITY: a
+//! mask must be used once. Two dealings under one mask would reveal the difference of their values
+//! to the neighbour. A [`Context`] therefore serves one dealing, whose bits and numbers use
+//! different words.
 
 use super::{
     column::Column,
@@ -25,14 +27,14 @@ use hushwire_machine::{
     drive::{Exchanged, Round},
 };
 
-/// Contents of a dealing, or their size alone: planes of bits and numbers. Where a party is not the
-/// dealer, contents mean nothing.
+/// The contents of a dealing, planes of bits and numbers. At parties other than the dealer only
+/// their size matters.
 pub(super) struct Dealt<W: Word> {
     pub(super) bits: Scratch<u8>,
     pub(super) numbers: Scratch<W>,
 }
 
-/// One party's part in a dealing.
+/// One party's endpoint of a dealing.
 pub(super) struct Deal<W: Word> {
     role: Role,
     dealer: Role,
@@ -43,7 +45,7 @@ pub(super) struct Deal<W: Word> {
 }
 
 impl<W: Word> Deal<W> {
-    /// Lengths are the same at all parties.
+    /// The lengths must be the same at all parties.
     pub(super) fn new(cx: &Context, dealer: Role, dealt: &Dealt<W>) -> Self {
         let (bytes, rows) = (dealt.bits.len(), dealt.numbers.len());
         let mut bits = Rep3 { own: pool::zeros(bytes), next: pool::zeros(bytes) };
@@ -75,7 +77,7 @@ impl<W: Word> Deal<W> {
         Deal { role: cx.role, dealer, bits, numbers, done, gate: TwoWayGate::default() }
     }
 
-    /// The cost to a party, by its planes' bytes and its numbers.
+    /// The cost for a party, from the bytes of planes and the count of numbers.
     pub(super) fn cost(role: Role, dealer: Role, bytes: usize, rows: usize) -> Cost {
         let total = bytes + rows * W::BYTES;
         let sent = if role == dealer { total } else { 0 };

@@ -18,16 +18,16 @@ pub struct DotRows {
     length: usize,
 }
 
-/// One party's half of inner products.
+/// One party's endpoint of inner products.
 pub type Dot<W> = Bilinear<W, DotRows>;
 
 impl<W: Word> Dot<W> {
     /// Inner products of `rows` pairs of vectors of `length` numbers, which lie one behind the
-    /// other. A vector of none has 0.
+    /// other. The inner product of empty vectors is 0.
     ///
     /// # Errors
     /// [`ShareError::Length`] unless all four shares have `rows · length` numbers;
-    /// [`ShareError::Shape`] where that is no number.
+    /// [`ShareError::Shape`] if that product overflows.
     pub fn new(
         cx: Context,
         [rows, length]: [usize; 2],
@@ -39,7 +39,7 @@ impl<W: Word> Dot<W> {
     }
 }
 
-/// Σ `x_i (y_i + y_{i+1}) + x_{i+1} y_i`.
+/// Computes Σ `x_i (y_i + y_{i+1}) + x_{i+1} y_i`.
 #[inline(always)]
 pub(super) fn inner<W: Word>(x: FactorShares<'_, W>, y: FactorShares<'_, W>) -> W {
     let n = x[0].len();

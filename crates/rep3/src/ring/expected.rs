@@ -1,12 +1,13 @@
-//! The cost of a sort as it is likely to be, for predictions: what it opens is the order of a
-//! random permutation, so that one such permutation tells it nearly.
+//! The likely cost of a sort, for predictions. A sort opens the order of a random permutation, so
+//! the cost for one such permutation is a good estimate.
 
 use super::{keys::string_bits, permute::permute_cost, ranking::likely_levels, sort::narrow_rounds};
 use crate::Role;
 use hushwire_machine::Cost;
 
 /// The likely cost of a sort of `rows` rows by keys of `keys` bits in all, with levels that are
-/// wide from `wide` pairs on. [`sort_bound`](super::sort_bound) is what hardly any run exceeds.
+/// wide from `wide` pairs on. [`sort_bound`](super::sort_bound) is a bound that hardly any run
+/// exceeds.
 #[must_use]
 pub fn sort_expected(role: Role, rows: usize, keys: usize, wide: usize) -> Cost {
     if rows < 2 {
@@ -15,7 +16,7 @@ pub fn sort_expected(role: Role, rows: usize, keys: usize, wide: usize) -> Cost 
     let width = string_bits(rows, keys);
     let mut cost = permute_cost(role, false, rows * 4 * width.div_ceil(32));
     for pairs in likely_levels(rows) {
-        // As the module `sort` says of wide levels and of narrow ones.
+        // The costs of wide and of narrow levels are those that the module `sort` states.
         let (rounds, bits) =
             if pairs < wide { (narrow_rounds(width), 3 * width + 1) } else { (width as u64 + 1, width + 1) };
         cost.rounds += rounds;
@@ -30,7 +31,8 @@ mod tests {
     use crate::ring::{Sort, WIDE, sort_bound, test_support::parties};
     use hushwire_machine::drive::Lockstep;
 
-    /// Rows without keys have the order of their numbers, shuffled: as good as any.
+    /// Rows without keys are sorted by their numbers, in shuffled order, which is as good as any
+    /// order.
     #[test]
     fn a_sort_costs_about_what_is_expected() {
         let mut parties = parties();

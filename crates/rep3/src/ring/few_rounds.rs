@@ -1,18 +1,18 @@
-//! Numbers by their signs and carries, in few rounds: the machine of [`Rectify`], [`Greatest`],
-//! [`TruncateInFew`] and [`NegativeInFew`].
+//! Results that follow from the signs and carries of numbers, in few rounds: the machine of
+//! [`Rectify`], [`Greatest`], [`TruncateInFew`] and [`NegativeInFew`].
 //!
 //! ```text
-//! dealing      bits and words                                        dealer → R
-//! digits …     signs and carries under masks (`carries`)             R ⇄ L
-//! words        what follows from them, under masks                   R ⇄ L
+//! dealing      bits and words                                   dealer → R
+//! digits …     masked signs and carries (`carries`)             R ⇄ L
+//! words        the masked result that follows from them         R ⇄ L
 //! ```
 //!
-//! A third of the rows has each party for its dealer, so that all send equally much.
+//! Each party is the dealer of a third of the rows, so that all send equally much.
 //!
-//! **Security.** Semi-honest, one corrupted party. R hears shares that words of the dealer's and
-//! L's key mask, and L's messages, which other words of the same key mask; L hears R's messages
-//! under words of the dealer's and R's key. SECURITY: a word of a key masks one message. **Time.**
-//! Loops depend on lengths alone.
+//! **Security.** Semi-honest, one corrupted party. R receives shares that are masked by words of
+//! the key that the dealer and L share, and L's messages, which are masked by other words of the
+//! same key. L receives R's messages, masked by words of the key that the dealer and R share.
+//! SECURITY: a word of a key masks one message. **Constant time.** Loops depend on lengths alone.
 //!
 //! [`Rectify`]: super::Rectify
 //! [`Greatest`]: super::Greatest
@@ -50,7 +50,7 @@ pub(super) struct OfDealer<'a, W> {
 pub(super) struct OfOthers<'a, W> {
     pub(super) rows: usize,
     pub(super) bits: &'a Range<usize>,
-    /// 1 at R, which adds what both know, and 0 at L.
+    /// 1 at R, which adds the terms that R and L both know, and 0 at L.
     pub(super) adds: W,
     pub(super) v: &'a [W],
     pub(super) u: &'a [W],
@@ -66,17 +66,17 @@ impl<'a, W> OfOthers<'a, W> {
     }
 }
 
-/// A result that follows from signs and carries.
+/// A result that is computed from signs and carries.
 pub(super) trait Ending<W: Word>: Send + Sync {
     /// The step's name in errors.
     const STEP: &'static str;
-    /// Whether there is a result of words; else it is the signs.
+    /// Whether the result is words; otherwise it is the signs.
     const HAS_WORDS: bool = true;
 
-    /// Words that are dealt for a row.
+    /// The number of words that are dealt per row.
     fn words(&self) -> usize;
 
-    /// Adds these words, column after column.
+    /// Appends these words, column after column.
     fn deal(&self, of: &OfDealer<'_, W>, words: &mut Scratch<W>);
 
     /// This party's share of the result.
@@ -88,17 +88,17 @@ pub(super) fn bit<W: Word>(word: W, at: usize) -> W {
     W::of(word.number() >> at & 1)
 }
 
-/// 2^at, or 0 where the ring is no larger.
+/// 2^at modulo the ring's size, so 0 for a bit that the ring lacks.
 pub(super) fn power<W: Word>(at: usize) -> W {
     W::of(1u64.checked_shl(at as u32).unwrap_or(0))
 }
 
-/// The lowest bits of a number.
+/// The lowest `bits` bits of a number.
 pub(super) fn low<W: Word>(word: W, bits: usize) -> W {
     W::of(word.number() & if bits >= 64 { u64::MAX } else { (1 << bits) - 1 })
 }
 
-/// 1 − 2 m: what the mask of a bit is multiplied by.
+/// 1 − 2 m, the factor that applies the mask of a bit.
 pub(super) fn turned<W: Word>(m: W) -> W {
     W::of(1).minus(m).minus(m)
 }
@@ -107,7 +107,7 @@ pub(super) fn turned<W: Word>(m: W) -> W {
 struct FewPart<W: Word> {
     carries: CarriesPart<W>,
     rows: usize,
-    /// The word of R and L, after the run.
+    /// The word that R and L hold, after the run.
     last: Scratch<W>,
 }
 
@@ -117,13 +117,13 @@ fn thirds(rows: usize) -> [Range<usize>; 3] {
     [0..third, third..2 * third, 2 * third..rows]
 }
 
-/// One party's third of numbers by their signs and carries.
+/// One party's endpoint of results from signs and carries, for all three parts of the rows.
 pub struct FewRounds<W: Word, E> {
     shape: Arc<CarriesShape>,
     ending: E,
     parts: Vec<FewPart<W>>,
     rows: usize,
-    /// The round under way; the dealing is the first.
+    /// The current round; the dealing is round 0.
     round: usize,
     cost: Cost,
     gate: TwoWayGate,
@@ -131,7 +131,8 @@ pub struct FewRounds<W: Word, E> {
 
 #[expect(private_bounds, reason = "all of its public functions are of one ending each")]
 impl<W: Word, E: Ending<W>> FewRounds<W, E> {
-    /// Columns of numbers, as many as the ending has, and those of their bits that stay.
+    /// Takes the columns of numbers that the ending expects, and the range of their bits that is
+    /// kept.
     pub(super) fn of(
         batch: &mut Batch,
         columns: &[&Column<W>],
@@ -189,7 +190,7 @@ impl<W: Word, E: Ending<W>> FewRounds<W, E> {
         self.shape.rounds.len() + usize::from(E::HAS_WORDS)
     }
 
-    /// The part in which this party has a seat.
+    /// The part of the rows for which this party has the role `seat`.
     fn part(&self, seat: Seat) -> &FewPart<W> {
         self.parts.iter().find(|part| part.carries.seat == seat).expect("a party has each seat once")
     }
@@ -236,7 +237,7 @@ impl<W: Word, E: Ending<W>> FewRounds<W, E> {
         out.copy_from_slice(self.part(seat).carries.message());
     }
 
-    /// The words of the last round, at R or L.
+    /// Makes the words of the last round, at R or L.
     fn speak_words(&mut self, seat: Seat) {
         let part = self.part(seat);
         let (carries, bits) = (&part.carries, &self.shape.bits);
@@ -310,7 +311,7 @@ impl<W: Word, E: Ending<W>> FewRounds<W, E> {
         (out, self.ending)
     }
 
-    /// Shares of the signs, a plane of all rows, after the run: 1 where a number is not below 0.
+    /// Shares of the signs, a plane over all rows, after the run: 1 if a number is not below 0.
     pub(super) fn into_signs(self) -> ([Vec<u8>; 2], E) {
         assert!(self.exchange().is_none(), "finish comes after the last round");
         let mut out = [vec![], vec![]];

@@ -1,12 +1,12 @@
-//! The gate of machines with two slots: exact lengths, calls in turn, and nothing after an error,
-//! as [`gated!`](hushwire_machine::gated) has it for one.
+//! The gate of machines with two slots. It checks exact lengths and the order of calls, and refuses
+//! all calls after an error, as [`gated!`](hushwire_machine::gated) does for one slot.
 
 use hushwire_machine::{
     NetError,
     drive::{Exchanged, Misstep, Round},
 };
 
-/// A field of a machine with two slots, which [`two_way!`] asks.
+/// A field of a machine with two slots, which [`two_way!`] consults.
 #[derive(Default)]
 pub(crate) struct TwoWayGate(Turn);
 
@@ -16,12 +16,12 @@ enum Turn {
     Ring,
     Back,
     Hear,
-    /// SECURITY: there is no way back from an error.
+    /// SECURITY: a machine cannot continue after an error.
     Lost,
 }
 
 impl TwoWayGate {
-    /// Begins to write a slot's message; lost until [`TwoWayGate::written`].
+    /// Begins to write a slot's message; the machine is lost until [`TwoWayGate::written`].
     pub(super) fn write(&mut self, slot: usize, round: Round, found: usize) -> Result<(), NetError> {
         let turn = std::mem::replace(&mut self.0, Turn::Lost);
         let fits = turn == if slot == 0 { Turn::Ring } else { Turn::Back };
@@ -38,7 +38,7 @@ impl TwoWayGate {
         self.0 = if slot == 0 { Turn::Back } else { Turn::Hear };
     }
 
-    /// Begins to hear a round's messages; lost until [`TwoWayGate::heard`].
+    /// Begins to take a round's messages; the machine is lost until [`TwoWayGate::heard`].
     pub(super) fn hear<'m>(
         &mut self,
         rounds: [Round; 2],
@@ -69,15 +69,15 @@ impl TwoWayGate {
     }
 }
 
-/// A [`Machine`](hushwire_machine::drive::Machine) of a type with two slots behind its
-/// [`TwoWayGate`]. The type has, as private functions:
+/// Implements [`Machine`](hushwire_machine::drive::Machine) for a type with two slots behind its
+/// [`TwoWayGate`]. The type has these private functions:
 ///
 /// ```text
 /// gate(&mut self) -> &mut TwoWayGate               its field
 /// exchange(&self) -> Option<[Round; 2]>            the next round, ring and back; None when the
 ///                                                  protocol is done
 /// say(&mut self, slot, &mut [u8])                  writes this round's message to a slot, 0 then 1
-/// hear(&mut self, [Exchanged; 2])                  takes the round's messages and goes on
+/// hear(&mut self, [Exchanged; 2])                  takes the round's messages and advances
 /// ```
 macro_rules! two_way {
     ([$($parameters:tt)*] $type:ty; $($more:tt)*) => {

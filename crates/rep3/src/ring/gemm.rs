@@ -2,13 +2,13 @@
 //! the depth.
 //!
 //! ```text
-//! left panel    M rows: place p of every row of x_i, then of x_{i+1}      registers' broadcasts
-//! right panel   N columns: row p of y_i + y_{i+1}, then of y_i            stays in the first cache
-//! block         right panels of BLOCK columns, left panels of ROWS rows   stay in the second
+//! left panel    M rows: place p of every row of x_i, then of x_{i+1}      broadcast to registers
+//! right panel   N columns: row p of y_i + y_{i+1}, then of y_i            stays in the L1 cache
+//! block         right panels of BLOCK columns, left panels of ROWS rows   stay in the L2 cache
 //! ```
 //!
-//! Results of fewer columns than [`NARROW`] are inner products of gathered rows and transposed
-//! columns instead: a panel would be mostly padding.
+//! Results of fewer columns than [`NARROW`] are computed as inner products of gathered rows and
+//! transposed columns, because a panel would be mostly padding.
 
 use super::{bilinear::FactorShares, dot::inner, word::Word};
 use hushwire_aes::Backend;
@@ -17,7 +17,7 @@ use hushwire_simd::{Kernel, Lanes};
 use std::ops::Range;
 
 /// LOCAL: rows and columns of the sums that stay in registers. Loops over [`N`] places become
-/// vectors of every tier; 3 × 64 numbers of 64 bits are 24 of the 32 vectors of the widest.
+/// vectors on every tier; 3 × 64 numbers of 64 bits take 24 of the 32 vectors of the widest tier.
 const M: usize = 3;
 const N: usize = 64;
 /// LOCAL: bytes of a right panel.
@@ -25,28 +25,29 @@ const PANEL: usize = 32 << 10;
 /// LOCAL: columns and rows of a block.
 const BLOCK: usize = 8 * N;
 const ROWS: usize = 22 * M;
-/// LOCAL: columns below which results are inner products, and the numbers gathered at a time.
+/// LOCAL: the number of columns below which results are inner products, and the numbers gathered at
+/// a time.
 const NARROW: usize = 8;
 const GATHERED: usize = 512;
 
-/// The left factor, row by row, where it need not lie in memory so.
+/// The left factor, row by row. It need not lie in memory as a row-major matrix.
 ///
-/// The kernel takes it as a trait object: it asks for a line of a panel at a time, and its code,
-/// long on every tier, is then there once a word.
+/// The kernel takes it as a trait object. It asks for a line of a panel at a time, so the call
+/// costs little. The kernel's code, which is long on every tier, then exists once per word type.
 pub(super) trait Left<W> {
-    /// Copies the places from `from` on of a row of it, out of one share of what it is made from:
-    /// x_i (0) or x_{i+1} (1).
+    /// Copies the places from `from` on of one of its rows. `words` is the share `share` of the
+    /// data from which the factor is made: x_i (0) or x_{i+1} (1).
     fn copy(&self, words: &[W], share: usize, row: usize, from: usize, out: &mut [W]);
 }
 
-/// A factor that all parties know is no pair of shares. The kernel multiplies it, half of its depth
-/// in place of each share:
+/// A factor that all parties know is not a pair of shares. The kernel multiplies it by putting one
+/// half of its depth in place of each share:
 ///
 /// ```text
-/// a b = a' b' + a'' b''       a' the first half of a's columns, b' the first half of b's rows; of
-///                             an odd depth a'' ends in zeros
-///     = x_i (y_i + y_{i+1}) + x_{i+1} y_i     with x_i = a', x_{i+1} = a'', y_i = b'', y_{i+1} =
-///                                             b' − b''
+/// a b = a' b' + a'' b''       a' the first half of a's columns, b' the first half of b's rows;
+///                             for an odd depth a'' ends in zeros
+///     = x_i (y_i + y_{i+1}) + x_{i+1} y_i     with x_i = a', x_{i+1} = a'', y_i = b'',
+///                                             y_{i+1} = b' − b''
 /// ```
 struct HalvedFactor<'a, W> {
     left: &'a dyn Left<W>,
@@ -63,8 +64,8 @@ impl<W: Word> Left<W> for HalvedFactor<'_, W> {
     }
 }
 
-/// `z += a b`, of a left factor that is made from `a`, and `b`, row-major: one number each, not
-/// shares.
+/// Computes `z += a b` for a left factor that is made from `a`, and `b`, row-major. The operands
+/// are plain numbers, not shares.
 pub(super) fn plain<W: Word>(
     backend: Backend,
     left: &dyn Left<W>,
@@ -94,7 +95,7 @@ pub(super) struct Gemm<'a, W> {
     pub z: &'a mut [W],
 }
 
-/// A block's places: rows, columns and depth.
+/// The range of a block: rows, columns and depth.
 #[derive(Clone)]
 struct GemmPart {
     columns: Range<usize>,
@@ -187,7 +188,7 @@ impl<W: Word> Gemm<'_, W> {
     }
 }
 
-/// A few columns: transposed, and inner products with each row.
+/// Results with few columns: the right factor is transposed, and each row gives inner products.
 struct Narrow<'a, W>(Gemm<'a, W>);
 
 impl<W: Word> Kernel for Narrow<'_, W> {
@@ -227,8 +228,8 @@ struct Tile<'a, T> {
 
 impl<T: Word> Kernel for Tile<'_, T> {
     type Out = [[T; N]; M];
-    /// A kernel by itself, with loops left as loops, on purpose: unrolled, or among the loops
-    /// around it, they are not always made vectors.
+    /// A separate kernel with plain loops, on purpose: unrolled, or inlined into the loops around
+    /// it, they are not always vectorized.
     #[inline(always)]
     fn run<L: Lanes>(self, _: L) -> [[T; N]; M] {
         let mut sums = [[T::default(); N]; M];

@@ -1,21 +1,22 @@
-//! The greatest of two or three numbers in few rounds, where their differences fit in k signed
-//! bits.
+//! The greatest of two or three numbers in few rounds, if their differences fit in k signed bits.
 //!
 //! ```text
-//! of two       b + [a ≥ b] (a − b)
-//! of three     c + [a ≥ b] [a ≥ c] (a − c) + (1 − [a ≥ b]) [b ≥ c] (b − c)
+//! two          b + [a ≥ b] (a − b)
+//! three        c + [a ≥ b] [a ≥ c] (a − c) + (1 − [a ≥ b]) [b ≥ c] (b − c)
 //!
-//! d = u + v    a difference; u is the dealer's, of which R and L have shares already
+//! d = u + v    a difference; the dealer knows u, which R and L already hold shares of
 //! [s = m ⊕ λ]  s d = m d + (1 − 2 m) (λ u + λ v), and so on for products of two signs
-//! dealt        words λ and λ u: two of two numbers, eleven of three
-//! words        the products under masks; a summand is added at the end
+//! dealt        words λ and λ u: two for two numbers, eleven for three
+//! words        the products, masked; a summand is added at the end
 //! ```
 //!
-//! Three numbers take as many rounds as two: a comparison more, but a level of a tree less.
+//! Three numbers take as many rounds as two. This costs one more comparison but saves a level of a
+//! tree.
 //!
 //! **Rounds.** Four for up to 21 bits, five for up to 64. **Bytes.** For 19 bits in words of 32
-//! each party 10.2 a row of two numbers, and 32 of three. **Source**, **security** and **time**:
-//! `carries` and `few_rounds`; the choice among three by products of signs is this module's.
+//! each party sends 10.2 a row for two numbers, and 32 for three. **Source**, **security** and
+//! **time**: `carries` and `few_rounds`. The choice among three by products of signs is this
+//! module's own.
 
 use super::{
     Word,
@@ -26,22 +27,22 @@ use super::{
 };
 use crate::{Batch, ShareError, pool::Scratch};
 
-/// The result is the greatest of two numbers or of three, of which this is the last.
+/// The result is the greatest of two or three numbers; this is the last of them.
 pub struct GreatestOf<W: Word> {
     last: Column<W>,
     differences: usize,
 }
 
-/// One party's third of the greatest of two or three numbers, row by row.
+/// One party's endpoint of the greatest of two or three numbers, row by row.
 pub type Greatest<W> = FewRounds<W, GreatestOf<W>>;
 
 impl<W: Word> Greatest<W> {
-    /// The greatest number of each row, in two's complement. The difference of any two fits in
-    /// `bits` signed bits; elsewhere the answer is wrong.
+    /// The greatest number of each row, in two's complement. The difference of any two must fit in
+    /// `bits` signed bits; otherwise the answer is wrong.
     ///
     /// # Errors
-    /// [`ShareError::Operand`] unless there are two columns or three, all of them have as many
-    /// rows, and the bits are a word's.
+    /// [`ShareError::Operand`] unless there are two or three columns, all of them have the same
+    /// number of rows, and a word has the bits.
     pub fn new(batch: &mut Batch, columns: &[&Column<W>], bits: usize) -> Result<Self, ShareError> {
         let all = super::summand::rows(columns)?;
         let (differences, last) = match *columns {
@@ -68,8 +69,8 @@ impl<W: Word> Greatest<W> {
     }
 }
 
-/// The share of the product of two signs and of a number u + v. Each has its masked bit and, for
-/// its mask, the factor with which that counts.
+/// The share of the product of two signs and a number u + v. Each sign has its masked bit, and the
+/// factor by which its mask counts.
 struct SignProduct<W> {
     masked: [W; 2],
     turned: [W; 2],

@@ -1,4 +1,4 @@
-//! The additions under which shares make a value.
+//! The additions by which shares make up a value.
 
 use super::word::Word;
 use std::marker::PhantomData;
@@ -7,7 +7,7 @@ mod sealed {
     pub trait Sealed {}
 }
 
-/// The addition under which a column is the sum of its shares.
+/// The addition by which a column is the sum of its shares.
 pub trait Group: sealed::Sealed + Send + Sync + 'static {
     /// An element.
     type Word: Word;
@@ -22,7 +22,7 @@ pub trait Group: sealed::Sealed + Send + Sync + 'static {
 /// Addition modulo 2^k: a [`Column`](super::Column) of numbers.
 pub struct Sum<W>(PhantomData<W>);
 
-/// Bit by bit: a column whose words are strings of bits, each the XOR of its shares.
+/// Addition bit by bit: a column whose words are strings of bits, each the XOR of its shares.
 pub struct Xor<W>(PhantomData<W>);
 
 impl<W> sealed::Sealed for Sum<W> {}

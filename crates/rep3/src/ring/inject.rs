@@ -1,7 +1,7 @@
-//! Bits become numbers 0 and 1, and choose between numbers.
+//! Turns shared bits into numbers 0 and 1, and selects between numbers by shared bits.
 //!
 //! ```text
-//! b = a ⊕ b_2      a = b_0 ⊕ b_1 is party 0's, which deals it as a number; b_2 is free   1 round
+//! b = a ⊕ b_2      party 0 knows a = b_0 ⊕ b_1 and deals it as a number; b_2 is free     1 round
 //! b = a + b_2 − 2 a b_2                                                         a product: 1 round
 //!
 //! b d = a d + b_2 d − 2 a b_2 d       with w = b_2 d, whose factors are shared already:
@@ -10,10 +10,10 @@
 //! b ? x : y = y + b (x − y)
 //! ```
 //!
-//! A choice takes no more rounds than an injection, and two products. **Bytes.** Each party a word
-//! a row and product; party 0 as much once more. **Source.** P. Mohassel, P. Rindal, "ABY3", CCS
-//! 2018, Sec. 5.4, from which this deviates: no oblivious transfer, but one summand dealt and one
-//! free. **Security.** Semi-honest, one corrupted party, as dealing and [`Product`].
+//! A selection takes as many rounds as an injection, and two products. **Bytes.** Each party sends
+//! a word per row and product; party 0 sends a word per row more. **Source.** P. Mohassel, P.
+//! Rindal, "ABY3", CCS 2018, Sec. 5.4. Instead of its oblivious transfer, one summand is dealt and
+//! one is free. **Security.** Semi-honest, one corrupted party, as for dealing and [`Product`].
 
 use super::{
     column::{Bits, Column},
@@ -31,10 +31,10 @@ use crate::{
 use hushwire_machine::Cost;
 use std::sync::Arc;
 
-/// One party's half of bits that become numbers 0 and 1.
+/// One party's endpoint of the conversion of bits to numbers 0 and 1.
 pub struct Inject<W: Word> {
     cx: Option<Context>,
-    /// b_2, then a + b_2, then b.
+    /// First b_2, then a + b_2, then b.
     out: Column<W>,
     parts: Parts<Self, W>,
     cost: Cost,
@@ -42,7 +42,7 @@ pub struct Inject<W: Word> {
 }
 
 impl<W: Word> Inject<W> {
-    /// A number for every bit: those of the first plane, then those of the second, and so on.
+    /// Makes a number of every bit: those of the first plane, then those of the second, and so on.
     pub fn new(batch: &mut Batch, bits: &Bits) -> Self {
         let contexts = [batch.context(), batch.context()];
         Self::of(contexts, bits)
@@ -81,7 +81,7 @@ impl<W: Word> Inject<W> {
         self.done = true;
     }
 
-    /// Shares of the numbers, after the run: plane by plane.
+    /// Shares of the numbers, after the run, plane by plane.
     ///
     /// # Panics
     /// If it has not run (the caller's bug).
@@ -94,13 +94,13 @@ impl<W: Word> Inject<W> {
 
 phased!([W: Word] Inject<W>);
 
-/// One party's half of a choice between two columns, row by row.
+/// One party's endpoint of a selection between two columns, row by row.
 pub struct Select<W: Word> {
     cx: Option<Context>,
     y: Column<W>,
-    /// d = x − y, then d − 2 w.
+    /// First d = x − y, then d − 2 w.
     difference: Arc<Column<W>>,
-    /// w = b_2 d.
+    /// The product w = b_2 d.
     part: Option<Column<W>>,
     parts: Parts<Self, W>,
     cost: Cost,
@@ -108,10 +108,11 @@ pub struct Select<W: Word> {
 }
 
 impl<W: Word> Select<W> {
-    /// x where the bit of a row is 1, else y.
+    /// Selects x if the bit of a row is 1, else y.
     ///
     /// # Errors
-    /// [`ShareError::Operand`] unless `choose` is one plane and all have as many rows.
+    /// [`ShareError::Operand`] unless `choose` is one plane and all operands have the same number
+    /// of rows.
     pub fn new(batch: &mut Batch, choose: &Bits, x: &Column<W>, y: &Column<W>) -> Result<Self, ShareError> {
         let rows = rows(&[x, y])?;
         same("the plane of choices", (1, rows), shape(choose))?;
@@ -121,7 +122,7 @@ impl<W: Word> Select<W> {
         let difference = Arc::new(minus(x, y));
         let mut parts = Parts::new();
         if rows > 0 {
-            // The product's result is taken first, and the dealing goes on with it.
+            // The product is the first part, so its result is taken before the dealing's.
             let first = product(first, Arc::new(third(role, &known)), difference.clone());
             parts.run(PhasePart::Product(first, Self::multiplied));
             let dealt = Dealt { bits: Scratch::default(), numbers: known };
@@ -151,7 +152,7 @@ impl<W: Word> Select<W> {
         self.done = true;
     }
 
-    /// Shares of the numbers chosen, after the run.
+    /// Shares of the selected numbers, after the run.
     ///
     /// # Panics
     /// If it has not run (the caller's bug).
@@ -164,12 +165,12 @@ impl<W: Word> Select<W> {
 
 phased!([W: Word] Select<W>);
 
-/// A product of columns that this module made.
+/// A product of columns whose lengths this module made equal.
 fn product<W: Word>(cx: Context, x: Arc<Column<W>>, y: Arc<Column<W>>) -> Product<W> {
     Product::new(cx, x, y).expect("columns of as many rows")
 }
 
-/// A linear function of two columns, share by share.
+/// A linear function of two columns, applied to each share.
 pub(super) fn zip<W: Word>(x: &Column<W>, y: &Column<W>, of: impl Fn(W, W) -> W) -> Column<W> {
     let each = |x: &[W], y: &[W]| pool::collect(x.iter().zip(y).map(|(x, y)| of(*x, *y)));
     Rep3 { own: each(&x.own, &y.own), next: each(&x.next, &y.next) }

@@ -1,7 +1,7 @@
-//! Keys of a sort as one string of bits a row.
+//! The keys of a sort as one string of bits per row.
 //!
 //! ```text
-//! low    row number   ⌈log2 rows⌉ bits: all strings differ, and equal keys stay as they came
+//! low    row number   ⌈log2 rows⌉ bits: all strings differ, so equal keys keep their order
 //!        last key     signed: the sign's bit flipped; descending: all bits flipped
 //!        …
 //! high   first key
@@ -18,43 +18,43 @@ use crate::{
 use hushwire_circuit::planes::plane_bytes;
 use std::{ops::Range, sync::Arc};
 
-/// A key of a sort: a string of bits a row, the highest bit last.
+/// A key of a sort: a string of bits per row, lowest bit first.
 pub struct SortKey {
-    /// The bits.
+    /// The bits of every row.
     pub bits: Arc<Bits>,
-    /// Whether they are a number in two's complement.
+    /// Whether the bits are a number in two's complement.
     pub signed: bool,
-    /// Whether the greatest comes first.
+    /// Whether the greatest key comes first.
     pub descending: bool,
 }
 
-/// Strings of bits as XOR-shared columns of 32 bits, the lowest first.
+/// Strings of bits as XOR-shared columns of 32 bits, lowest first.
 pub(super) struct Strings {
     pub(super) width: usize,
     pub(super) columns: Vec<Arc<Column<u32>>>,
 }
 
-/// Bits of a row's number.
+/// The number of bits of a row's number.
 fn number_bits(rows: usize) -> usize {
     (usize::BITS - rows.saturating_sub(1).leading_zeros()) as usize
 }
 
-/// Bits of a row's string, for keys of `keys` bits in all.
+/// The number of bits of a row's string, for keys of `keys` bits in all.
 pub(super) fn string_bits(rows: usize, keys: usize) -> usize {
     number_bits(rows) + keys
 }
 
-/// One bit of every string.
+/// One bit plane of the strings.
 #[derive(Clone, Copy)]
 struct Plane<'k> {
     shares: [&'k [u8]; 2],
     flipped: bool,
 }
 
-/// Joins the keys of rows with these numbers, of `all` rows, the first on top.
+/// Joins the keys of the rows with these numbers, out of `all` rows; the first key is the highest.
 ///
 /// # Errors
-/// [`ShareError::Length`] unless all keys have as many rows.
+/// [`ShareError::Length`] unless all keys have the same number of rows.
 pub(super) fn strings(
     cx: &Context,
     numbers: Range<usize>,
@@ -63,7 +63,7 @@ pub(super) fn strings(
 ) -> Result<Strings, ShareError> {
     let rows = numbers.len();
     let height = plane_bytes(rows);
-    // Row numbers come later.
+    // The planes of row numbers are filled in later.
     let zeros = vec![0; height];
     let mut planes = vec![Plane { shares: [&zeros; 2], flipped: false }; number_bits(all)];
     for SortKey { bits, signed, descending } in keys.iter().rev() {

@@ -1,15 +1,15 @@
-//! Steps that parties take alone: sums of shares are shares of sums, and so with every linear map.
-//! No message.
+//! Linear steps, which parties compute locally: sums of shares are shares of sums, and likewise for
+//! every linear map. They take no message.
 
 use super::{column::Column, word::Word};
 use crate::{Rep3, Role, ShareError, pool};
 
-/// The same map of both shares.
+/// Applies the same map to both shares.
 fn each<W: Word>(x: &Column<W>, map: impl Fn(&[W]) -> Vec<W>) -> Column<W> {
     Rep3 { own: map(&x.own), next: map(&x.next) }
 }
 
-/// The same map of both shares of two columns, row by row.
+/// Applies the same map to both shares of two columns, row by row.
 fn both<W: Word>(x: &Column<W>, y: &Column<W>, map: impl Fn(W, W) -> W) -> Result<Column<W>, ShareError> {
     let rows = x.rows();
     x.expect_rows("a column's share", rows)?;
@@ -18,7 +18,7 @@ fn both<W: Word>(x: &Column<W>, y: &Column<W>, map: impl Fn(W, W) -> W) -> Resul
     Ok(Rep3 { own: of(&x.own, &y.own), next: of(&x.next, &y.next) })
 }
 
-/// Refuses known numbers that are not as many as there are rows.
+/// Refuses known numbers whose count is not the number of rows.
 fn as_many<W: Word>(x: &Column<W>, known: &[W]) -> Result<(), ShareError> {
     x.expect_rows("a column's share", known.len())
 }
@@ -26,7 +26,7 @@ fn as_many<W: Word>(x: &Column<W>, known: &[W]) -> Result<(), ShareError> {
 /// x + y.
 ///
 /// # Errors
-/// [`ShareError::Length`] unless all shares have as many rows.
+/// [`ShareError::Length`] unless all shares have the same number of rows.
 pub fn plus<W: Word>(x: &Column<W>, y: &Column<W>) -> Result<Column<W>, ShareError> {
     both(x, y, W::plus)
 }
@@ -34,7 +34,7 @@ pub fn plus<W: Word>(x: &Column<W>, y: &Column<W>) -> Result<Column<W>, ShareErr
 /// x − y.
 ///
 /// # Errors
-/// [`ShareError::Length`] unless all shares have as many rows.
+/// [`ShareError::Length`] unless all shares have the same number of rows.
 pub fn minus<W: Word>(x: &Column<W>, y: &Column<W>) -> Result<Column<W>, ShareError> {
     both(x, y, W::minus)
 }
@@ -45,13 +45,13 @@ pub fn negative<W: Word>(x: &Column<W>) -> Column<W> {
     each(x, |share| pool::collect(share.iter().map(|word| W::default().minus(*word))))
 }
 
-/// Every row times a number that all know.
+/// Every row times one number that all parties know.
 #[must_use]
 pub fn scaled<W: Word>(x: &Column<W>, factor: W) -> Column<W> {
     each(x, |share| pool::collect(share.iter().map(|word| word.times(factor))))
 }
 
-/// Each row times a number that all know.
+/// Each row times its own number that all parties know.
 ///
 /// # Errors
 /// [`ShareError::Length`] unless there is a number for each row.
@@ -60,7 +60,8 @@ pub fn times_known<W: Word>(x: &Column<W>, known: &[W]) -> Result<Column<W>, Sha
     Ok(each(x, |share| pool::collect(share.iter().zip(known).map(|(word, known)| word.times(*known)))))
 }
 
-/// Each row plus a number that all know: it goes to x_0 alone, or it would count three times.
+/// Each row plus a number that all parties know. It is added to x_0 alone; otherwise it would count
+/// three times.
 ///
 /// # Errors
 /// [`ShareError::Length`] unless there is a number for each row.
@@ -77,7 +78,7 @@ pub fn plus_known<W: Word>(role: Role, x: &Column<W>, known: &[W]) -> Result<Col
     Ok(sum)
 }
 
-/// The sum of all rows: one row, 0 for none.
+/// The sum of all rows, as one row; 0 if there are none.
 #[must_use]
 pub fn sum<W: Word>(x: &Column<W>) -> Column<W> {
     each(x, |share| vec![total(share)])
@@ -87,10 +88,11 @@ fn total<W: Word>(words: &[W]) -> W {
     words.iter().fold(W::default(), |sum, word| sum.plus(*word))
 }
 
-/// Sums of `width` rows that follow each other: the row sums of a row-major matrix.
+/// Sums of `width` consecutive rows: the row sums of a row-major matrix.
 ///
 /// # Errors
-/// [`ShareError::Length`] where rows are left over, [`ShareError::Shape`] for a width of 0.
+/// [`ShareError::Length`] if the rows are not a multiple of `width`, [`ShareError::Shape`] for a
+/// width of 0.
 pub fn sums<W: Word>(x: &Column<W>, width: usize) -> Result<Column<W>, ShareError> {
     let (cause, remedy) = ("sums of no rows each have no number", "take a width of 1 at least");
     let runs = x.rows().checked_div(width).ok_or(ShareError::Shape { cause, remedy })?;
@@ -118,7 +120,7 @@ mod tests {
     use hushwire_testkit::prg;
     use proptest::prelude::*;
 
-    /// All functions, against the same on plain numbers.
+    /// Compares all functions with the same ones on plain numbers.
     fn all_of<W: Word>(x: &[u64], y: &[u64], factor: u64, width: usize) {
         let [x, y] = [x, y].map(|v| v.iter().map(|n| W::of(*n)).collect::<Vec<W>>());
         let mut dealer = prg(1, "dealer");

@@ -1,11 +1,12 @@
-//! Words that one pair of parties draws alike and the third cannot: masks, and permutations.
+//! Words that a pair of parties draws alike and the third party cannot draw: masks, and
+//! permutations.
 
 use super::{word::Word, zeros::PIECE};
 use crate::Context;
 use hushwire_block::Wiped;
 
-/// The neighbour with whom a pair's words are drawn. With the left one a party holds x_i, its `own`
-/// share, and the key k_{i−1}; with the right one x_{i+1}, its `next` share, and the key k_i.
+/// The neighbour with which a pair's words are drawn. With the left one a party holds x_i, its
+/// `own` share, and the key k_{i−1}; with the right one x_{i+1}, its `next` share, and the key k_i.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Neighbour {
     Left,
@@ -23,7 +24,7 @@ impl Neighbour {
 
 impl Context {
     /// A pair's bytes from the stream's word `first` on: a component of [`Context::random_column`],
-    /// made by the two who hold it.
+    /// which both of its holders make.
     fn pair_bytes(&self, side: Neighbour, first: u64, out: &mut [u8]) {
         let [own, prev] = self.prss.keys();
         let key = if side == Neighbour::Right { own } else { prev };
@@ -31,18 +32,18 @@ impl Context {
     }
 }
 
-/// A pair's words one after the other. A word of the stream serves once.
+/// A pair's words, one after the other. Each word of the stream is used once.
 pub(super) struct PairWords<'c> {
     cx: &'c Context,
     side: Neighbour,
-    /// The stream's next word of 128 bits.
+    /// The stream's next 128-bit word.
     next: u64,
     piece: Wiped<[u8; PIECE]>,
     used: usize,
 }
 
 impl<'c> PairWords<'c> {
-    /// From the stream's word `first` on.
+    /// Begins at the stream's word `first`.
     pub(super) fn new(cx: &'c Context, side: Neighbour, first: u64) -> Self {
         PairWords { cx, side, next: first, piece: Wiped::new([0; PIECE]), used: PIECE }
     }
@@ -62,8 +63,8 @@ impl<'c> PairWords<'c> {
         W::read(&self.piece[self.used - W::BYTES..])
     }
 
-    /// A number below `bound`, each as likely as the others: D. Lemire, "Fast random integer
-    /// generation in an interval", 2019.
+    /// A uniform number below `bound`, as in D. Lemire, "Fast random integer generation in an
+    /// interval", 2019.
     ///
     /// ```text
     /// r · bound = high · 2^32 + low; each high has the same number of r,
@@ -81,7 +82,7 @@ impl<'c> PairWords<'c> {
         (drawn >> 32) as u32
     }
 
-    /// Calls `take` with runs of `0..words` and as many words, in order.
+    /// Calls `take` with consecutive runs of `0..words` and the words for each, in order.
     pub(super) fn runs<W: Word>(
         &mut self,
         words: usize,

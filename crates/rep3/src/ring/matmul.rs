@@ -14,16 +14,16 @@ use std::sync::Arc;
 /// A product of matrices: rows, depth, columns.
 pub struct Matrices([usize; 3]);
 
-/// One party's half of a product of matrices.
+/// One party's endpoint of a product of matrices.
 pub type MatMul<W> = Bilinear<W, Matrices>;
 
 impl<W: Word> MatMul<W> {
-    /// x (`rows` × `depth`) times y (`depth` × `columns`), both row-major, as the result is. With
-    /// no depth it is zeros.
+    /// x (`rows` × `depth`) times y (`depth` × `columns`). Both and the result are row-major. With
+    /// depth 0 the result is zero.
     ///
     /// # Errors
     /// [`ShareError::Length`] unless shares have these numbers of elements; [`ShareError::Shape`]
-    /// where those are no numbers.
+    /// if those numbers overflow.
     pub fn new(
         cx: Context,
         [rows, depth, columns]: [usize; 3],
@@ -36,7 +36,7 @@ impl<W: Word> MatMul<W> {
     }
 }
 
-/// A matrix in memory, of this many columns.
+/// A matrix in memory, with this many columns.
 struct RowMajor(usize);
 
 impl<W: Word> Left<W> for RowMajor {
@@ -58,8 +58,8 @@ impl WithKnown for Matrices {
     }
 }
 
-/// x (`rows` × `depth`) times y (`depth` × `columns`) where all parties know one of them: no
-/// message.
+/// x (`rows` × `depth`) times y (`depth` × `columns`) if all parties know one of them; this takes
+/// no message.
 ///
 /// # Errors
 /// As [`MatMul::new`].
@@ -87,7 +87,8 @@ impl BilinearForm for Matrices {
     }
 }
 
-/// Names the products of each result: a row of the left factor and a column of the right one.
+/// Gives the recorder the products of each result: a row of the left factor and a column of the
+/// right one.
 pub(super) fn tell_rows<W: Word>(
     left: &dyn Left<W>,
     [rows, depth, columns]: [usize; 3],

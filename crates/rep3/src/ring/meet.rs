@@ -1,29 +1,29 @@
-//! An order that brings rows of equal keys together, by tags of the keys: faster than a sort, and
-//! telling more.
+//! An order that brings rows of equal keys together, by tags of the keys. It is faster than a sort,
+//! and reveals more.
 //!
 //! **Functionality.** An order of rows with keys in which rows of one key come one after the other,
-//! those of the first side before those of the second. Which key comes when, and which row of one
-//! side and key, is random.
-//! **Way.** The oblivious database join of Sharemind (S. Laur, R. Talviste, J. Willemson, "From
-//! Oblivious AES to Efficient and Secure Database Join in the Multiparty Setting", ACNS 2013): rows
-//! are shuffled, their keys encrypted by AES-128 under a key that exists only as shares, and the
-//! tags opened, beside the side of each row. Keys of more than 128 bits are chained as CBC-MAC has
-//! it, all of one length.
+//! those of the first side before those of the second. The order of the keys, and of the rows of
+//! one side and key, is random.
+//! **Source.** The oblivious database join of Sharemind (S. Laur, R. Talviste, J. Willemson, "From
+//! Oblivious AES to Efficient and Secure Database Join in the Multiparty Setting", ACNS 2013). Rows
+//! are shuffled, and their keys are encrypted by AES-128 under a key that exists only as shares.
+//! The tags and the side of each row are then opened. Keys of more than 128 bits are chained as in
+//! CBC-MAC; all have the same length.
 //!
 //! ```text
 //! keys, sides ─► shuffle ─► AES under a random shared key
 //!             ─► open tags and sides to parties 1 and 2 ─► order by (tag, side)
 //! ```
 //!
-//! **Security.** Semi-honest, one party. Unlike a sort it shows something: of every key, under a
-//! name that says nothing, how many rows of either side have it; a simulator that is told these
-//! numbers draws everything else. One shuffle and one AES key serve one run. Parties 1 and 2 alone
-//! learn it: they move rows by the order, and party 0 has no use for it. Different keys of up to
-//! 128 bits have different tags; of longer ones two of n have the same with a chance below n² /
-//! 2^128.
-//! **Rounds and bytes.** [`meet_cost`]: the shuffle, an expansion, ten rounds of S-boxes for every
-//! piece of rows and 128 bits, one opening. How many rows are a piece is a parameter
-//! ([`Meet::pieces_of`]): few of them stay in the caches, and many take fewer rounds.
+//! **Security.** Semi-honest, one party. Unlike a sort, it reveals something: for every key, under
+//! a pseudonym, the number of rows of either side that have it. A simulator that is given these
+//! numbers draws everything else. One shuffle and one AES key serve one run. Only parties 1 and 2
+//! learn the counts: they move rows by the order, and party 0 does not need it. Different keys of
+//! up to 128 bits have different tags. Among n longer keys, two have the same tag with a
+//! probability below n² / 2^128.
+//! **Rounds and bytes.** [`meet_cost`]: the shuffle, a key expansion, ten rounds of S-boxes for
+//! every piece of rows and 128 bits, one opening. The number of rows of a piece is a parameter
+//! ([`Meet::pieces_of`]): small pieces stay in the caches, and large ones take fewer rounds.
 
 use super::{
     column::{Bits, Column},
@@ -46,9 +46,9 @@ use hushwire_machine::{
 };
 use std::{ops::Range, sync::Arc};
 
-/// AGREEMENT: rows that are encrypted at a time, at most, by default.
+/// AGREEMENT: the most rows that are encrypted at a time, by default.
 const ROWS: usize = 1 << 14;
-/// AGREEMENT: the S-box of fewest bits among those of few rounds.
+/// AGREEMENT: the S-box with the fewest bits among those with few rounds.
 const SBOX: Sbox = Sbox::Tower;
 /// The size of the key of a meeting.
 pub(super) const KEY_SIZE: KeySize = KeySize::Aes128;
@@ -57,7 +57,7 @@ const WORDS: usize = 4;
 /// The parties that learn tags and sides.
 const LEARNS: [bool; 3] = [false, true, true];
 
-/// One party's half of a meeting. Its batch serves it alone.
+/// One party's endpoint of a meeting. Its batch serves nothing else.
 pub struct Meet(Line<'static, Met, NetError>);
 
 /// The result of a meeting.
@@ -69,17 +69,17 @@ struct Met {
 }
 
 impl Meet {
-    /// A meeting of `rows` rows by all of `keys`; the first `first` rows are the first side. 2^14
-    /// rows are encrypted at a time.
+    /// A meeting of `rows` rows by all of `keys`; the first `first` rows are the first side. At
+    /// most 2^14 rows are encrypted at a time.
     ///
     /// # Errors
-    /// [`ShareError::Length`] unless every key has as many rows, and there are fewer than 2^31.
+    /// [`ShareError::Length`] unless every key has `rows` rows, and there are fewer than 2^31.
     pub fn new(batch: Batch, rows: usize, keys: &[Arc<Bits>], first: usize) -> Result<Meet, ShareError> {
         Self::pieces_of(batch, rows, keys, first, ROWS)
     }
 
-    /// The same, where `piece` rows are encrypted at a time, at least one: more where a round takes
-    /// longer. AGREEMENT: parties that say different numbers fail at the first piece, whose
+    /// As [`Meet::new`], with `piece` rows encrypted at a time, at least one: more if a round takes
+    /// longer. AGREEMENT: parties that set different numbers fail at the first piece, whose
     /// messages differ in length.
     ///
     /// # Errors
@@ -124,10 +124,12 @@ fn fits(rows: usize) -> Result<(), ShareError> {
     Ok(())
 }
 
-/// The words of the keys of rows with these numbers, of `all` rows, and their sides behind them.
+/// The words of the keys of the rows with these numbers, out of `all` rows, followed by their
+/// sides.
 ///
 /// # Errors
-/// [`ShareError::Length`] unless every key has as many rows, and there are fewer than 2^31.
+/// [`ShareError::Length`] unless every key has the same number of rows, and there are fewer than
+/// 2^31.
 pub(super) fn key_columns(
     cx: &Context,
     numbers: Range<usize>,
@@ -162,22 +164,22 @@ pub(super) fn key_columns(
     Ok(columns)
 }
 
-/// Tags of shuffled rows under way.
+/// The tags of shuffled rows, in progress.
 pub(super) struct Tagging {
     batch: Batch,
     rows: usize,
     width: usize,
-    /// Words of the keys in shuffled order, and the sides behind them.
+    /// The words of the keys in shuffled order, followed by the sides.
     columns: Vec<Column<u32>>,
     ws: Workspace,
-    /// The own share of tags and sides, as they are opened, if the right neighbour learns them, and
-    /// the sum of both shares if this party does.
+    /// The values to open: the own shares of tags and sides, if the right neighbour learns them,
+    /// and the sums of both shares, if this party does.
     said: Scratch<u8>,
     sums: Wiped<Vec<u8>>,
 }
 
 impl Tagging {
-    /// Tags for `rows` rows, with keys of `width` bits in all.
+    /// Prepares the tags of `rows` rows, with keys of `width` bits in all.
     pub(super) fn new(batch: Batch, rows: usize, width: usize) -> Tagging {
         let role = batch.role();
         Tagging {
@@ -214,7 +216,7 @@ impl Tagging {
         })
     }
 
-    /// The tags of the keys in these columns, and behind them the sides, at the parties that learn
+    /// The tags of the keys in these columns, followed by the sides, at the parties that learn
     /// them; `piece` rows are encrypted at a time.
     pub(super) async fn tags(
         &mut self,
@@ -240,7 +242,7 @@ impl Tagging {
         self.open(talk).await
     }
 
-    /// A random AES key, expanded.
+    /// Draws a random AES key and expands it.
     pub(super) async fn expand(&mut self, talk: &Talk) -> Result<ExpandedKeys, NetError> {
         let (key, cx) = (self.batch.random(16), self.batch.context());
         let machine = KeyExpansion::new(KEY_SIZE, SBOX, cx, &key, std::mem::take(&mut self.ws));
@@ -251,7 +253,7 @@ impl Tagging {
         Ok(keys)
     }
 
-    /// A block of the keys of these rows, chained to those before.
+    /// Encrypts a block of these rows' keys, chained to the blocks before.
     async fn encrypt(
         &mut self,
         talk: &Talk,
@@ -285,8 +287,8 @@ impl Tagging {
         Ok(chained)
     }
 
-    /// Keeps, of shares to be opened, the own share for a neighbour who learns them, and the sum of
-    /// both if this party does itself.
+    /// Keeps shares to be opened: the own share for a neighbour that learns them, and the sum of
+    /// both if this party does.
     fn keep(&mut self, [own, next]: [&[u8]; 2]) {
         let role = self.batch.role();
         if LEARNS[role.right().index()] {
@@ -297,7 +299,7 @@ impl Tagging {
         }
     }
 
-    /// Opens tags and sides to the two parties of the last stage, who move rows by them.
+    /// Opens tags and sides to the two parties of the last stage, which move rows by them.
     async fn open(&mut self, talk: &Talk) -> Result<Vec<u8>, NetError> {
         let sides = self.columns.pop().expect("the sides are the last");
         let bytes = |share: &[u32]| {
@@ -328,9 +330,9 @@ fn none() -> Shares {
     Rep3 { own: vec![], next: vec![] }
 }
 
-/// Rows by tag, then side, then number. Tags are as good as random, so that their upper bits part
-/// them evenly: what is left to sort lies in the first cache, and has the upper half of a tag,
-/// which tells nearly all that differ apart.
+/// Sorts rows by tag, then side, then number. Tags are pseudorandom, so their upper bits split them
+/// evenly into parts that fit into the first-level cache. Within a part, the upper half of a tag
+/// separates nearly all tags that differ.
 pub(super) fn in_order(tags: &[[u8; 16]], sides: impl Iterator<Item = bool>) -> Vec<u32> {
     let bits = (tags.len() / 64).max(1).ilog2().min(16);
     let tag = |row: u32| u128::from_le_bytes(tags[row as usize]);
@@ -348,7 +350,7 @@ pub(super) fn in_order(tags: &[[u8; 16]], sides: impl Iterator<Item = bool>) -> 
     for part in starts.windows(2) {
         let part = &mut all[part[0]..part[1]];
         part.sort_unstable();
-        // Several tags may have one upper half.
+        // Several tags may have the same upper half.
         for same in part.chunk_by_mut(|a, b| a[0] == b[0]) {
             let first = tag(same[0][1] as u32);
             if same[1..].iter().any(|[_, row]| tag(*row as u32) != first) {
@@ -361,13 +363,13 @@ pub(super) fn in_order(tags: &[[u8; 16]], sides: impl Iterator<Item = bool>) -> 
     order
 }
 
-/// Blocks of a key of `width` bits; an empty one has one, too.
+/// The number of blocks of a key of `width` bits; an empty key also has one.
 fn blocks(width: usize) -> usize {
     width.div_ceil(128).max(1)
 }
 
-/// The cost for a party of bringing rows together by keys of `keys` bits in all; `piece` rows are
-/// encrypted at a time.
+/// The cost for a party of a meeting by keys of `keys` bits in all; `piece` rows are encrypted at a
+/// time.
 #[must_use]
 pub fn meet_cost(role: Role, rows: usize, keys: usize, piece: usize) -> Cost {
     if rows < 2 {
@@ -375,7 +377,7 @@ pub fn meet_cost(role: Role, rows: usize, keys: usize, piece: usize) -> Cost {
     }
     let shuffle = permute_cost(role, false, 4 * rows * (keys.div_ceil(32) + 1));
     let expansion = expansion_cost(KEY_SIZE, SBOX, 1);
-    // A party says what its right neighbour lacks.
+    // A party sends the shares that its right neighbour lacks.
     let opened = if LEARNS[role.right().index()] { 20 * rows as u64 } else { 0 };
     let mut cost = Cost {
         rounds: shuffle.rounds + expansion.rounds + 1,

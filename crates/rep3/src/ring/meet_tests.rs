@@ -8,14 +8,14 @@ use hushwire_machine::drive::{Lockstep, Machine};
 use hushwire_prg::{Prg, Seed};
 use std::collections::BTreeMap;
 
-/// The order that comes out, what was opened, and what each party sent in how many rounds.
+/// The resulting order, the opened values, and the bytes and rounds of each party.
 fn meet(rows: usize, keys: &[(usize, Vec<u64>)], first: usize) -> (Vec<u32>, Vec<u8>, [Cost; 3]) {
     let prg = &mut Prg::new(Backend::best(), &Seed::random(), "test");
     let mut shared: Vec<_> =
         keys.iter().map(|(width, key)| share_bits(prg, *width, key).into_iter()).collect();
     let machine = |party: &mut crate::Rep3Party| {
         let keys: Vec<_> = shared.iter_mut().map(|key| Arc::new(key.next().unwrap())).collect();
-        // Pieces of one row, of some, which end within the rows, and of all.
+        // Pieces of one row, of some rows with a shorter last piece, and of all rows.
         let piece = [1, 7, 256, usize::MAX][rows % 4];
         Meet::pieces_of(party.next_batch().unwrap(), rows, &keys, first, piece).unwrap()
     };
@@ -27,7 +27,7 @@ fn meet(rows: usize, keys: &[(usize, Vec<u64>)], first: usize) -> (Vec<u32>, Vec
             spent[place.party].bytes_sent += message.len() as u64;
             spent[place.party].rounds = place.round as u64 + 1;
             if place.slot == 1 && place.round >= 2 {
-                // Messages have only what parties 1 and 2 lack.
+                // Messages carry only the shares that parties 1 and 2 lack.
                 assert_eq!(
                     message.is_empty(),
                     place.party == 2 || spent[place.party].rounds < declared[0].rounds
@@ -47,7 +47,7 @@ fn meet(rows: usize, keys: &[(usize, Vec<u64>)], first: usize) -> (Vec<u32>, Vec
 fn equal_keys_come_together_the_first_side_first() {
     let prg = &mut Prg::new(Backend::best(), &Seed::random(), "test");
     for rows in [0, 1, 2, 3, 9, 70, 1002] {
-        // Keys of few values, in one word, in two that end within a block, and in two blocks.
+        // Keys of few values: in one word, in two words that end within a block, and in two blocks.
         for widths in [&[3][..], &[40, 1, 24], &[64, 64, 2]] {
             let mut column = |width: &usize| {
                 (*width, (0..rows).map(|_| (prg.next_u64() % 3) << (width - 2).min(61)).collect::<Vec<u64>>())
@@ -74,8 +74,8 @@ fn equal_keys_come_together_the_first_side_first() {
     }
 }
 
-/// Nothing but the numbers of rows of each key and side: as many names as keys, all new in every
-/// run.
+/// The opened values reveal only the number of rows of each key and side: there are as many tags as
+/// keys, and all are new in every run.
 #[test]
 fn what_is_opened_tells_how_often_keys_repeat_and_no_more() {
     let key: Vec<u64> = (0..60).map(|i| [7, 7, 9, i][i as usize % 4]).collect();
@@ -104,8 +104,8 @@ fn what_is_opened_tells_how_often_keys_repeat_and_no_more() {
     assert!(opened[0].keys().all(|tag| !opened[1].contains_key(tag)), "every run has a key of its own");
 }
 
-/// Tags whose upper halves are the same are told apart by their lower ones, and rows of one tag
-/// stay together.
+/// Tags with equal upper halves are distinguished by their lower halves, and rows of one tag stay
+/// together.
 #[test]
 fn rows_are_ordered_by_whole_tags_then_sides_then_numbers() {
     let mut prg = Prg::new(Backend::best(), &Seed::random(), "test");

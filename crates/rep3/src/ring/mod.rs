@@ -1,16 +1,16 @@
-//! Numbers modulo a power of two between three parties.
+//! Numbers modulo a power of two, shared among three parties.
 //!
 //! ```text
 //! column   x = x_0 + x_1 + x_2 mod 2^k, party i holds (x_i, x_{i+1}), k = 8, 16, 32 or 64
-//! bits     the same of each bit of k, with ⊕ in place of +: a plane a bit, ⌈rows/8⌉ bytes each
+//! bits     the same for each of k bits, with ⊕ in place of +: a plane a bit, ⌈rows/8⌉ bytes each
 //! ```
 //!
-//! Rings of a width between these live in the next wider column: reducing each share reduces the
+//! Rings of a width between these use the next wider column: reducing each share reduces the
 //! number.
 //!
-//! **Slots.** Every machine of this module has two: slot 0 leads to the left neighbour and from the
-//! right one and carries products and openings, slot 1 leads the other way and carries what one
-//! party deals, or opens to some.
+//! **Slots.** Every machine of this module has two slots. Slot 0 leads to the left neighbour and
+//! from the right one and carries products and openings. Slot 1 leads the other way and carries
+//! values that one party deals, or that are opened to some parties.
 
 mod below;
 mod bilinear;

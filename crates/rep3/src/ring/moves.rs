@@ -1,4 +1,4 @@
-//! A party's work when columns are permuted: its part, and the movements of rows between masks.
+//! A party's role in permuting columns, and the movements of rows between masks.
 
 use super::{
     masks::PairWords,
@@ -9,11 +9,11 @@ use crate::{Role, pool::Scratch, xor_into};
 use hushwire_aes::Backend;
 use hushwire_circuit::planes::plane_bytes;
 
-/// LOCAL: rows whose bits are turned at a time: what is turned stays in the caches. A multiple
-/// of 8.
+/// LOCAL: the number of rows whose bits are transposed at a time, so that they stay in the caches.
+/// A multiple of 8.
 const TURNED: usize = 4096;
 
-/// The part of the protocol that a party has.
+/// The role that a party has in the protocol.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum PermutePart {
     X,
@@ -21,7 +21,7 @@ pub(super) enum PermutePart {
     Z,
 }
 
-/// The part of a party in a permutation or its inverse.
+/// The role of a party in a permutation or its inverse.
 pub(super) fn part(role: Role, inverse: bool) -> PermutePart {
     match (role.index(), inverse) {
         (0, false) | (2, true) => PermutePart::X,
@@ -39,7 +39,7 @@ pub(super) fn scatter<W: Word>(into: &[u32], rows: impl Iterator<Item = W>, room
     into.iter().zip(rows).for_each(|(place, row)| room[*place as usize] = row);
 }
 
-/// The same of rows whose bits lie in planes, of one share or the sum of several.
+/// As [`scatter`], for rows whose bits lie in planes, of one share or the sum of several.
 pub(super) fn scatter_planes<W: Word>(backend: Backend, into: &[u32], shares: &[&[u8]], room: &mut [W]) {
     let height = plane_bytes(into.len()).max(1);
     let width = shares[0].len() / height;
@@ -57,7 +57,8 @@ pub(super) fn scatter_planes<W: Word>(backend: Backend, into: &[u32], shares: &[
     }
 }
 
-/// Rows from row `first` on, a multiple of 8, to their bits in planes of `height` bytes.
+/// Transposes rows, from row `first` on (a multiple of 8), to their bits in planes of `height`
+/// bytes.
 pub(super) fn turn<W: Word>(backend: Backend, words: &[W], first: usize, height: usize, planes: &mut [u8]) {
     let width = planes.len() / height.max(1);
     let mut turned = Scratch::zeros(width * TURNED / 8);
@@ -71,7 +72,7 @@ pub(super) fn turn<W: Word>(backend: Backend, words: &[W], first: usize, height:
     }
 }
 
-/// The second movement of a stage, a mask on every word, and the first of the next stage.
+/// The second movement of a stage, a mask on every word, and the first movement of the next stage.
 pub(super) fn through<W: Word>(
     masks: &mut PairWords<'_>,
     from: &[u32],
@@ -87,7 +88,7 @@ pub(super) fn through<W: Word>(
     });
 }
 
-/// The second movement of a stage, and a mask on every word, into a message.
+/// The second movement of a stage, with a mask on every word, into a message.
 pub(super) fn leave<W: Word>(
     masks: &mut PairWords<'_>,
     from: &[u32],

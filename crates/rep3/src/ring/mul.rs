@@ -1,6 +1,6 @@
 //! Products of two columns, row by row.
 //!
-//! One round, a word a row (Araki et al. 2016, section 2; the ring version of its AND).
+//! One round, one word per row (Araki et al. 2016, section 2; the ring version of its AND).
 
 use super::{
     bilinear::{Bilinear, BilinearForm, FactorShares, Tell, bytes_of},
@@ -13,30 +13,30 @@ use hushwire_aes::Backend;
 use hushwire_simd::{Kernel, Lanes};
 use std::sync::Arc;
 
-/// The products of rows.
+/// The form of products row by row.
 pub struct Each(usize);
 
-/// One party's half of a product.
+/// One party's endpoint of a product.
 pub type Product<W> = Bilinear<W, Each>;
 
 impl<W: Word> Product<W> {
     /// x y, row by row.
     ///
     /// # Errors
-    /// [`ShareError::Length`] unless all four shares have as many rows.
+    /// [`ShareError::Length`] unless all four shares have the same number of rows.
     pub fn new(cx: Context, x: Arc<Column<W>>, y: Arc<Column<W>>) -> Result<Self, ShareError> {
         let rows = x.rows();
         Bilinear::of(cx, Each(rows), (x, rows), (y, rows))
     }
 }
 
-/// `x_i (y_i + y_{i+1}) + x_{i+1} y_i`.
+/// Computes `x_i (y_i + y_{i+1}) + x_{i+1} y_i`.
 #[inline(always)]
 pub(super) fn cross<W: Word>(x: [W; 2], y: [W; 2]) -> W {
     x[0].times(y[0].plus(y[1])).plus(x[1].times(y[0]))
 }
 
-/// Products of a piece.
+/// The products of a piece.
 struct Piece<'a, W> {
     x: FactorShares<'a, W>,
     y: FactorShares<'a, W>,
@@ -55,7 +55,7 @@ impl<W: Word> Kernel for Piece<'_, W> {
     }
 }
 
-/// A piece's products and its zero-shares, while both are in the first cache.
+/// A piece's products and its zero-shares, computed while both are in the first-level cache.
 struct Masked<'a, W> {
     piece: Piece<'a, W>,
     keyed: [&'a [u8]; 2],

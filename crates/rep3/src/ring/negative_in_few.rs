@@ -1,9 +1,10 @@
-//! Whether numbers of k bits in two's complement are below 0, in few rounds: one plane.
+//! Tests whether numbers of k bits in two's complement are below 0, in few rounds; the result is
+//! one plane.
 //!
-//! The sign under its mask is a share already, so that no round follows it.
+//! The masked sign is already a share, so no round follows it.
 //!
-//! **Rounds.** Three for up to 21 bits, four for up to 64. **Bytes.** For 32 bits each party 7 a
-//! row. **Source**, **security** and **time**: `carries` and `few_rounds`.
+//! **Rounds.** Three for up to 21 bits, four for up to 64. **Bytes.** For 32 bits each party sends
+//! 7 a row. **Source**, **security** and **time**: `carries` and `few_rounds`.
 
 use super::{
     Word,
@@ -13,21 +14,21 @@ use super::{
 };
 use crate::{Batch, Rep3, Role, ShareError, pool::Scratch};
 
-/// The result is the sign, at a party, of this many rows.
+/// The result is the sign, at party `role`, for this many rows.
 pub struct SignOf {
     role: Role,
     rows: usize,
 }
 
-/// One party's third of the signs of numbers.
+/// One party's endpoint of the signs of numbers.
 pub type NegativeInFew<W> = FewRounds<W, SignOf>;
 
 impl<W: Word> NegativeInFew<W> {
-    /// Whether x < y, row by row, where x − y fits in as many signed bits as a word has; elsewhere
-    /// the answer is wrong.
+    /// Whether x < y, row by row, if x − y fits in as many signed bits as a word has. Otherwise the
+    /// answer is wrong.
     ///
     /// # Errors
-    /// [`ShareError::Operand`] unless all four shares have as many rows.
+    /// [`ShareError::Operand`] unless all four shares have the same number of rows.
     pub fn less_bounded(batch: &mut Batch, x: &Column<W>, y: &Column<W>) -> Result<Self, ShareError> {
         let rows = super::summand::rows(&[x, y])?;
         let role = batch.role();
@@ -41,7 +42,7 @@ impl<W: Word> NegativeInFew<W> {
     #[must_use]
     pub fn finish(self) -> Bits {
         let ([mut own, mut next], SignOf { role, rows }) = self.into_signs();
-        // The machine's bit is 1 where a number is not below 0.
+        // The machine's bit is 1 if a number is not below 0.
         match role.constant_slot() {
             Some(0) => own.iter_mut().for_each(|byte| *byte = !*byte),
             Some(_) => next.iter_mut().for_each(|byte| *byte = !*byte),

@@ -1,4 +1,4 @@
-//! Circuits on shared bits: strings that are compared, and chosen between.
+//! Circuits on shared bits: comparison of strings, and selection between them.
 //!
 //! ```text
 //!          output      ANDs: ripple, prefix      rounds: ripple, prefix
@@ -7,8 +7,8 @@
 //! select   w bits      w                         1
 //! ```
 //!
-//! Each party sends ⌈rows/8⌉ bytes an AND (fewer than 8 rows: bits without gaps), on the ring
-//! alone.
+//! Each party sends ⌈rows/8⌉ bytes per AND (with fewer than 8 rows: bits without gaps), on slot 0,
+//! the ring, alone.
 
 use super::{
     column::Bits,
@@ -20,7 +20,7 @@ use hushwire_circuit::{Adder, Bit, Builder, Program, words};
 use hushwire_machine::Cost;
 use std::sync::Arc;
 
-/// One party's half of a circuit on shared bits.
+/// One party's endpoint of a circuit on shared bits.
 pub struct OnBits {
     program: Arc<Program>,
     rows: usize,
@@ -30,14 +30,14 @@ pub struct OnBits {
 }
 
 impl OnBits {
-    /// Any circuit, whose inputs are the strings in order: all its outputs as one string.
+    /// Runs any circuit. Its inputs are the strings in order; all its outputs form one string.
     ///
     /// # Errors
-    /// [`ShareError::Operand`] unless strings are as wide as their inputs, and all have as many
-    /// rows.
+    /// [`ShareError::Operand`] unless strings are as wide as their inputs, and all have the same
+    /// number of rows.
     ///
     /// # Panics
-    /// If there is not a string for every input (the caller's bug).
+    /// Unless there is a string for every input (the caller's bug).
     pub fn run(batch: &mut Batch, program: Arc<Program>, inputs: &[&Bits]) -> Result<Self, ShareError> {
         assert_eq!(inputs.len(), program.inputs().len(), "a string for every input");
         let rows = inputs.first().map_or(0, |bits| bits.rows());
@@ -86,11 +86,11 @@ impl OnBits {
         Self::run(batch, program, &[x, y])
     }
 
-    /// x where the bit of a row is 1, else y.
+    /// Selects x if the bit of a row is 1, else y.
     ///
     /// # Errors
     /// [`ShareError::Operand`] unless `choose` is one plane, x and y have the same width, and all
-    /// have as many rows.
+    /// have the same number of rows.
     pub fn select(batch: &mut Batch, choose: &Bits, x: &Bits, y: &Bits) -> Result<Self, ShareError> {
         let width = x.width();
         let program = batch.session().kept().program(Function::Select, width, || {

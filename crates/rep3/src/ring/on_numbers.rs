@@ -1,8 +1,8 @@
-//! Circuits on the bits of numbers: numbers become bits, and are compared.
+//! Circuits on the bits of shared numbers: numbers are converted to bits, and compared.
 //!
 //! ```text
-//! x = u + x_2        party 0 deals the bits of u = x_0 + x_1 (1 round); those of x_2 are free; one
-//!                    circuit adds
+//! x = u + x_2        party 0 deals the bits of u = x_0 + x_1 (1 round); those of x_2 are free;
+//!                    one circuit adds
 //!
 //!              inputs dealt    output                    ANDs: ripple      rounds: ripple, prefix
 //! to_bits      x               x                         k − 1             k, 2 + ⌈log(k − 1)⌉
@@ -13,25 +13,25 @@
 //! equal        x − y           x − y = 0                 k − 1             1 + log k
 //! ```
 //!
-//! Each party sends ⌈rows/8⌉ bytes an AND; party 0 sends k planes of as many bytes more for every
-//! number dealt.
+//! Each party sends ⌈rows/8⌉ bytes per AND. For every number dealt, party 0 sends k planes of as
+//! many bytes more.
 //!
-//! **`less`** is exact over the full range. By ripple both numbers become bits while they are
-//! compared, a bit a layer. By prefix three signs are enough, which take half the layers and ANDs
-//! of two sums: with d = x − y and X, Y, D the highest bits, x < y is D where X = Y, for then |x −
-//! y| < 2^(k−1); elsewhere it is Y, or X of signed numbers.
+//! **`less`** is exact over the full range. With the ripple adder, both numbers become bits while
+//! they are compared, one bit per layer. With the prefix adder, three signs are enough, which take
+//! half the layers and ANDs of two sums. Let d = x − y, and let X, Y, D be the highest bits. If X =
+//! Y, then |x − y| < 2^(k−1) and x < y is D. Otherwise x < y is Y, or X for signed numbers.
 //!
-//! **`less_bounded`** is the sign of x − y, which is right where x − y fits k signed bits: both
-//! unsigned below 2^(k−1), or both signed in −2^(k−2) … 2^(k−2) − 1. Elsewhere its answer is wrong
-//! (1 < 2^(k−1) + 1 has the sign of −2^(k−1)): only for declared ranges.
+//! **`less_bounded`** is the sign of x − y. It is right if x − y fits k signed bits: both unsigned
+//! below 2^(k−1), or both signed in −2^(k−2) … 2^(k−2) − 1. Otherwise its answer is wrong (1 <
+//! 2^(k−1) + 1 has the sign of −2^(k−1)), so it is only for declared ranges.
 //!
-//! **`equal`** needs no adder: x − y = 0 where u = −x_2, whose bits are free.
+//! **`equal`** needs no adder: x − y = 0 if u = −x_2, whose bits are free.
 //!
 //! **Source.** D. Demmler, T. Schneider, M. Zohner, "ABY", NDSS 2015, for conversion by addition;
 //! P. Mohassel, P. Rindal, "ABY3", CCS 2018, Sec. 5.3, for two summands instead of three, one of
-//! them local to two parties. **Security.** Semi-honest, one corrupted party: what party 1 hears of
-//! u is masked by the key of parties 2 and 0, all else are messages of a circuit. Not for verified
-//! runs: a party 0 that deals another u changes x unnoticed.
+//! them local to two parties. **Security.** Semi-honest, one corrupted party. The dealt message
+//! that party 1 receives is masked by the key of parties 2 and 0; all other messages are those of a
+//! circuit. Not for verified runs: a party 0 that deals another u changes x unnoticed.
 
 use super::{
     column::{Bits, Column},
@@ -49,13 +49,13 @@ use hushwire_circuit::{Adder, Bit, Builder, Circuit, Program, words};
 use hushwire_machine::Cost;
 use std::{ops::Range, sync::Arc};
 
-/// One party's half of a circuit on the bits of numbers: one machine, whatever the circuit
-/// computes.
+/// One party's endpoint of a circuit on the bits of numbers; the machine is the same for every
+/// circuit.
 pub struct OnNumbers<W: Word> {
     program: Arc<Program>,
     cx: Option<Context>,
     rows: usize,
-    /// Bits that take no dealing.
+    /// The bits that are known without dealing.
     free: Option<Shares>,
     out: Option<Bits>,
     parts: Parts<Self, W>,
@@ -63,18 +63,20 @@ pub struct OnNumbers<W: Word> {
 }
 
 impl<W: Word> OnNumbers<W> {
-    /// The bits of every number of `x`: [`Bits`] of [`Word::BITS`] bits.
+    /// Computes the bits of every number of `x`: [`Bits`] of [`Word::BITS`] bits.
     ///
     /// # Errors
-    /// [`ShareError::Operand`] unless both shares have as many rows.
+    /// [`ShareError::Operand`] unless both shares have the same number of rows.
     pub fn to_bits(batch: &mut Batch, x: &Column<W>, adder: Adder) -> Result<Self, ShareError> {
         Self::run(batch, [x], Function::Sum(adder), |b, [(u, x_2)]| adder.sum(b, u, x_2))
     }
 
-    /// Some bits of every number of `x`: its quotient by 2^from modulo 2^(to − from), towards −∞.
+    /// Computes some bits of every number of `x`: its quotient by 2^from, rounded towards −∞,
+    /// modulo 2^(to − from).
     ///
     /// # Errors
-    /// [`ShareError::Operand`] unless both shares have as many rows, and the bits are a word's.
+    /// [`ShareError::Operand`] unless both shares have the same number of rows, and a word has
+    /// these bits.
     pub fn some_bits(
         batch: &mut Batch,
         x: &Column<W>,
@@ -84,11 +86,11 @@ impl<W: Word> OnNumbers<W> {
         Self::part(batch, x, bits, false, adder)
     }
 
-    /// The same of numbers of `to` bits in two's complement, with 0 in place of those below 0;
-    /// their sign, which is 0 then, is left out.
+    /// As [`some_bits`](Self::some_bits), for numbers of `to` bits in two's complement, with 0 in
+    /// place of negative numbers. The sign, which is then 0, is left out.
     ///
     /// # Errors
-    /// As [`some_bits`](Self::some_bits), and where there is no sign.
+    /// As [`some_bits`](Self::some_bits), and if there is no sign.
     pub fn rectified(
         batch: &mut Batch,
         x: &Column<W>,
@@ -121,11 +123,11 @@ impl<W: Word> OnNumbers<W> {
         })
     }
 
-    /// Whether x < y, row by row, exact over the full range: as unsigned numbers, or in two's
-    /// complement. One plane.
+    /// Whether x < y, row by row, exact over the full range, as unsigned numbers or in two's
+    /// complement. The result is one plane.
     ///
     /// # Errors
-    /// [`ShareError::Operand`] unless all four shares have as many rows.
+    /// [`ShareError::Operand`] unless all four shares have the same number of rows.
     pub fn less(
         batch: &mut Batch,
         x: &Column<W>,
@@ -150,12 +152,12 @@ impl<W: Word> OnNumbers<W> {
         }
     }
 
-    /// Whether x < y, row by row, by the sign of x − y: one plane. For numbers whose difference
+    /// Whether x < y, row by row, by the sign of x − y, as one plane. For numbers whose difference
     /// fits [`Word::BITS`] signed bits: both unsigned below half the modulus, or both signed within
-    /// a quarter of it. Elsewhere the answer is wrong; [`less`](Self::less) has no such bound.
+    /// a quarter of it. Otherwise the answer is wrong; [`less`](Self::less) has no such bound.
     ///
     /// # Errors
-    /// [`ShareError::Operand`] unless all four shares have as many rows.
+    /// [`ShareError::Operand`] unless all four shares have the same number of rows.
     pub fn less_bounded(
         batch: &mut Batch,
         x: &Column<W>,
@@ -166,10 +168,10 @@ impl<W: Word> OnNumbers<W> {
         Self::run(batch, [&minus(x, y)], Function::Sign(adder), |b, [(u, d_2)]| vec![adder.sign(b, u, d_2)])
     }
 
-    /// Whether x = y, row by row: one plane.
+    /// Whether x = y, row by row, as one plane.
     ///
     /// # Errors
-    /// [`ShareError::Operand`] unless all four shares have as many rows.
+    /// [`ShareError::Operand`] unless all four shares have the same number of rows.
     pub fn equal(batch: &mut Batch, x: &Column<W>, y: &Column<W>) -> Result<Self, ShareError> {
         rows(&[x, y])?;
         Self::run(batch, [&minus(x, y)], Function::SumIsZero, |b, [(u, negative)]| {
@@ -177,8 +179,8 @@ impl<W: Word> OnNumbers<W> {
         })
     }
 
-    /// Deals u of each column, and runs a circuit on (u, x_2), or on (u, −x_2) where a sum is
-    /// compared with zero.
+    /// Deals u of each column, and runs a circuit on (u, x_2), or on (u, −x_2) if a sum is compared
+    /// with zero.
     fn run<const N: usize>(
         batch: &mut Batch,
         columns: [&Column<W>; N],
@@ -239,13 +241,13 @@ impl<W: Word> OnNumbers<W> {
 
 phased!([W: Word] OnNumbers<W>);
 
-/// x − y, row by row; columns have as many rows.
+/// x − y, row by row; the columns have the same number of rows.
 pub(super) fn minus<W: Word>(x: &Column<W>, y: &Column<W>) -> Column<W> {
     let of = |x: &[W], y: &[W]| pool::collect(x.iter().zip(y).map(|(x, y)| x.minus(*y)));
     Rep3 { own: of(&x.own, &y.own), next: of(&x.next, &y.next) }
 }
 
-/// A circuit whose inputs are the dealt words, then the free ones.
+/// A circuit whose inputs are the dealt words, followed by the free ones.
 fn circuit<const N: usize>(
     bits: usize,
     make: impl FnOnce(&mut Builder, [(&[Bit], &[Bit]); N]) -> Vec<Bit>,

@@ -1,5 +1,5 @@
-//! Protocols of several phases: machines one after the other, or side by side, behind the two slots
-//! of this module.
+//! Protocols of several phases: machines run one after the other, or side by side, behind the two
+//! slots of this module.
 //!
 //! ```text
 //! phase      parts side by side             slot 0 (ring)      slot 1 (back)
@@ -19,7 +19,8 @@ use hushwire_machine::{
 };
 use std::sync::Arc;
 
-/// One machine of a phase of the protocol `P`, and what follows when the phase is over.
+/// One machine of a phase of the protocol `P`, and the function that continues when the phase is
+/// over.
 pub(super) enum PhasePart<P, W: Word> {
     Deal(Deal<W>, fn(&mut P, Deal<W>)),
     Circuit(Box<CircuitBatch>, fn(&mut P, CircuitBatch)),
@@ -28,7 +29,7 @@ pub(super) enum PhasePart<P, W: Word> {
     Inject(Box<Inject<W>>, fn(&mut P, Inject<W>)),
 }
 
-/// A circuit on planes that this module made.
+/// A circuit on planes whose lengths this module made right.
 pub(super) fn circuit(
     program: &Arc<Program>,
     cx: Context,
@@ -41,7 +42,7 @@ pub(super) fn circuit(
 }
 
 impl<P, W: Word> PhasePart<P, W> {
-    /// Goes on with the protocol.
+    /// Continues the protocol with the machine's result.
     pub(super) fn end(self, protocol: &mut P) {
         match self {
             PhasePart::Deal(deal, then) => then(protocol, deal),
@@ -72,7 +73,7 @@ impl<P, W: Word> PhasePart<P, W> {
         }
     }
 
-    /// The machine's slot behind one of the two.
+    /// The machine's slot that corresponds to one of the two slots.
     fn slot(&self, slot: usize) -> Option<usize> {
         match self {
             PhasePart::Deal(..) | PhasePart::Product(..) | PhasePart::Inject(..) => Some(slot),
@@ -85,18 +86,18 @@ impl<P, W: Word> PhasePart<P, W> {
         self.machine().round(0).is_some()
     }
 
-    /// The round under way on one of the two slots.
+    /// The machine's current round on one of the two slots.
     fn round(&self, slot: usize) -> Round {
         let round = self.slot(slot).and_then(|slot| self.machine().round(slot));
         round.unwrap_or(Round::even("", 0))
     }
 }
 
-/// The parts of the phase under way. Those that are done are taken by [`Parts::take`], and others
-/// take their place; without any the protocol is done.
+/// The parts of the current phase. [`Parts::take`] removes those that are done, and those of the
+/// next phase take their place. The protocol is done when there are none.
 pub(super) struct Parts<P, W: Word> {
     parts: Vec<PhasePart<P, W>>,
-    /// SECURITY: there is no way back from an error.
+    /// SECURITY: a machine cannot continue after an error.
     lost: bool,
 }
 
@@ -105,7 +106,7 @@ impl<P, W: Word> Parts<P, W> {
         Parts { parts: vec![], lost: false }
     }
 
-    /// Adds a part to the phase that begins.
+    /// Adds a part to the phase that is about to begin.
     pub(super) fn run(&mut self, part: PhasePart<P, W>) {
         self.parts.push(part);
     }
@@ -115,7 +116,7 @@ impl<P, W: Word> Parts<P, W> {
         std::mem::take(&mut self.parts)
     }
 
-    /// Whether a phase is over that nobody has taken.
+    /// Whether a phase is over and has not been taken.
     pub(super) fn is_over(&self) -> bool {
         !self.lost && !self.parts.is_empty() && !self.parts.iter().any(PhasePart::runs)
     }
@@ -133,7 +134,7 @@ impl<P, W: Word> Parts<P, W> {
         }))
     }
 
-    /// Runs a step; lost if it fails.
+    /// Runs a step; the protocol is lost if the step fails.
     fn guarded(
         &mut self,
         step: impl FnOnce(&mut Vec<PhasePart<P, W>>) -> Result<(), NetError>,
@@ -180,7 +181,7 @@ impl<P, W: Word> Parts<P, W> {
         })
     }
 
-    /// The next round on slot 0, where a circuit that runs by itself makes its message as it takes
+    /// The next round on slot 0, for a circuit that runs alone and makes its message as it takes
     /// the last one.
     pub(super) fn upcoming(&self) -> Option<Round> {
         match &self.parts[..] {
@@ -201,7 +202,7 @@ impl<P, W: Word> Parts<P, W> {
     }
 }
 
-/// The name of no step.
+/// The step's name in errors if no step runs.
 const LOST: &str = "a protocol of several phases";
 
 fn two<'m>(messages: &[Exchanged<'m>]) -> Result<[Exchanged<'m>; 2], NetError> {
@@ -211,14 +212,14 @@ fn two<'m>(messages: &[Exchanged<'m>]) -> Result<[Exchanged<'m>; 2], NetError> {
     Ok([ring, back])
 }
 
-/// Bytes that no part asked for.
+/// Refuses bytes that no part asked for.
 fn surplus(found: usize) -> Result<(), NetError> {
     if found == 0 { Ok(()) } else { Err(Misstep::Buffer { step: LOST, found, expected: 0 }.into()) }
 }
 
-/// A [`Machine`] of a type with phases. The type has two fields, `parts: Parts<Self, W>` and
-/// `cost: Cost`. Each part of a phase that is over goes on with the protocol, in their order, and
-/// runs those of the next phase.
+/// Implements [`Machine`] for a type with phases. The type has two fields, `parts: Parts<Self, W>`
+/// and `cost: Cost`. When a phase is over, each of its parts continues the protocol, in their
+/// order, and adds parts of the next phase.
 macro_rules! phased {
     ([$($parameters:tt)*] $type:ty) => {
         impl<$($parameters)*> hushwire_machine::drive::Machine for $type {
@@ -257,7 +258,7 @@ macro_rules! phased {
         }
 
         impl<$($parameters)*> $type {
-            /// Goes on to a phase that has a round, or to the end.
+            /// Continues to a phase that has a round, or to the end.
             fn settle(&mut self) {
                 while self.parts.is_over() {
                     for part in self.parts.take() {

@@ -1,4 +1,4 @@
-//! Permutations that no party knows: three stages, each drawn by two parties and secret to the
+//! Permutations that no party knows: three stages, each drawn by two parties and secret from the
 //! third.
 //!
 //! ```text
@@ -6,11 +6,11 @@
 //! a stage                  room[into[i]] = in[i],  out[k] = room[from[k]]
 //! ```
 //!
-//! A stage is uniform among all permutations of its rows: every row falls into a bucket of its own
-//! choice, and each bucket is shuffled (C. R. Rao, 1961; M. Sandelius, 1962: given how many rows a
-//! bucket has, all orders of all rows are equally likely). It is kept as the two movements of its
-//! making, both of which stay in the caches: `into` writes a stream a bucket, `from` reads within
-//! one.
+//! A stage is uniform among all permutations of its rows. Every row falls into a random bucket, and
+//! each bucket is shuffled (C. R. Rao, 1961; M. Sandelius, 1962: for given numbers of rows per
+//! bucket, all orders of all rows are equally likely). A stage is kept as the two movements of its
+//! construction, both of which stay in the caches: `into` writes one stream per bucket, `from`
+//! reads within one bucket.
 
 use super::{
     column::Column,
@@ -21,19 +21,19 @@ use super::{
 use crate::{Batch, Context, Role, ShareError, pool::Scratch};
 use std::sync::Arc;
 
-/// AGREEMENT: rows that a bucket has on average, at most, while there are fewer than [`BUCKETS`]:
+/// AGREEMENT: the most rows that a bucket has on average, while there are fewer than [`BUCKETS`]:
 /// 32 KiB of 64-bit words.
 const BUCKET: usize = 4096;
-/// AGREEMENT: the most buckets, a power of two: each has a line and a page that are written to in
-/// turn.
+/// AGREEMENT: the most buckets, a power of two. Each has a cache line and a page that are written
+/// in turn.
 pub(super) const BUCKETS: usize = 2048;
 
-/// Buckets of a stage of `rows` rows, a power of two.
+/// The number of buckets of a stage of `rows` rows, a power of two.
 pub(super) fn buckets(rows: usize) -> usize {
     rows.div_ceil(BUCKET).next_power_of_two().min(BUCKETS)
 }
 
-/// One stage, as the two parties that drew it hold it.
+/// One stage, as both parties that drew it hold it.
 #[derive(Clone)]
 pub(super) struct Stage {
     into: Arc<Scratch<u32>>,
@@ -75,7 +75,7 @@ impl Stage {
         let mut at = 0;
         for end in ends {
             let (bucket, others) = rest.split_at_mut((end - at) as usize);
-            // Fisher and Yates: the last row of those left changes places with any of them.
+            // Fisher–Yates: the last of the remaining rows changes places with any of them.
             for last in (1..bucket.len()).rev() {
                 bucket.swap(last, words.below(last as u32 + 1) as usize);
             }
@@ -84,13 +84,13 @@ impl Stage {
         Stage { into: Arc::new(into), from: Arc::new(from) }
     }
 
-    /// This stage, whose row `j` then goes to place `places[j]`; none unless those are all of them
-    /// once. Both movements of it are within the caches as well: buckets are places that follow
-    /// each other.
+    /// This stage followed by moving row `j` to place `places[j]`; `None` unless the places are
+    /// each place exactly once. Both movements of the result stay in the caches as well: a bucket
+    /// consists of consecutive places.
     fn then(&self, places: &[u32]) -> Option<Stage> {
         let rows = self.from.len();
         let shift = rows.div_ceil(buckets(rows)).max(1).next_power_of_two().ilog2();
-        // Where what lies at a place of the room goes.
+        // The final place of the row at each place of the room.
         let mut goes = Scratch::zeros(rows);
         self.from.iter().zip(places).for_each(|(at, place)| goes[*at as usize] = *place);
         let mut next: Vec<u32> = (0..rows).step_by(1 << shift).map(|first| first as u32).collect();
@@ -99,7 +99,7 @@ impl Stage {
             let place = goes[*at as usize];
             let bucket = (place >> shift) as usize;
             let next = next.get_mut(bucket)?;
-            // No more rows than a bucket has places.
+            // A bucket has no more rows than places.
             if *next as usize >= rows.min((bucket + 1) << shift) {
                 return None;
             }
@@ -118,7 +118,7 @@ impl Stage {
         Some(Stage { into: Arc::new(into), from: Arc::new(from) })
     }
 
-    /// Where each row goes, counted from `first` on.
+    /// The place to which each row goes, counted from `first` on.
     pub(super) fn places(&self, first: u32) -> Scratch<u32> {
         let mut goes = Scratch::zeros(self.from.len());
         (first..).zip(self.from.iter()).for_each(|(place, at)| goes[*at as usize] = place);
@@ -133,15 +133,15 @@ impl Stage {
     }
 }
 
-/// A permutation of rows that no party knows; any two of them do.
+/// A permutation of rows that no party knows alone; any two parties together know it.
 ///
-/// Applying it moves row p(i) to place i, where p(i) is the row that comes i-th. It is applied by a
-/// [`Permute`](super::Permute), any number of times: to several columns at once, later to more,
-/// forward or inverse.
+/// Applying it moves row p(i) to place i, where p(i) is the row that comes i-th. A
+/// [`Permute`](super::Permute) applies it any number of times: to several columns at once, later to
+/// more, forward or inverse.
 ///
 /// **Security.** Each stage is uniform, drawn from a pair's key, and the third party learns nothing
-/// of it. Memory is addressed by the stages, which the party that does it knows; whoever shares its
-/// caches may learn them.
+/// about it. The stages determine memory addresses at the parties that know them, so a process that
+/// shares a party's caches may learn them.
 #[derive(Clone)]
 pub struct Permutation {
     role: Role,
@@ -151,15 +151,15 @@ pub struct Permutation {
 }
 
 impl Permutation {
-    /// A uniform permutation, without a message: what applies it is a shuffle.
+    /// A uniform permutation, without a message; applying it is a shuffle.
     ///
     /// # Errors
-    /// [`ShareError::Length`] of more than 2^32 − 1 rows.
+    /// [`ShareError::Length`] for more than 2^32 − 1 rows.
     pub fn random(batch: &mut Batch, rows: usize) -> Result<Arc<Permutation>, ShareError> {
         Ok(Fresh::draw(batch.context(), rows)?.0)
     }
 
-    /// Rows.
+    /// The number of rows.
     #[must_use]
     pub fn rows(&self) -> usize {
         self.rows
@@ -181,15 +181,15 @@ impl Permutation {
     }
 }
 
-/// A permutation under which nothing was opened yet. It cannot be copied, and who opens something
-/// consumes it.
+/// A permutation under which nothing has been opened yet. It cannot be copied, and opening
+/// something under it consumes it.
 ///
-/// SECURITY: what is opened of one column must not be opened of another under the same permutation:
-/// the two results, both in the same hidden order of rows, tell how the columns go together.
+/// SECURITY: two columns must not be opened under the same permutation. Both results would be in
+/// the same hidden order of rows, and would reveal which values belong together.
 pub(super) struct Fresh(Arc<Permutation>);
 
 impl Fresh {
-    /// Both of this party's stages, from a context of their own.
+    /// Draws both of this party's stages, from a context of their own.
     #[allow(clippy::needless_pass_by_value)]
     pub(super) fn draw(cx: Context, rows: usize) -> Result<Fresh, ShareError> {
         let Ok(count) = u32::try_from(rows) else {
@@ -202,7 +202,7 @@ impl Fresh {
         Ok(Fresh(Arc::new(Permutation { role: cx.role, rows, left, right })))
     }
 
-    /// These columns under it: a shuffle, whose result is opened in whole or in part.
+    /// Shuffles these columns; the result is opened in whole or in part.
     pub(super) fn shuffle<G: Group>(
         &self,
         cx: Context,
@@ -211,12 +211,12 @@ impl Fresh {
         Permute::new(cx, self.0.clone(), columns)
     }
 
-    /// The permutation that shuffles first and then takes row `order[i]` to place `i`: with an
-    /// order that was opened under it, and which is as uniform as it is. Parties 1 and 2 keep it in
-    /// the last stage; party 0 has no use for it.
+    /// The permutation that shuffles first and then moves row `order[i]` to place `i`. The order
+    /// was opened under this shuffle, so the result is as uniform as the order. Parties 1 and 2
+    /// keep it in the last stage; party 0 does not need it.
     ///
     /// # Panics
-    /// If that is no order (the caller's bug).
+    /// If `order` is no permutation (the caller's bug).
     pub(super) fn then(self, order: &[u32]) -> Arc<Permutation> {
         if self.0.role.index() == 0 {
             return self.0;
@@ -226,11 +226,11 @@ impl Fresh {
         self.then_to(&places).expect("every row once")
     }
 
-    /// The same of where each row goes.
+    /// As [`Fresh::then`], given the place to which each row goes.
     ///
     /// # Errors
-    /// [`ShareError::Places`] at parties 1 and 2 unless places are all of them once. Rep3Party 0
-    /// cannot tell.
+    /// [`ShareError::Places`] at parties 1 and 2 unless `places` has each place exactly once. Party
+    /// 0 cannot check this.
     pub(super) fn then_to(self, places: &[u32]) -> Result<Arc<Permutation>, ShareError> {
         let Permutation { role, rows, mut left, mut right } = Permutation::clone(&self.0);
         let last = match role.index() {
@@ -262,7 +262,7 @@ pub(super) mod tests {
         c.iter().map(|i| a[b[*i as usize] as usize]).collect()
     }
 
-    /// Whether counts of equally likely cases are; χ² within five deviations.
+    /// Asserts that counts of equally likely cases fit: χ² within five deviations.
     pub(in crate::ring) fn assert_even(counts: &[u32]) {
         let (cases, total) = (counts.len() as f64, f64::from(counts.iter().sum::<u32>()));
         let expected = total / cases;
@@ -333,8 +333,8 @@ pub(super) mod tests {
             (0..20_000).for_each(|_| counts[words.below(bound) as usize] += 1);
             assert_even(&counts);
         }
-        // Three quarters of 2^32: a quarter of all draws is refused, and half of the rest would be
-        // too many.
+        // With a bound of three quarters of 2^32, a quarter of all draws is refused. Without that,
+        // every third number would come up twice as often as the others.
         let bound = 3 << 30;
         let mut counts = [0; 3];
         (0..30_000).for_each(|_| counts[(words.below(bound) >> 30) as usize] += 1);

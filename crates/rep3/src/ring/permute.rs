@@ -21,11 +21,11 @@
 //!   (a, b)                       (a, u + v)                   (b, u + v)
 //! ```
 //!
-//! **Security.** Semi-honest, one party. Every message has a mask whose key its reader lacks, and
-//! each mask serves one word.
-//! **Rounds and bytes.** Two rounds: X sends a word a row and column, Y two, Z one.
-//! [`Permute::in_pieces`] sends the same bytes in more rounds: the memory of messages is that of a
-//! piece then, and parties work while others do.
+//! **Security.** Semi-honest, one party. Every message has a mask whose key its receiver lacks, and
+//! each mask is used for one word.
+//! **Rounds and bytes.** Two rounds: X sends a word per row and column, Y two, Z one.
+//! [`Permute::in_pieces`] sends the same bytes in more rounds. Messages then take the memory of one
+//! piece, and parties work at the same time.
 
 use super::{
     column::{Bits, Column},
@@ -50,55 +50,55 @@ use hushwire_machine::{
 };
 use std::{ops::Range, sync::Arc};
 
-/// Memory of a [`Permute`], kept from one to the next: fresh pages are half of its time.
+/// Memory of a [`Permute`], kept for the next one: fresh pages take half of its time.
 #[derive(Default)]
 pub struct PermuteSpace<W: Word> {
-    /// Between a stage's two movements: of all columns, and of one.
+    /// The rows between a stage's two movements: of all columns, and of one.
     all: Scratch<W>,
     one: Scratch<W>,
 }
 
-/// The result's use.
+/// The use of the result.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ResultUse {
     /// It is shared again.
     Shares,
-    /// Y and Z learn it: no masks a and b.
+    /// Y and Z learn it, so the masks a and b are left out.
     Open,
 }
 
-/// A column that is permuted.
+/// A column to permute.
 enum PermuteSource<W: Word> {
     Words(Arc<Column<W>>),
-    /// Strings of no more bits than a word has, which are turned to words and back a few rows at a
-    /// time.
+    /// Strings with at most as many bits as a word has. They are turned to words and back, a few
+    /// rows at a time.
     Planes(Arc<Bits>),
 }
 
-/// One party's half of permuting columns of one width. Columns of several widths have a machine
-/// each, under the same permutation, which run abreast in the same two rounds.
+/// One party's endpoint of permuting columns of one width. Columns of several widths need a machine
+/// each, under the same permutation; these run side by side in the same two rounds.
 pub struct Permute<G: Group> {
     cx: Context,
     permutation: Arc<Permutation>,
     columns: Vec<PermuteSource<G::Word>>,
-    /// Columns, which are `columns` and then `out`.
+    /// The number of columns, which are first in `columns` and then in `out`.
     count: usize,
     inverse: bool,
     end: ResultUse,
-    /// AGREEMENT: rows of a column in a message, at most.
+    /// AGREEMENT: the most rows of a column in a message.
     most: usize,
-    /// Rounds that are done.
+    /// The number of rounds that are done.
     rounds: usize,
     space: PermuteSpace<G::Word>,
-    /// Where strings are permuted, their planes are in `planes`, and the piece under way is in the
-    /// one column of `out`.
+    /// If strings are permuted, their planes are in `planes`, and the current piece is in the only
+    /// column of `out`.
     out: Vec<Column<G::Word>>,
     planes: Option<Bits>,
     gate: TwoWayGate,
 }
 
 impl<G: Group> Permute<G> {
-    /// Row p(i) of every column to place i.
+    /// Moves row p(i) of every column to place i.
     ///
     /// # Errors
     /// [`ShareError::Length`] unless all shares have the permutation's rows.
@@ -134,31 +134,31 @@ impl<G: Group> Permute<G> {
         }
     }
 
-    /// Row i to place p(i) instead.
+    /// Moves row i to place p(i) instead.
     #[must_use]
     pub fn inverse(mut self) -> Self {
         self.inverse = true;
         self
     }
 
-    /// Messages of one column's words, for about `rows` rows each, where columns have more. All
-    /// parties give the same number.
+    /// Sends messages of one column's words, for about `rows` rows each, if columns have more. All
+    /// parties must set the same number.
     #[must_use]
     pub fn in_pieces(mut self, rows: usize) -> Self {
-        // Every piece begins with a word of the masks.
+        // Every piece begins at a 128-bit word of the masks' stream.
         self.most = rows.max(1).checked_next_multiple_of(16).unwrap_or(usize::MAX);
         self
     }
 
-    /// Parties 1 and 2 learn the result, in the order in which they then have it: the masks of the
-    /// last stage are left out, and the two hear each other's half. Rep3Party 0 learns nothing, and
-    /// has empty columns in the end.
+    /// Opens the result to parties 1 and 2, in the order that they hold at the end. The masks of
+    /// the last stage are left out, and each of the two receives the other's half. Party 0 learns
+    /// nothing, and its resulting columns are empty.
     pub(super) fn open(mut self) -> Self {
         self.end = ResultUse::Open;
         self
     }
 
-    /// Works in this memory.
+    /// Uses this memory.
     #[must_use]
     pub fn with_space(mut self, space: PermuteSpace<G::Word>) -> Self {
         self.space = space;
@@ -171,7 +171,7 @@ impl<G: Group> Permute<G> {
         self.into_parts().0
     }
 
-    /// The columns in their new order, after the run, and the memory for the next.
+    /// The columns in their new order, after the run, and the memory for the next one.
     #[must_use]
     pub fn into_parts(mut self) -> (Vec<Column<G::Word>>, PermuteSpace<G::Word>) {
         if self.words() == 0 {
@@ -184,7 +184,7 @@ impl<G: Group> Permute<G> {
         &mut self.gate
     }
 
-    /// Words of all columns.
+    /// The number of words of all columns.
     fn words(&self) -> usize {
         self.count * self.permutation.rows()
     }
@@ -198,13 +198,14 @@ impl<G: Group> Permute<G> {
         usize::from(!self.inverse)
     }
 
-    /// Pieces of a column, and of a phase; columns of one piece go together.
+    /// The number of pieces of a column, and of a phase. Columns that are one piece travel
+    /// together.
     fn pieces(&self) -> [usize; 2] {
         let each = self.permutation.rows().div_ceil(self.most).max(1);
         [each, if each == 1 { 1 } else { each * self.count }]
     }
 
-    /// Whether this is the second phase, and the columns and rows of which the round is.
+    /// Whether this round is in the second phase, and its columns and rows.
     fn piece(&self) -> (bool, Range<usize>, Range<usize>) {
         let (rows, [each, all]) = (self.permutation.rows(), self.pieces());
         let at = self.rounds % all;
@@ -232,14 +233,13 @@ impl<G: Group> Permute<G> {
         Some(if self.inverse { [ahead, back] } else { [back, ahead] })
     }
 
-    /// The neighbour on whose side a part of the protocol lies, forward; the inverse has left and
-    /// right changed.
+    /// The neighbour for a side of the protocol: the inverse exchanges left and right.
     fn side(&self, side: Neighbour) -> Neighbour {
         if self.inverse { side.other() } else { side }
     }
 
-    /// The first word of the stream for the masks of a column, and for its new summands, which
-    /// lie behind all masks.
+    /// The first word of the stream for the masks of a column, and for its new summands, which lie
+    /// behind all masks.
     fn streams(&self, column: usize) -> [u64; 2] {
         let words = (self.permutation.rows() * G::Word::BYTES).div_ceil(16);
         [column, self.count + column].map(|place| (place * words) as u64)
@@ -252,7 +252,7 @@ impl<G: Group> Permute<G> {
         let (second_phase, columns, piece) = self.piece();
         let (rows, part) = (self.permutation.rows(), self.part());
         let streams: Vec<[u64; 2]> = columns.clone().map(|column| self.streams(column)).collect();
-        // Words of the stream before the piece.
+        // The words of the stream before the piece.
         let before = (piece.start * G::Word::BYTES / 16) as u64;
         let (left, right) = (self.side(Neighbour::Left), self.side(Neighbour::Right));
         let stage = |side| self.permutation.stage(side, self.inverse);
@@ -350,8 +350,8 @@ impl<G: Group> Permute<G> {
         self.rounds += 1;
     }
 
-    /// A piece of the result from the last two messages, in the memory of columns that nobody else
-    /// has.
+    /// Makes a piece of the result from the last two messages. It uses the memory of the old
+    /// columns if they are held nowhere else.
     fn end(&mut self, which: Range<usize>, piece: &Range<usize>, own: &[u8], heard: &[u8]) {
         let (part, rows) = (self.part(), self.permutation.rows());
         for column in std::mem::take(&mut self.columns) {
@@ -376,8 +376,8 @@ impl<G: Group> Permute<G> {
                     let mut words = PairWords::new(&self.cx, side, fresh + before);
                     let take = |_, masks: &[u8]| out.extend(words_in::<G::Word>(masks));
                     let draw = || words.runs::<G::Word>(piece.len(), take);
-                    // Y and Z have taken theirs from their messages, and keep the same words as
-                    // summands.
+                    // Y and Z have drawn these words already for their messages, and keep the same
+                    // words as summands.
                     if part == PermutePart::X { draw() } else { registry::silent(draw) }
                 }
             };
@@ -415,10 +415,11 @@ impl<G: Group> Permute<G> {
 }
 
 impl<W: Word> Permute<Xor<W>> {
-    /// The same of strings of bits, one a row, which move as words do and stay in planes.
+    /// As [`Permute::new`], for strings of bits, one per row, which move as words do and stay in
+    /// planes.
     ///
     /// # Errors
-    /// [`ShareError`] if a row has more bits than a word, or there are not as many rows as the
+    /// [`ShareError`] if a row has more bits than a word, or the number of rows is not the
     /// permutation's.
     pub fn of_bits(cx: Context, permutation: Arc<Permutation>, bits: Arc<Bits>) -> Result<Self, ShareError> {
         fits::<W>(&bits)?;
@@ -434,7 +435,7 @@ impl<W: Word> Permute<Xor<W>> {
     pub fn finish_bits(self) -> Bits {
         match (self.planes, self.columns.into_iter().next()) {
             (Some(bits), _) => bits,
-            // No rows have no rounds.
+            // With no rows there are no rounds.
             (None, Some(PermuteSource::Planes(bits))) if bits.rows() == 0 => Arc::unwrap_or_clone(bits),
             _ => panic!("strings that were permuted"),
         }
@@ -448,7 +449,7 @@ two_way!([G: Group] Permute<G>;
     }
 );
 
-/// The cost of permuting columns that have `bytes` bytes in all, in two rounds.
+/// The cost of permuting columns of `bytes` bytes in total, in two rounds.
 #[must_use]
 pub fn permute_cost(role: Role, inverse: bool, bytes: usize) -> Cost {
     let messages = match part(role, inverse) {

@@ -63,7 +63,7 @@ fn goes_and_comes_back<W: Word>() {
     let mut parties = parties();
     let prg = &mut prg();
     let whole = [0, 1, 2, 3, 9, 511, 1000, 5000].map(|rows| (rows, usize::MAX));
-    // In pieces of which the last is shorter, as long, or the only one.
+    // Pieces with a shorter last piece, with a full last piece, and with one piece.
     for (rows, most) in whole.into_iter().chain([(1000, 16), (1024, 512), (1000, 300), (9, 1), (0, 1)]) {
         let permutations = permutations(&mut parties, rows);
         let order = row_order(permutations.each_ref().map(|p| &**p));
@@ -92,8 +92,8 @@ fn rows_move_together_there_and_back() {
     goes_and_comes_back::<u64>();
 }
 
-/// Strings of bits move as their words do, message for message, whether their planes are written
-/// over or somebody else has them.
+/// Strings of bits move as their words do, with the same messages, whether their planes can be
+/// written over or are also held elsewhere.
 fn strings_move<W: Word>(widths: [usize; 3]) {
     use crate::ring::test_support::{open_bits, share_bits};
     let (prg, best) = (&mut prg(), Backend::best());
@@ -209,7 +209,8 @@ fn columns_of_several_widths_share_two_rounds() {
     assert!(open_bits(&narrows).into_iter().eq(order.iter().map(|i| narrow[*i as usize])));
 }
 
-/// Each message is what the module's figure says, masked by words of a key that its reader lacks.
+/// Each message is as drawn in the module's figure, masked by words of a key that its receiver
+/// lacks.
 #[test]
 fn messages_are_masked_by_keys_that_their_readers_lack() {
     const ROWS: usize = 300;
@@ -220,7 +221,7 @@ fn messages_are_masked_by_keys_that_their_readers_lack() {
         let columns = share_words(&mut prg(), &numbers);
         let roles = if inverse { [2, 1, 0] } else { [0, 1, 2] };
         let batches = parties.each_mut().map(|p| p.next_batch().unwrap());
-        // Both masks of a pair, from the key of the one on whose right the other is.
+        // Both masks of a pair, from the key of the party whose right neighbour is the other.
         let [m, n]: [Vec<u64>; 2] = [1, 2].map(|other| {
             let (x, y) = (roles[0], roles[other]);
             let holder = if (x + 1) % 3 == y { x } else { y };
@@ -259,7 +260,7 @@ fn messages_are_masked_by_keys_that_their_readers_lack() {
                 if inverse { machine.inverse() } else { machine }
             })
             .collect();
-        // The pieces of a phase, one behind the other, are the message of all rows.
+        // The pieces of a phase, one behind the other, make up the message of all rows.
         let pieces = ROWS.div_ceil(most.next_multiple_of(16));
         let mut seen = BTreeMap::<(usize, usize), Vec<u8>>::new();
         Lockstep::new()

@@ -1,16 +1,16 @@
-//! A permutation from the shared places of its rows.
+//! Makes a permutation from the shared places of its rows.
 //!
 //! ```text
-//! places q     row i is to come to place q(i)
-//! shuffled     q(s(0)), q(s(1)), …   s uniform and nobody's: what is opened is a uniform
-//!                                    permutation, whatever q is
-//! the result   shuffles by s, then takes the row that is to come i-th to place i
+//! places q     row i must go to place q(i)
+//! shuffled     q(s(0)), q(s(1)), …   s is uniform and known to no party, so the opened value is a
+//!                                    uniform permutation for every q
+//! the result   shuffles by s, then moves the row that must come i-th to place i
 //! ```
 //!
 //! "Shuffle both, open the shuffled permutation, apply it in the clear" (S. Laur, J. Willemson, B.
-//! Zhang, ISC 2011; G. Asharov et al., "Efficient Secure Three-Rep3Party Sorting with Applications
-//! to Data Analysis and Heavy Hitters", CCS 2022, section 4.2), where only the two parties of the
-//! last stage see it: they alone move rows by it.
+//! Zhang, ISC 2011; G. Asharov et al., "Efficient Secure Three-Party Sorting with Applications to
+//! Data Analysis and Heavy Hitters", CCS 2022, section 4.2). Here only the two parties of the last
+//! stage see it, because only they move rows by it.
 
 use super::{
     column::Column,
@@ -22,11 +22,10 @@ use crate::{Batch, Role, ShareError, pool};
 use hushwire_machine::{NetError, passed_on};
 use std::sync::Arc;
 
-/// One party's half of making a permutation of the shared places of its rows: it takes row `i` to
-/// place `places[i]`. The places as they are, in turn, are the result of permuting 0, 1, 2, … by
-/// its inverse.
+/// One party's endpoint of making a permutation from the shared places of its rows: it moves row
+/// `i` to place `places[i]`. Permuting 0, 1, 2, … by its inverse gives the places again.
 ///
-/// **Rounds and bytes.** Two rounds, as [`Permute`]ing one column of 32 bits.
+/// **Rounds and bytes.** Two rounds, as for [`Permute`] on one column of 32 bits.
 pub struct FromPlaces {
     role: Role,
     fresh: Fresh,
@@ -34,19 +33,19 @@ pub struct FromPlaces {
 }
 
 impl FromPlaces {
-    /// `places` are 0 to rows − 1, each once.
+    /// `places` holds 0 to rows − 1, each exactly once.
     ///
     /// # Errors
     /// [`ShareError::Length`] if the two shares differ in length, or there are more than 2^32 − 1
     /// rows.
     pub fn new(batch: &mut Batch, places: &Column<u64>) -> Result<FromPlaces, ShareError> {
-        // A place below 2^32 is what its shares' lower halves add up to.
+        // A place is below 2^32, so it is the sum of its shares' lower halves.
         let narrow = |share: &[u64]| pool::collect(share.iter().map(|place| *place as u32));
         let narrow = Column { own: narrow(&places.own), next: narrow(&places.next) };
         Self::of_narrow(batch, Arc::new(narrow))
     }
 
-    /// The same of places modulo 2^32.
+    /// As [`FromPlaces::new`], with places modulo 2^32.
     ///
     /// # Errors
     /// As [`FromPlaces::new`].
@@ -65,8 +64,8 @@ impl FromPlaces {
     /// The permutation, after the run.
     ///
     /// # Errors
-    /// [`ShareError::Places`] at parties 1 and 2 if the places were not all of them once. Rep3Party
-    /// 0 cannot tell.
+    /// [`ShareError::Places`] at parties 1 and 2 unless the places were each place exactly once.
+    /// Party 0 cannot check this.
     pub fn finish(self) -> Result<Arc<Permutation>, ShareError> {
         let opened = self.shuffle.finish();
         self.fresh.then_to(match self.role.index() {
@@ -103,7 +102,7 @@ mod tests {
         places
     }
 
-    /// The machines after their run, and what came on the last round to parties 1 and 2.
+    /// The machines after their run, and the last round's messages to parties 1 and 2.
     fn run(parties: &mut [Rep3Party; 3], places: [Column<u64>; 3]) -> [FromPlaces; 3] {
         let machines = parties.iter_mut().zip(places);
         let mut machines: Vec<_> = machines
@@ -158,8 +157,7 @@ mod tests {
             let again = permute(&mut parties, &by, naturals, true);
             assert_eq!(open_words(&again), numbers);
 
-            // Twice: the places of the permutation, moved by itself, are where rows come in two
-            // steps.
+            // Moving the places of the permutation by itself gives the places of applying it twice.
             let twice = permute(&mut parties, &by, again, true);
             let by = run(&mut parties, twice).map(|m| m.finish().ok().unwrap());
             let mut expected = vec![0; rows];
@@ -179,7 +177,7 @@ mod tests {
         }
     }
 
-    /// A place that two rows have is found wherever they are: beside each other, in two buckets,
+    /// A place that two rows have is found wherever they are: next to each other, in two buckets,
     /// and past the last row.
     #[test]
     fn places_of_many_rows_are_refused_too() {
@@ -196,7 +194,7 @@ mod tests {
         }
     }
 
-    /// Opened places are uniform for every permutation alike.
+    /// Opened places are uniform, whatever the permutation is.
     #[test]
     fn opened_places_are_uniform_whatever_they_were() {
         let (mut parties, prg) = (parties(), &mut prg());
@@ -214,9 +212,9 @@ mod tests {
         }
     }
 
-    /// One shuffle for two openings: what is opened of the two tells whether they are the same
-    /// permutation, and which one takes one to the other. Therefore an opening takes the shuffle
-    /// that it opens under, and nobody outside can hand it one.
+    /// The attack: one shuffle for two openings. Both opened values together reveal whether the two
+    /// are the same permutation, and which one takes one to the other. Therefore an opening
+    /// consumes the shuffle under which it opens, and no caller can give it one.
     #[test]
     fn two_openings_under_one_shuffle_tell_how_the_two_go_together() {
         let (mut parties, prg) = (parties(), &mut prg());

@@ -1,4 +1,5 @@
-//! Words to bit planes and back, each share by itself: no message, no secret-dependent step.
+//! Converts words to bit planes and back, on each share alone, without messages or secret-dependent
+//! steps.
 //!
 //! ```text
 //! words → planes   128 rows of 64 bytes: row r has words r, 128 + r, …; its transpose has 16 bytes
@@ -7,9 +8,9 @@
 //!                  row c of its transpose has words c, 512 + c, …
 //! ```
 //!
-//! A tile is 8 KiB whatever the word, and copied together before it is turned: neither the stride
-//! of the planes nor that of the rows is one of the kernel's, so that powers of two do not fall on
-//! one set of the first cache. Every line of a plane is written whole.
+//! A tile is 8 KiB for every word size, and is copied into one place before it is transposed. So
+//! the kernel sees neither the stride of the planes nor that of the rows, and powers of two do not
+//! fall into one set of the L1 cache. Every line of a plane is written whole.
 
 use super::{
     column::{Bits, Column},
@@ -21,15 +22,15 @@ use hushwire_aes::Backend;
 use hushwire_block::{Wiped, transpose};
 use hushwire_circuit::planes::plane_bytes;
 
-/// LOCAL: bytes of a row of a tile, one vector of the widest tier.
+/// LOCAL: the bytes of a row of a tile, one vector of the widest tier.
 const ROW: usize = 64;
-/// Rows of a tile.
+/// The rows of a tile.
 const ROWS: usize = 128;
 
-/// Words of 32 bits of a tile.
+/// The number of 32-bit words of a tile.
 pub(super) const TILE: usize = ROWS * ROW / 4;
 
-/// Tiles of words of 32 bits, filled by whoever has the words, and one turned; they hold shares.
+/// Tiles of 32-bit words, which the caller fills, and one transposed tile; they hold shares.
 pub(super) struct Tiles {
     words: Vec<Wiped<Vec<u8>>>,
     turned: Wiped<Vec<u8>>,
@@ -42,20 +43,20 @@ impl Tiles {
         Tiles { words: (0..tiles).map(|_| tile()).collect(), turned: tile() }
     }
 
-    /// The words of all tiles, in the order in which they are written: the turned ones of 16
+    /// The words of all tiles, in the order in which they are written. In the transposed tile, 16
     /// neighbours are 128 bits apart.
     pub(super) fn words(&mut self) -> impl Iterator<Item = &mut [[u8; 4]; TILE]> {
         self.words.iter_mut().filter_map(|tile| tile.as_chunks_mut().0.first_chunk_mut())
     }
 
-    /// The place of word `i` of `words` in its tile: one that is not full has bits in the words'
-    /// order, behind which are zeros.
+    /// The place of word `i` of `words` in its tile. A tile that is not full has bits in the words'
+    /// order, followed by zeros.
     pub(super) fn place(i: usize, words: usize) -> usize {
         if words == TILE { i } else { i % ROWS * (ROW / 4) + i / ROWS }
     }
 
-    /// Turns the tile of this number: bit b of its `words` words to bytes `at` and on of plane b,
-    /// as many as they take, for planes of `height` bytes.
+    /// Transposes the tile of this number: bit b of its `words` words goes to plane b, from byte
+    /// `at` on, for planes of `height` bytes.
     pub(super) fn turn(
         &mut self,
         backend: Backend,
@@ -85,7 +86,7 @@ impl Tiles {
     }
 }
 
-/// A tile before and after it is turned; it holds shares.
+/// A tile before and after it is transposed; it holds shares.
 struct Tile([Wiped<Vec<u8>>; 2]);
 
 impl Tile {
@@ -94,7 +95,7 @@ impl Tile {
         Tile([0; 2].map(|_: u8| Wiped::new(vec![0; ROWS * width])))
     }
 
-    /// Turns 128 rows of `width` bytes to `8 width` rows of 16.
+    /// Transposes 128 rows of `width` bytes to `8 width` rows of 16.
     fn turn(&mut self, backend: Backend, width: usize) -> &[[u8; 16]] {
         let [from, to] = &mut self.0;
         let (from, to) = (&from[..ROWS * width], &mut to[..ROWS * width]);
@@ -103,11 +104,11 @@ impl Tile {
     }
 }
 
-/// Bit `i` of every word to plane `i`, for as many planes of ⌈words/8⌉ bytes as there are. Bits
-/// past the last word are 0.
+/// Writes bit `i` of every word to plane `i`, for as many planes of ⌈words/8⌉ bytes as there are.
+/// Bits past the last word are 0.
 ///
 /// # Panics
-/// If `planes` are not whole planes, or more than a word has bits (the caller's bug).
+/// If `planes` is not whole planes, or has more planes than a word has bits (the caller's bug).
 pub(crate) fn to_planes<W: Word>(backend: Backend, words: &[W], planes: &mut [u8]) {
     let height = plane_bytes(words.len());
     if planes.is_empty() {
@@ -142,7 +143,7 @@ pub(crate) fn to_planes<W: Word>(backend: Backend, words: &[W], planes: &mut [u8
     }
 }
 
-/// Plane `i` to bit `i` of every word; planes that are not there are 0.
+/// Writes plane `i` to bit `i` of every word; the bits of missing planes are 0.
 ///
 /// # Panics
 /// As [`to_planes`].
@@ -185,7 +186,7 @@ pub(crate) fn to_words<W: Word>(backend: Backend, planes: &[u8], words: &mut [W]
     }
 }
 
-/// The planes of words, in memory of their own.
+/// The planes of words, in a new vector.
 #[cfg(test)]
 pub(crate) fn planes_of<W: Word>(backend: Backend, words: &[W]) -> Vec<u8> {
     let mut planes = pool::zeros(W::BITS * plane_bytes(words.len()));
@@ -194,11 +195,11 @@ pub(crate) fn planes_of<W: Word>(backend: Backend, words: &[W]) -> Vec<u8> {
 }
 
 impl Bits {
-    /// Strings of [`Word::BITS`] bits that are shared by ⊕, a word a row: not numbers, whose shares
-    /// add up (those become bits by [`OnNumbers::to_bits`](super::OnNumbers::to_bits)).
+    /// Strings of [`Word::BITS`] bits that are shared by ⊕, one word per row. Numbers, whose shares
+    /// add up, become bits by [`OnNumbers::to_bits`](super::OnNumbers::to_bits) instead.
     ///
     /// # Errors
-    /// [`ShareError::Operand`] unless both shares have as many rows.
+    /// [`ShareError::Operand`] unless both shares have the same number of rows.
     pub fn of_words<W: Word>(backend: Backend, words: &Column<W>) -> Result<Bits, ShareError> {
         Self::of_lower(backend, words, W::BITS)
     }
@@ -220,7 +221,7 @@ impl Bits {
         Bits::new(width, rows, Rep3 { own: of(&words.own), next: of(&words.next) })
     }
 
-    /// The words, shared by ⊕: undoes [`Bits::of_words`]. Bits that a row lacks are 0.
+    /// The words, shared by ⊕: the inverse of [`Bits::of_words`]. Bits that a row lacks are 0.
     ///
     /// # Errors
     /// [`ShareError::Operand`] if a row has more bits than a word.
@@ -236,7 +237,7 @@ impl Bits {
     }
 }
 
-/// Whether a row has no more bits than a word.
+/// Checks that a row has no more bits than a word.
 pub(crate) fn fits<W: Word>(bits: &Bits) -> Result<(), ShareError> {
     let found = (bits.width(), bits.rows());
     if bits.width() > W::BITS {
@@ -250,7 +251,7 @@ mod tests {
     use super::*;
     use hushwire_prg::{Prg, Seed};
 
-    /// Bit by bit.
+    /// The planes, computed bit by bit.
     fn oracle<W: Word>(words: &[W], width: usize) -> Vec<u8> {
         let height = plane_bytes(words.len());
         let mut planes = vec![0; width * height];
@@ -273,7 +274,7 @@ mod tests {
                     let mut planes = vec![0xaa; width * plane_bytes(rows)];
                     to_planes(backend, &words, &mut planes);
                     assert_eq!(planes, oracle(&words, width), "{rows} rows, {width} planes");
-                    // What lies past the last row is not looked at.
+                    // Bits past the last row are ignored.
                     if rows % 8 > 0 {
                         let height = plane_bytes(rows);
                         planes.chunks_mut(height).for_each(|plane| plane[height - 1] |= 0xff << (rows % 8));

@@ -1,4 +1,4 @@
-//! The places of answers to the pairs of a level: [`hushwire_circuit::ranking`] asks for the
+//! The bit positions of the answers to a level's pairs. [`hushwire_circuit::ranking`] asks for the
 //! answers.
 
 use super::planes::TILE;
@@ -6,8 +6,8 @@ pub(super) use hushwire_circuit::ranking::{
     RankedPair, Ranking, likely_levels, most_comparisons, most_levels, most_pairs,
 };
 
-/// AGREEMENT: the bit, among those of `pairs` pairs, that has the answer of pair `i`. Whole tiles
-/// have them as they are turned.
+/// AGREEMENT: the position, among those of `pairs` pairs, of the bit that answers pair `i`. Whole
+/// tiles have their bits in transposed order.
 pub(super) fn bit_of(i: usize, pairs: usize) -> usize {
     let (tile, at) = (i / TILE, i % TILE);
     if (tile + 1) * TILE > pairs { i } else { tile * TILE + at % 16 * (TILE / 16) + at / 16 }

@@ -1,5 +1,5 @@
-//! Shares of rows that are compared, a row's words together, so that taking a row is one miss of
-//! the cache.
+//! Shares of rows to compare, with a row's words next to each other, so that reading a row costs
+//! one cache miss.
 
 use super::{
     column::Column,
@@ -10,7 +10,7 @@ use crate::pool::{self, Scratch};
 use hushwire_aes::Backend;
 use hushwire_circuit::planes::plane_bytes;
 
-/// LOCAL: columns whose words lie together: half a cache line.
+/// LOCAL: the most columns whose words lie together: half a cache line.
 pub(super) const MOST: usize = 4;
 
 /// Both shares of a few columns, row by row.
@@ -19,7 +19,7 @@ pub(super) struct Records {
     words: Scratch<[u32; 2]>,
 }
 
-/// The call, for as many columns as there are.
+/// Makes a call with the number of columns as a constant.
 macro_rules! of_columns {
     ($self:ident.$call:ident($($argument:expr),*)) => {
         match $self.columns {
@@ -32,7 +32,7 @@ macro_rules! of_columns {
 }
 
 impl Records {
-    /// Records of [`MOST`] columns at most, all with the same number of rows.
+    /// Records of at most [`MOST`] columns, all with the same number of rows.
     pub(super) fn of(columns: &[Column<u32>]) -> Records {
         let rows = columns.first().map_or(0, Column::rows);
         let mut words = Scratch::room(rows * columns.len());
@@ -42,12 +42,12 @@ impl Records {
         Records { columns: columns.len(), words }
     }
 
-    /// Tiles for the words of one side of a tile of pairs.
+    /// Tiles for the words of one operand of a tile of pairs.
     pub(super) fn tiles() -> Tiles {
         Tiles::new(2 * MOST)
     }
 
-    /// Rows from `start` on in another order: where each has been, counted from there.
+    /// Reorders rows from `start` on: `from` has the old position of each, counted from `start`.
     pub(super) fn reorder(&mut self, start: usize, from: &[u32], spare: &mut Scratch<[u32; 2]>) {
         of_columns!(self.reordered(start, from, spare));
     }
@@ -63,8 +63,8 @@ impl Records {
         }
     }
 
-    /// The planes of both shares of one side of every pair, whose bits are where
-    /// [`bit_of`](super::ranking::bit_of) says.
+    /// The planes of both shares of one operand of every pair, with bits at the positions of
+    /// [`bit_of`](super::ranking::bit_of).
     pub(super) fn planes(
         &self,
         backend: Backend,
@@ -91,7 +91,7 @@ impl Records {
         let mut words: [[&mut [[u8; 4]; TILE]; 2]; N] =
             std::array::from_fn(|_| std::array::from_fn(|_| words.next().expect("two tiles a column")));
         if pairs.len() < TILE {
-            // What it had before is another pair's.
+            // The old contents belong to other pairs.
             words.iter_mut().flatten().for_each(|words| words.fill([0; 4]));
         }
         let mut put = |at: usize, pair: &RankedPair| {
@@ -100,7 +100,7 @@ impl Records {
                 words[1][at] = word[1].to_le_bytes();
             }
         };
-        // The places of a whole tile need no check.
+        // The places of a whole tile need no bounds check.
         if let Ok(pairs) = <&[RankedPair; TILE]>::try_from(pairs) {
             (0..TILE).for_each(|i| put(i, &pairs[i]));
             return;

@@ -4,13 +4,13 @@
 //! x = u + v    b = x ≥ 0    c the carry into bit f    t the highest bit
 //! x ≥ 0:       ⌊x / 2^f⌋ = (u ≫ f) + (v ≫ f) + c − 2^(k−f) (u_t ∨ v_t)
 //!
-//! dealt        words of masks, and of (u ≫ f) − 2^(k−f) (u_t ∨ v_t) for either v_t, alone and
+//! dealt        words of the masks, and of (u ≫ f) − 2^(k−f) (u_t ∨ v_t) for either v_t, alone and
 //!              times the mask of b
-//! words        b ((u ≫ f) + …) + b c under masks
+//! words        b ((u ≫ f) + …) + b c, masked
 //! ```
 //!
 //! **Rounds.** Five for 32 bits of which 13 are cut, six for 64. **Bytes.** For k = 32 and f = 13
-//! each party 19 a row. **Source**, **security** and **time**: `carries` and `few_rounds`.
+//! each party sends 19 a row. **Source**, **security** and **time**: `carries` and `few_rounds`.
 
 use super::{
     Word,
@@ -25,15 +25,15 @@ pub struct Rectified {
     has_carry: bool,
 }
 
-/// One party's third of a rectifier of numbers, which become numbers.
+/// One party's endpoint of a rectifier from numbers to numbers.
 pub type Rectify<W> = FewRounds<W, Rectified>;
 
 impl<W: Word> Rectify<W> {
     /// max(⌊x / 2^from⌋, 0), row by row, of numbers of `to` bits in two's complement.
     ///
     /// # Errors
-    /// [`ShareError::Operand`] unless both shares have as many rows, and the bits are a word's, the
-    /// sign one of them.
+    /// [`ShareError::Operand`] unless both shares have the same number of rows, and a word has the
+    /// bits, the sign among them.
     pub fn new(batch: &mut Batch, x: &Column<W>, bits: Range<usize>) -> Result<Self, ShareError> {
         let has_carry = bits.start > 0;
         FewRounds::of(batch, &[x], bits, Rectified { has_carry })

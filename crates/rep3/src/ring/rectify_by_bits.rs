@@ -1,5 +1,5 @@
-//! Rectifiers by the bits of numbers, which become numbers again: fewest bytes, and a round for
-//! each bit, twice.
+//! Rectifiers that convert numbers to bits and back: the fewest bytes, but a round for each bit,
+//! twice.
 
 use super::{OnNumbers, ToNumbers, column::Column, word::Word};
 use crate::{Batch, ShareError};
@@ -10,7 +10,7 @@ use hushwire_machine::{
 };
 use std::ops::Range;
 
-/// One party's half of max(⌊x / 2^f⌋, 0), of numbers in two's complement, as numbers.
+/// One party's endpoint of max(⌊x / 2^f⌋, 0) from numbers in two's complement to numbers.
 pub struct RectifyByBits<W: Word> {
     batch: Batch,
     half: BitsOrNumbers<W>,
@@ -53,7 +53,7 @@ impl<W: Word> RectifyByBits<W> {
         }
     }
 
-    /// Goes on to the second half when the first one is over.
+    /// Starts the second half when the first one is over.
     fn settle(&mut self) {
         let BitsOrNumbers::Bits(first) = &mut self.half else { return };
         if first.as_ref().is_some_and(|first| first.round(0).is_none())

@@ -1,9 +1,9 @@
-//! The order of rows by keys, without telling anything of the keys.
+//! Sorts rows by keys without revealing anything about the keys.
 //!
-//! **Functionality.** A permutation p: row p(i) comes i-th by the first key, equal ones by the
-//! second and so on; rows whose keys are all equal stay as they came. It is applied to payload, to
-//! the keys and to their places by [`Permute`].
-//! **Way.** K. Hamada, R. Kikuchi, D. Ikarashi, K. Chida, K. Takahashi, "Practically Efficient
+//! **Functionality.** A permutation p: row p(i) comes i-th by the first key, rows of equal first
+//! keys by the second, and so on. Rows whose keys are all equal keep their order. [`Permute`]
+//! applies it to payload, to the keys and to their places.
+//! **Source.** K. Hamada, R. Kikuchi, D. Ikarashi, K. Chida, K. Takahashi, "Practically Efficient
 //! Multi-party Sorting Protocols from Comparison Sort Algorithms", ICISC 2012: shuffle, then sort
 //! by comparisons whose results are opened. Here every row's string of bits ends in the row's
 //! number, so that no two are equal, and comparisons come in whole levels (module `ranking`).
@@ -13,14 +13,15 @@
 //!                                                  └──────────◄────── until all is known ◄┘
 //! ```
 //!
-//! **Security.** Semi-honest, one party. Strings differ, so that the shuffled rows come in a
-//! uniformly random order of theirs whatever the keys are; opened comparisons are a function of
-//! that order, which a simulator draws itself. One shuffle serves one sort: it is drawn here, and
-//! nothing else can be opened under it.
-//! **Rounds and bytes.** The shuffle's; for every level w + 1 rounds and bits a pair, or for few
-//! pairs 2 + ⌈log2 w⌉ rounds and less than 3 w + 1 bits. How many are few is a parameter
-//! ([`Sort::wide_from`]): more the longer a round takes. [`sort_bound`] bounds both; they depend on
-//! it and on the opened order alone.
+//! **Security.** Semi-honest, one party. Strings differ, so the shuffled rows are in a uniformly
+//! random order whatever the keys are. Opened comparisons are a function of that order, and a
+//! simulator draws it itself. One shuffle serves one sort: it is drawn here, and nothing else can
+//! be opened under it.
+//! **Rounds and bytes.** The costs of the shuffle, and for every level w + 1 rounds and w + 1 bits
+//! a pair. A level of few pairs takes 2 + ⌈log2 w⌉ rounds and less than 3 w + 1 bits a pair
+//! instead. The limit is a parameter ([`Sort::wide_from`]), which should be higher if a round takes
+//! longer. [`sort_bound`] bounds both costs; they depend on this parameter and on the opened order
+//! alone.
 
 use super::{
     below::Below,
@@ -46,28 +47,29 @@ use hushwire_machine::{
 };
 use std::sync::Arc;
 
-/// AGREEMENT: pairs of a level from which on the comparison of fewest ANDs is faster than the one
-/// of fewest rounds, where parties are close to each other.
+/// AGREEMENT: the number of pairs from which on a level is wide. If parties are close to each
+/// other, a comparison with the fewest ANDs is faster from there on than one with the fewest
+/// rounds.
 pub const WIDE: usize = 1 << 14;
 
-/// One party's half of a sort. Its batch serves it alone: how many levels there are shows on the
-/// way.
+/// One party's endpoint of a sort. Its batch serves nothing else, because the number of levels
+/// becomes known only during the run.
 pub struct Sort(Line<'static, Arc<Permutation>, NetError>);
 
 impl Sort {
-    /// A sort of `rows` rows by keys, the first most significant. Without any, rows stay as they
-    /// are. Levels are wide from [`WIDE`] pairs on.
+    /// A sort of `rows` rows by keys, the first most significant. Without keys, rows keep their
+    /// order. Levels are wide from [`WIDE`] pairs on.
     ///
     /// # Errors
-    /// [`ShareError::Length`] unless every key has as many rows, and there are fewer than 2^32.
+    /// [`ShareError::Length`] unless every key has `rows` rows, and there are fewer than 2^32.
     pub fn new(batch: Batch, rows: usize, keys: &[SortKey]) -> Result<Sort, ShareError> {
         Self::wide_from(batch, rows, keys, WIDE)
     }
 
-    /// The same, where levels of fewer pairs are compared at logarithmic depth, all others by
-    /// fewest ANDs: more where a round takes longer.
-    /// AGREEMENT: parties that say different numbers fail at the first level between them, whose
-    /// messages differ in length.
+    /// As [`Sort::new`], with levels of fewer than `wide` pairs compared at logarithmic depth, and
+    /// all others with the fewest ANDs. `wide` should be higher if a round takes longer. AGREEMENT:
+    /// parties that set different numbers fail at the first level between them, whose messages
+    /// differ in length.
     ///
     /// # Errors
     /// As [`Sort::new`].
@@ -97,15 +99,15 @@ impl Sort {
 
 passed_on!([] Sort, NetError, self => self.0);
 
-/// Comparisons of shuffled strings that are opened, a level of pairs at a time, and what is kept
-/// from level to level.
+/// Opened comparisons of shuffled strings, one level of pairs at a time, and the memory that is
+/// kept between levels.
 pub(super) struct Comparisons {
     pub(super) batch: Batch,
     width: usize,
     wide: usize,
     /// The strings, in columns.
     columns: Vec<Records>,
-    /// The pairs of the level.
+    /// The pairs of the current level.
     pub(super) pairs: Vec<RankedPair>,
     /// Memory of the comparisons.
     tiles: Tiles,
@@ -115,7 +117,7 @@ pub(super) struct Comparisons {
 }
 
 impl Comparisons {
-    /// Comparisons of strings of `width` bits, by fewest ANDs from `wide` pairs on.
+    /// Comparisons of strings of `width` bits, with the fewest ANDs from `wide` pairs on.
     pub(super) fn new(batch: Batch, width: usize, wide: usize) -> Comparisons {
         Comparisons {
             batch,
@@ -130,7 +132,7 @@ impl Comparisons {
         }
     }
 
-    /// Takes these strings in place of others.
+    /// Replaces the strings.
     pub(super) fn take(&mut self, strings: &[Column<u32>]) {
         self.columns = strings.chunks(MOST).map(Records::of).collect();
     }
@@ -154,7 +156,7 @@ impl Comparisons {
     pub(super) async fn rank(&mut self, talk: &Talk, rows: usize) -> Result<Ranking, NetError> {
         let mut ranking = Ranking::new(rows as u32);
         let mut spare = pool::Scratch::new(vec![]);
-        // Whether rows have moved since the first sides were taken.
+        // Whether rows have moved since the first operands were gathered.
         let mut moved = true;
         loop {
             ranking.ask(&mut self.pairs);
@@ -171,11 +173,10 @@ impl Comparisons {
         }
     }
 
-    /// Opens, for each pair, whether its first string is less. Where no first string has `moved`,
-    /// and they are those of the level before, they are not taken again.
+    /// Opens, for each pair, whether its first string is less. If no row has `moved`, the first
+    /// operands are those of the level before and are not gathered again.
     pub(super) async fn less(&mut self, talk: &Talk, moved: bool) -> Result<Wiped<Vec<u8>>, NetError> {
-        // The rows of a segment that search stay as they are while they go down the tree of its
-        // sample.
+        // While the rows of a segment search the tree of its sample, they stay where they are.
         if moved {
             self.gather(0);
         }
@@ -188,7 +189,7 @@ impl Comparisons {
         self.open(talk).await
     }
 
-    /// The planes of one side of the pairs.
+    /// Gathers the planes of one operand of the pairs.
     fn gather(&mut self, side: usize) {
         let height = plane_bytes(self.pairs.len());
         let backend = self.batch.session().backend();
@@ -217,7 +218,7 @@ impl Comparisons {
         Ok(())
     }
 
-    /// Compares a level's pairs by fewest ANDs.
+    /// Compares a level's pairs with the fewest ANDs.
     async fn compare_many(&mut self, talk: &Talk) -> Result<(), NetError> {
         let sides = std::mem::replace(&mut self.sides, [0; 2].map(|_: u8| none()));
         let below = std::mem::replace(&mut self.below, none());
@@ -228,7 +229,7 @@ impl Comparisons {
         Ok(())
     }
 
-    /// Opens a level's answers to all.
+    /// Opens a level's answers to all parties.
     async fn open(&mut self, talk: &Talk) -> Result<Wiped<Vec<u8>>, NetError> {
         let answers = &self.below;
         let all = Output { learns: [true; 3], bytes: answers.own.len(), addition: Addition::Xor };
@@ -242,7 +243,7 @@ fn none() -> Shares {
     Rep3 { own: vec![], next: vec![] }
 }
 
-/// Whether one string is less than another, both of `width` bits.
+/// The circuit that tests whether one string is less than another, both of `width` bits.
 fn less(adder: Adder, width: usize) -> Circuit {
     let mut b = Builder::new();
     let (x, y) = (b.input(width), b.input(width));
@@ -250,9 +251,9 @@ fn less(adder: Adder, width: usize) -> Circuit {
     b.finish(&[vec![less]])
 }
 
-/// A bound of the cost of a sort by keys of `keys` bits in all, for a party, with levels that are
-/// wide from `wide` pairs on. The cost itself is a function of the order that is opened, uniform
-/// among all; the part of them that takes more is negligible.
+/// A bound on a party's cost of a sort by keys of `keys` bits in all, with levels that are wide
+/// from `wide` pairs on. The cost itself is a function of the opened order, which is uniform among
+/// all orders. The share of orders that exceed the bound is negligible.
 #[must_use]
 pub fn sort_bound(role: Role, rows: usize, keys: usize, wide: usize) -> Cost {
     if rows < 2 {
@@ -261,10 +262,11 @@ pub fn sort_bound(role: Role, rows: usize, keys: usize, wide: usize) -> Cost {
     let (width, comparisons) = (string_bits(rows, keys), most_comparisons(rows));
     let shuffle = permute_cost(role, false, rows * 4 * width.div_ceil(32));
     let levels = most_levels(rows);
-    // Few pairs take three ANDs a bit in place of one; every level ends in a byte that is not full.
+    // Narrow levels take three ANDs per bit instead of one; every level ends in a byte that is not
+    // full.
     let narrow = comparisons.min(levels.saturating_mul(wide as u64));
     let bits = (width as u64 + 1) * comparisons + 2 * width as u64 * narrow;
-    // No level has more pairs than there are rows, or than a sample of them has.
+    // No level has more pairs than rows, or than its sample allows.
     let rounds = if most_pairs(rows) < wide as u64 { narrow_rounds(width) } else { width as u64 + 1 };
     Cost {
         rounds: shuffle.rounds + levels * rounds,
@@ -272,7 +274,7 @@ pub fn sort_bound(role: Role, rows: usize, keys: usize, wide: usize) -> Cost {
     }
 }
 
-/// Rounds of a level that is compared at logarithmic depth, and opened.
+/// The rounds of a level that is compared at logarithmic depth, and opened.
 pub(super) fn narrow_rounds(width: usize) -> u64 {
     2 + u64::from(width.next_power_of_two().ilog2())
 }

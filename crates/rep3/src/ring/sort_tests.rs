@@ -18,7 +18,7 @@ fn prg() -> Prg {
     Prg::new(Backend::best(), &Seed::random(), "test")
 }
 
-/// Keys of one column in the clear.
+/// Plain keys of one column.
 #[derive(Clone)]
 pub(in crate::ring) struct Plain {
     words: Vec<u64>,
@@ -57,8 +57,7 @@ impl Plain {
     }
 }
 
-/// The order that comes out, the opened planes in turn, and what each party sent and how many
-/// rounds there were.
+/// The resulting order, the opened planes of each level, and the bytes and rounds of each party.
 struct Outcome {
     order: Vec<u32>,
     opened: Vec<Vec<u8>>,
@@ -79,7 +78,7 @@ fn sort(parties: &mut [Rep3Party; 3], prg: &mut Prg, rows: usize, keys: &[Plain]
         .run_edited(&mut machines, |place, message| {
             spent[place.party].bytes_sent += message.len() as u64;
             spent[place.party].rounds = place.round as u64 + 1;
-            // After the shuffle, slot 1 carries shares of what is opened and nothing else.
+            // After the shuffle, slot 1 carries only shares of values to open.
             if place.slot == 1 && place.round >= 2 && !message.is_empty() {
                 match opened.last_mut() {
                     Some((round, sum)) if *round == place.round => crate::xor_into(sum, message),
@@ -102,7 +101,7 @@ pub(in crate::ring) fn expected(rows: usize, keys: &[Plain]) -> Vec<u32> {
     order
 }
 
-/// The cost of a sort whose levels opened these planes, from these alone.
+/// The cost of a sort, computed from the planes that its levels opened.
 fn cost_of(role: Role, rows: usize, bits: usize, wide: usize, opened: &[Vec<u8>]) -> Cost {
     if rows < 2 {
         return Cost::default();
@@ -175,7 +174,7 @@ fn many_rows_come_in_order_for_what_their_levels_cost() {
         for (role, spent) in Role::ALL.into_iter().zip(outcome.spent) {
             let bound = sort_bound(role, rows, 16, wide);
             assert!(spent.rounds <= bound.rounds && spent.bytes_sent <= bound.bytes_sent);
-            // Not a multiple of what it takes.
+            // The bound is less than four times the real cost.
             assert!(2 * spent.bytes_sent > bound.bytes_sent / 2);
         }
         rounds.push(outcome.spent[0].rounds);
@@ -196,14 +195,14 @@ fn keys_of_other_lengths_are_refused() {
 }
 
 /// Opened comparisons are a function of the shuffle and of the keys' order: other keys in the same
-/// order, shuffled alike, open the same.
+/// order, under the same shuffle, open the same values.
 #[test]
 fn keys_in_one_order_open_the_same_under_one_shuffle() {
     let prg = &mut prg();
     let rows = 500;
     let seeds = [0; 3].map(|_| Seed::random());
     let mut opened = |words: Vec<u64>, descending: bool| {
-        // The same keys of a session again, and so the same shuffle: in a test alone.
+        // The same session keys again give the same shuffle; only a test can do this.
         let mut parties = Role::ALL.map(|role| {
             let (own, prev) = (seeds[role.index()].clone(), seeds[role.left().index()].clone());
             crate::test_support::party(role, Backend::best(), SessionId([0; 16]), &PrssKeys { own, prev })
@@ -220,7 +219,7 @@ fn keys_in_one_order_open_the_same_under_one_shuffle() {
     assert_ne!(equal, opened((0..n).rev().collect(), false), "another order under the same shuffle");
 }
 
-/// The order that is opened is uniform, whether keys are equal, in order or in reverse.
+/// The opened order is uniform, whether keys are equal, ascending or descending.
 #[test]
 fn opened_comparisons_are_those_of_uniform_orders_whatever_the_keys() {
     let (mut parties, prg) = (parties(), &mut prg());
@@ -237,9 +236,9 @@ fn opened_comparisons_are_those_of_uniform_orders_whatever_the_keys() {
     }
 }
 
-/// Two sorts under one shuffle: both orders of shuffled rows together tell how the keys go
-/// together, here that they are equal. A sort draws its own shuffle, and there is no way to hand it
-/// one.
+/// The attack: with two sorts under one shuffle, both orders of shuffled rows together reveal how
+/// the keys are related, here that they are equal. A sort draws its own shuffle, and no caller can
+/// give it one.
 #[test]
 fn two_sorts_of_one_column_open_orders_that_have_nothing_to_do_with_each_other() {
     let prg = &mut prg();

@@ -1,14 +1,14 @@
-//! Columns from a party and to parties, as machines.
+//! Machines that share one party's column, and that open columns to parties.
 //!
 //! ```text
-//! from party p    x_p grows from the key that it shares with its left neighbour, x_{p+2} is zero,
+//! from party p    x_p from the key that p shares with its left neighbour, x_{p+2} is zero,
 //!                 x_{p+1} = v − x_p goes to the right: slot 1
 //! to party r      it lacks x_{r+2}, which its right neighbour has as `next`: slot 0
 //! ```
 //!
 //! Both take one round. Each machine transfers the bytes of the column: the party that brings it
-//! sends them once, and each party that learns it receives them once. A party that need not send
-//! sends nothing. For [`Bits`], ⊕ takes the place of + and −.
+//! sends them once, and each party that learns it receives them once. Other parties send nothing.
+//! For [`Bits`], ⊕ takes the place of + and −.
 
 use super::{
     bilinear::{bytes_of, read, write},
@@ -26,7 +26,7 @@ use hushwire_machine::{
 };
 use std::{borrow::Borrow, sync::Arc};
 
-/// One party's half of a party's sharing of what it brings.
+/// One party's endpoint of the sharing of another party's, or its own, column.
 #[must_use = "run it, then finish"]
 pub struct Bringing<G: Group> {
     role: Role,
@@ -38,14 +38,14 @@ pub struct Bringing<G: Group> {
 
 /// The sharing of a column of numbers.
 pub type Sharing<W> = Bringing<Sum<W>>;
-/// The sharing of bytes of bit planes, for [`Bits::new`].
+/// The sharing of the bytes of bit planes, for [`Bits::new`].
 pub type SharingBits = Bringing<Xor<u8>>;
 
 impl<G: Group> Bringing<G> {
-    /// `rows` numbers of `owner`; `numbers` are they at the owner, and none elsewhere.
+    /// Shares `rows` numbers of `owner`; `numbers` holds them at the owner, and is empty elsewhere.
     ///
     /// # Errors
-    /// [`ShareError::Length`] unless the owner brings `rows` numbers, and nobody else brings one.
+    /// [`ShareError::Length`] unless the owner brings `rows` numbers, and every other party none.
     #[expect(clippy::needless_pass_by_value, reason = "a context serves one machine, which takes it")]
     pub fn new(cx: Context, owner: Role, rows: usize, numbers: &[G::Word]) -> Result<Self, ShareError> {
         let role = cx.role();
@@ -118,7 +118,7 @@ two_way!([G: Group] Bringing<G>;
     }
 );
 
-/// One party's half of an opening to parties.
+/// One party's endpoint of an opening to parties.
 #[must_use = "run it, then finish"]
 pub struct Opening<G: Group, S> {
     role: Role,
@@ -130,12 +130,12 @@ pub struct Opening<G: Group, S> {
     rec: Option<Box<dyn Record>>,
 }
 
-/// Numbers to the parties that learn them.
+/// Opens numbers to the parties that learn them.
 pub type Reveal<W> = Opening<Sum<W>, Column<W>>;
-/// Bit planes to the parties that learn them, as their bytes.
+/// Opens bit planes, as bytes, to the parties that learn them.
 pub type RevealBits = Opening<Xor<u8>, Bits>;
 
-/// The planes' shares, bytes as words.
+/// The planes' shares, with bytes as words.
 impl Borrow<Column<u8>> for Bits {
     fn borrow(&self) -> &Column<u8> {
         self.shares()
@@ -143,12 +143,12 @@ impl Borrow<Column<u8>> for Bits {
 }
 
 impl<G: Group, S: Borrow<Column<G::Word>>> Opening<G, S> {
-    /// Opens to party 0, 1 and 2 where `learns` says so, and to nobody else. Nothing is drawn:
-    /// shares are uniform already, and the one that is sent follows from what the receiver holds
-    /// and learns.
+    /// Opens to those of parties 0, 1 and 2 that `learns` marks, and to no other party. No masks
+    /// are drawn: shares are uniform already, and the share that is sent follows from the
+    /// receiver's own shares and the value.
     ///
     /// # Errors
-    /// [`ShareError::Length`] unless both shares are as long.
+    /// [`ShareError::Length`] unless both shares have the same length.
     pub fn new(role: Role, shares: Arc<S>, learns: [bool; 3]) -> Result<Self, ShareError> {
         let column = (*shares).borrow();
         column.expect_rows("the share to open", column.rows())?;
@@ -165,12 +165,12 @@ impl<G: Group, S: Borrow<Column<G::Word>>> Opening<G, S> {
         Self::new(role, shares, [true; 3])
     }
 
-    /// Hears what a verifier needs.
+    /// Sets the recorder, which gets all that a verifier needs.
     pub fn record(&mut self, rec: Box<dyn Record>) {
         self.rec = Some(rec);
     }
 
-    /// The value that this party learns, after the run; `None` where it learns nothing.
+    /// The value that this party learns, after the run; `None` if it learns nothing.
     ///
     /// # Panics
     /// If it has not run (the caller's bug).

@@ -1,11 +1,12 @@
-//! The two summands of a number between three parties, and what is free to share.
+//! The two summands of a number that is shared among three parties, and the values that can be
+//! shared for free.
 //!
 //! ```text
-//! x = u + x_2      u = x_0 + x_1 is party 0's       x_2 is known to parties 1 and 2, and is shared
-//!                                                   as (0, 0, x_2)
+//! x = u + x_2      party 0 knows u = x_0 + x_1; parties 1 and 2 know x_2, which is shared as
+//!                  (0, 0, x_2)
 //! ```
 //!
-//! The same holds of a bit, with ⊕ in place of +.
+//! The same applies to a bit, with ⊕ in place of +.
 
 use super::{
     column::{Bits, Column},
@@ -47,7 +48,7 @@ pub(super) fn of_bits(role: Role, shares: &Shares) -> Scratch<u8> {
     summand(role, shares, |a, b| a ^ b)
 }
 
-/// Shares of what parties 1 and 2 know: (0, 0, x_2). At party 0 only the length means something.
+/// Shares of a value that parties 1 and 2 know: (0, 0, x_2). At party 0 only the length matters.
 pub(super) fn third<T: Element>(role: Role, known: &[T]) -> Rep3<Vec<T>> {
     let zeros = || pool::zeros(known.len());
     match role.index() {
@@ -70,7 +71,7 @@ pub(super) fn planes<W: Word>(cx: &Context, columns: &[&[W]]) -> Scratch<u8> {
     out
 }
 
-/// A number a bit, 0 or 1, plane by plane.
+/// A number per bit, 0 or 1, plane by plane.
 pub(super) fn numbers<W: Word>(backend: Backend, planes: &[u8], rows: usize) -> Scratch<W> {
     let height = plane_bytes(rows).max(1);
     let mut out = Scratch::zeros(planes.len() / height * rows);
@@ -80,7 +81,7 @@ pub(super) fn numbers<W: Word>(backend: Backend, planes: &[u8], rows: usize) -> 
     out
 }
 
-/// Every bit to a word of its own.
+/// Puts every bit into a word of its own.
 struct Spread<'a, W> {
     plane: &'a [u8],
     out: &'a mut [W],
@@ -101,7 +102,7 @@ impl<W: Word> Kernel for Spread<'_, W> {
     }
 }
 
-/// Whether all shares of columns have as many rows; how many.
+/// Checks that all shares of the columns have the same number of rows, and returns it.
 pub(super) fn rows<W: Word>(columns: &[&Column<W>]) -> Result<usize, ShareError> {
     let rows = columns[0].own.len();
     for found in columns.iter().flat_map(|column| [column.own.len(), column.next.len()]) {
@@ -110,7 +111,7 @@ pub(super) fn rows<W: Word>(columns: &[&Column<W>]) -> Result<usize, ShareError>
     Ok(rows)
 }
 
-/// Whether two shapes, bits and rows, are the same.
+/// Checks that two shapes, bits and rows, are the same.
 pub(super) fn same(
     what: &'static str,
     expected: (usize, usize),
@@ -119,7 +120,7 @@ pub(super) fn same(
     if expected == found { Ok(()) } else { Err(ShareError::Operand { what, expected, found }) }
 }
 
-/// Bits of a row, and rows.
+/// The bits of a row, and the number of rows.
 pub(super) fn shape(bits: &Bits) -> (usize, usize) {
     (bits.width(), bits.rows())
 }

@@ -1,5 +1,5 @@
-//! A dealer's shares and what they open to, for tests and benchmarks: whoever has all three hides
-//! nothing.
+//! A dealer's shares and their openings, for tests and benchmarks. A process that holds all three
+//! shares hides nothing.
 
 use super::{Bits, Column, Word};
 use crate::{Rep3, Rep3Party, share};
@@ -26,10 +26,10 @@ pub fn share_words<W: Word>(prg: &mut Prg, numbers: &[W]) -> [Column<W>; 3] {
     ]
 }
 
-/// The numbers behind three parties' shares.
+/// The numbers that three parties' shares open to.
 ///
 /// # Panics
-/// If they do not fit together: a share that two parties hold must be the same at both.
+/// If a share that two parties hold differs between them.
 #[must_use]
 pub fn open_words<W: Word>(columns: &[Column<W>; 3]) -> Vec<W> {
     for i in 0..3 {
@@ -39,7 +39,7 @@ pub fn open_words<W: Word>(columns: &[Column<W>; 3]) -> Vec<W> {
     (0..rows).map(|r| columns.iter().fold(W::default(), |sum, c| sum.plus(c.own[r]))).collect()
 }
 
-/// A dealer's shares of strings of `width` bits, a number a row.
+/// A dealer's shares of strings of `width` bits, one number per row.
 ///
 /// # Panics
 /// If there are more bits than a number has (the caller's bug).
@@ -55,10 +55,10 @@ pub fn share_bits(prg: &mut Prg, width: usize, numbers: &[u64]) -> [Bits; 3] {
     share(prg, &planes).map(|shares| Bits::new(width, numbers.len(), shares).expect("planes of these bits"))
 }
 
-/// The strings of bits behind three parties' shares, a number a row.
+/// The strings of bits that three parties' shares open to, one number per row.
 ///
 /// # Panics
-/// As [`open_words`]; bits past the last row are not looked at.
+/// As [`open_words`]; bits past the last row are ignored.
 #[must_use]
 pub fn open_bits(bits: &[Bits; 3]) -> Vec<u64> {
     let (width, rows) = (bits[0].width(), bits[0].rows());

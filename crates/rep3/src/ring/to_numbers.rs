@@ -1,18 +1,18 @@
-//! Bits become numbers.
+//! Converts shared bits to shared numbers.
 //!
 //! ```text
 //! x_1, x_2     from the parties' keys: x_1 is known to parties 0 and 1, x_2 to parties 1 and 2
-//! v            −(x_1 + x_2), whose bits party 1 deals, masked by the key that it shares with party
-//!              0:
-//!              1 round
-//! x_0          b + v by one adder on bits: k − 1 ANDs, its rounds
-//! open         x_0 to parties 0 and 2, and not to party 1, who would have all of b: 1 round
+//! v            −(x_1 + x_2); party 1 deals its bits, masked by the key that it shares with
+//!              party 0: 1 round
+//! x_0          b + v by one adder on bits: k − 1 ANDs, and the adder's rounds
+//! open         x_0 to parties 0 and 2, but not to party 1, which would learn b: 1 round
 //! ```
 //!
-//! **Bytes.** Each party ⌈rows/8⌉ an AND; party 1 also k planes twice (v, and its share of x_0),
-//! party 2 once. **Source.** P. Mohassel, P. Rindal, "ABY3", CCS 2018, Sec. 5.3 (bit composition).
-//! **Security.** Semi-honest, one corrupted party: x_0 is b less two numbers of which parties 0 and
-//! 2 lack one each, so that it is uniform to either.
+//! **Bytes.** Each party sends ⌈rows/8⌉ per AND; party 1 also sends k planes twice (v, and its
+//! share of x_0), party 2 once. **Source.** P. Mohassel, P. Rindal, "ABY3", CCS 2018, Sec. 5.3 (bit
+//! composition).
+//! **Security.** Semi-honest, one corrupted party: x_0 is b minus two numbers. Parties 0 and 2 each
+//! lack one of these, so x_0 is uniform to each.
 
 use super::{
     column::{Bits, Column},
@@ -35,14 +35,15 @@ use std::sync::Arc;
 const DEALER: Role = Role::ALL[1];
 const LEARN: [bool; 3] = [true, false, true];
 
-/// One party's half of bits that become numbers.
+/// One party's endpoint of the conversion of bits to numbers.
 pub struct ToNumbers<W: Word> {
     role: Role,
     backend: Backend,
     program: Arc<Program>,
     cx: Option<Context>,
     bits: Option<Arc<Shares>>,
-    /// x_1 and x_2 where this party has them, and what is not a share of the number yet.
+    /// The numbers x_1 and x_2 if this party has them; the other parts are not shares of the result
+    /// yet.
     out: Column<W>,
     parts: Parts<Self, W>,
     cost: Cost,
@@ -50,8 +51,8 @@ pub struct ToNumbers<W: Word> {
 }
 
 impl<W: Word> ToNumbers<W> {
-    /// The numbers whose bits these are, unsigned: bits that a row lacks are 0. (Signed numbers of
-    /// fewer bits come with their highest plane repeated.)
+    /// Converts to the numbers whose bits these are, unsigned: missing bits are 0. (For signed
+    /// numbers of fewer bits, the caller repeats the highest plane.)
     ///
     /// # Errors
     /// [`ShareError::Operand`] if a row has more bits than a word.
@@ -74,7 +75,7 @@ impl<W: Word> ToNumbers<W> {
             let dealt = Dealt { bits: planes(&cx, &[v.as_slice()]), numbers: Scratch::default() };
             parts.run(PhasePart::Deal(Deal::new(&dealing, DEALER, &dealt), Self::dealt));
         }
-        // x_0 of the random column is nobody's: it is replaced by what is opened.
+        // No party knows x_0 of the random column; the opened value replaces it.
         match role.index() {
             0 => out.own.fill(W::default()),
             1 => {}
@@ -93,7 +94,7 @@ impl<W: Word> ToNumbers<W> {
 
     fn cost_by(role: Role, program: &Program, rows: usize) -> Cost {
         let bytes = W::BITS * plane_bytes(rows);
-        // A share of x_0 goes to the right neighbour that learns it.
+        // A share of x_0 goes to the right neighbour if it learns x_0.
         let opens = if LEARN[role.right().index()] { bytes } else { 0 };
         let (deal, circuit) = (Deal::<W>::cost(role, DEALER, bytes, 0), circuit_cost(program, rows));
         Cost {
@@ -112,7 +113,7 @@ impl<W: Word> ToNumbers<W> {
 
     fn computed(&mut self, batch: CircuitBatch) {
         let sums = Bits::new(W::BITS, self.out.rows(), batch.into_output());
-        // Past the last row v is 0, and the bits there would be opened as they are.
+        // Past the last row v is 0, so the bits there would be opened unmasked.
         let shares = sums.expect("a plane for each bit of a word").trimmed().into_shares();
         let output = Output { learns: LEARN, bytes: shares.len(), addition: Addition::Xor };
         let reveal = Reveal::new(self.role, &[output], &shares);
@@ -146,7 +147,7 @@ fn program<W: Word>(cx: &Context, adder: Adder, width: usize) -> Arc<Program> {
     cx.kept.program(Function::Onto(adder, width), W::BITS, || circuit(adder, width, W::BITS))
 }
 
-/// b + v modulo 2^bits, b of `width` bits.
+/// The circuit of b + v modulo 2^bits, with b of `width` bits.
 fn circuit(adder: Adder, width: usize, bits: usize) -> Circuit {
     let mut b = Builder::new();
     let (mut x, v) = (b.input(width), b.input(bits));

@@ -4,18 +4,18 @@
 //! x = u + x_2 − 2^k w             u = x_0 + x_1 reduced, w the carry out of the sum
 //! ⌊x / 2^f⌋ = (u ≫ f) + (x_2 ≫ f) + c − 2^(k−f) w       c the carry into bit f
 //!
-//! party 0 deals u as bits, and u ≫ f as a number under a mask of its own   1 round
+//! party 0 deals u as bits, and u ≫ f as a number under a separate mask     1 round
 //! c and w from one adder without its sum: k ANDs              ripple k, prefix 2 + ⌈log k⌉ at most
 //! both as numbers                                                          2 rounds
-//! signed: u + 2^(k−1) in place of u, and 2^(k−1−f) less in the end
+//! signed: u + 2^(k−1) in place of u, and minus 2^(k−1−f) at the end
 //! ```
 //!
-//! **Bytes.** Each party ⌈rows/8⌉ an AND and two words a row; party 0 also k planes and three words
-//! a row. **Source.** The plan of this module; after O. Catrina, S. de Hoogh, "Improved primitives
-//! for secure multiparty integer computation", SCN 2010 (truncation by carries), with both carries
-//! exact: no error, neither large nor small. **Security.** Semi-honest, one corrupted party.
-//! SECURITY: u and u ≫ f are dealt under different words of the masks; under one, their ⊕ (or
-//! difference) would be party 1's.
+//! **Bytes.** Each party sends ⌈rows/8⌉ per AND and two words a row; party 0 also sends k planes
+//! and three words a row. **Source.** The plan is this module's own. It follows O. Catrina, S. de
+//! Hoogh, "Improved primitives for secure multiparty integer computation", SCN 2010 (truncation by
+//! carries), but both carries are exact, so there is neither a large nor a small error.
+//! **Security.** Semi-honest, one corrupted party. SECURITY: u and u ≫ f are dealt under different
+//! words of the masks; under the same words, party 1 would learn their ⊕ (or difference).
 
 use super::{
     column::{Bits, Column},
@@ -34,7 +34,7 @@ use hushwire_circuit::{Adder, Builder, Circuit, Program};
 use hushwire_machine::Cost;
 use std::sync::Arc;
 
-/// One party's half of a truncation.
+/// One party's endpoint of a truncation.
 pub struct Truncate<W: Word> {
     program: Arc<Program>,
     bits: u32,
@@ -42,7 +42,7 @@ pub struct Truncate<W: Word> {
     /// The contexts of the injection.
     later: Option<[Context; 2]>,
     free: Option<Shares>,
-    /// The part of the result that is there.
+    /// The part of the result that is known so far.
     out: Column<W>,
     parts: Parts<Self, W>,
     cost: Cost,
@@ -50,11 +50,11 @@ pub struct Truncate<W: Word> {
 }
 
 impl<W: Word> Truncate<W> {
-    /// ⌊x / 2^bits⌋, row by row: of unsigned numbers, or in two's complement. All bits of a number
-    /// and more leave what the mathematics leaves: 0, or −1 of a negative number.
+    /// ⌊x / 2^bits⌋, row by row, of unsigned numbers, or in two's complement. If `bits` is at least
+    /// the number of a word's bits, the result is 0, or −1 for a negative number.
     ///
     /// # Errors
-    /// [`ShareError::Operand`] unless both shares have as many rows.
+    /// [`ShareError::Operand`] unless both shares have the same number of rows.
     pub fn new(
         batch: &mut Batch,
         x: &Column<W>,

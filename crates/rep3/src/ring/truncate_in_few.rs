@@ -1,18 +1,18 @@
 //! Exact truncation in few rounds: ⌊x / 2^f⌋ of numbers, toward −∞.
 //!
 //! ```text
-//! x = u + v    t the highest bit    b = 1 where x_t is 0    c the carry into bit f
+//! x = u + v    t the highest bit    b = 1 if x_t is 0    c the carry into bit f
 //! signed       (u ≫ f) + (v ≫ f) + c + 2^(k−f) e    shifts of numbers in two's complement
-//!              e = u_t b where v_t is 1, else u_t + b − u_t b − 1
+//!              e = u_t b if v_t is 1, else u_t + b − u_t b − 1
 //! unsigned     (u ≫ f) + (v ≫ f) + c − 2^(k−f) e
-//!              e = u_t b where v_t is 0, else u_t + b − u_t b
+//!              e = u_t b if v_t is 0, else u_t + b − u_t b
 //!
 //! dealt        words of u ≫ f, of u_t, of the masks of c and b, and of u_t times the mask of b
-//! words        the sum under masks
+//! words        the sum, masked
 //! ```
 //!
-//! **Rounds.** Five for 32 bits, six for 64. **Bytes.** For k = 32 and f = 13 each party 16.4 a
-//! row. **Source**, **security** and **time**: `carries` and `few_rounds`.
+//! **Rounds.** Five for 32 bits, six for 64. **Bytes.** For k = 32 and f = 13 each party sends 16.4
+//! a row. **Source**, **security** and **time**: `carries` and `few_rounds`.
 
 use super::{
     Word,
@@ -26,15 +26,15 @@ pub struct Truncated {
     is_signed: bool,
 }
 
-/// One party's third of a truncation.
+/// One party's endpoint of a truncation.
 pub type TruncateInFew<W> = FewRounds<W, Truncated>;
 
 impl<W: Word> TruncateInFew<W> {
-    /// ⌊x / 2^by⌋, row by row: of unsigned numbers, or in two's complement.
+    /// ⌊x / 2^by⌋, row by row, of unsigned numbers, or in two's complement.
     ///
     /// # Errors
-    /// [`ShareError::Operand`] unless both shares have as many rows, and a number has more than
-    /// `by` bits, `by` at least 1.
+    /// [`ShareError::Operand`] unless both shares have the same number of rows, `by` is at least 1,
+    /// and a number has more than `by` bits.
     pub fn new(batch: &mut Batch, x: &Column<W>, by: usize, is_signed: bool) -> Result<Self, ShareError> {
         if by == 0 {
             let (what, rows) = ("the bits that are cut", x.rows());

@@ -8,17 +8,17 @@ mod sealed {
 
 /// An element of Z_2^8, Z_2^16, Z_2^32 or Z_2^64. All arithmetic wraps.
 pub trait Word: sealed::Sealed + Copy + Default + Eq + core::fmt::Debug + Element + Sync {
-    /// Bits of the modulus.
+    /// The bits of a word.
     const BITS: usize;
-    /// Bytes on the wire, little-endian.
+    /// The bytes on the wire, little-endian.
     const BYTES: usize;
-    /// The word that sums of products are computed in: itself, or the next wider one where vectors
-    /// of it cannot be multiplied.
+    /// The word in which sums of products are computed: the word itself, or the next wider one if
+    /// vectors of it cannot be multiplied.
     type Wide: Word;
     /// The same number in [`Word::Wide`].
     #[must_use]
     fn widen(self) -> Self::Wide;
-    /// The number modulo this ring's.
+    /// The number, reduced to this ring.
     #[must_use]
     fn narrow(wide: Self::Wide) -> Self;
     /// a + b.
@@ -30,9 +30,9 @@ pub trait Word: sealed::Sealed + Copy + Default + Eq + core::fmt::Debug + Elemen
     /// a b.
     #[must_use]
     fn times(self, other: Self) -> Self;
-    /// The number modulo the ring's.
+    /// The number, reduced to the ring.
     fn of(number: u64) -> Self;
-    /// The representative from 0 on.
+    /// The representative that is not negative.
     fn number(self) -> u64;
     /// Reads [`Word::BYTES`] bytes.
     fn read(bytes: &[u8]) -> Self;

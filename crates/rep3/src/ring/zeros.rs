@@ -13,11 +13,11 @@ use crate::{Context, Rep3, pool, ring::Column};
 use hushwire_block::Wiped;
 use hushwire_simd::{Kernel, Lanes};
 
-/// LOCAL: bytes of each key's stream that are made at a time, so that they stay in the first cache.
-/// A multiple of 16.
+/// LOCAL: the bytes of each key's stream that are made at a time, so that they stay in the L1
+/// cache. A multiple of 16.
 pub(super) const PIECE: usize = 4096;
 
-/// Both keys' streams of a computation, a piece at a time.
+/// Both keys' streams of a computation, one piece at a time.
 pub(super) struct Streams<'a> {
     cx: &'a Context,
     keyed: [Wiped<[u8; PIECE]>; 2],
@@ -28,7 +28,8 @@ impl<'a> Streams<'a> {
         Streams { cx, keyed: [0; 2].map(|_: u8| Wiped::new([0; PIECE])) }
     }
 
-    /// F_{k_i} and F_{k_{i−1}} from a word of the stream on, at most [`PIECE`] bytes.
+    /// The outputs of F_{k_i} and F_{k_{i−1}} from a word of the stream on, at most [`PIECE`]
+    /// bytes.
     pub(super) fn at(&mut self, word: u64, bytes: usize) -> [&[u8]; 2] {
         let [own, prev] = &mut self.keyed;
         let (own, prev) = (&mut own[..bytes], &mut prev[..bytes]);
@@ -42,7 +43,7 @@ pub(super) fn word_of(first: u64, i: usize) -> u64 {
     first + (i * PIECE / 16) as u64
 }
 
-/// `out += own − prev`.
+/// Computes `out += own − prev`.
 struct Add<'a, W> {
     keyed: [&'a [u8]; 2],
     out: &'a mut [W],
@@ -60,8 +61,8 @@ impl<W: Word> Kernel for Add<'_, W> {
 }
 
 impl Context {
-    /// Adds this party's zero-shares to `out`, from the stream's word `first` on. Takes ⌈bytes/16⌉
-    /// words of the stream, which serve once.
+    /// Adds this party's zero-shares to `out`, from the stream's word `first` on. Uses ⌈bytes/16⌉
+    /// words of the stream, each of which must be used once.
     pub(crate) fn add_zeros<W: Word>(&self, first: u64, out: &mut [W]) {
         let mut streams = Streams::new(self);
         for (i, out) in out.chunks_mut(PIECE / W::BYTES).enumerate() {
@@ -70,8 +71,8 @@ impl Context {
         }
     }
 
-    /// Shares of random numbers that nobody knows, from the stream's word `first` on, without a
-    /// message.
+    /// Shares of random numbers that no party knows, from the stream's word `first` on. This takes
+    /// no message.
     pub(crate) fn random_column<W: Word>(&self, first: u64, rows: usize) -> Column<W> {
         let mut column = Rep3 { own: pool::room(rows), next: pool::room(rows) };
         let mut streams = Streams::new(self);
@@ -107,7 +108,8 @@ mod tests {
                 assert_eq!(sum, W::default());
             }
             assert!(rows < 100 || shares[0].iter().filter(|w| **w == W::default()).count() < rows / 10);
-            // A random share of the same words is what the zero-share is the difference of.
+            // The zero-share is the difference of the two parts of a random share from the same
+            // words.
             let random = contexts[1].random_column::<W>(7, rows);
             let zero: Vec<W> =
                 random.next.iter().zip(&random.own).map(|(own, prev)| own.minus(*prev)).collect();

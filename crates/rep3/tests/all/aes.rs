@@ -50,7 +50,7 @@ fn expanded(size: KeySize, keys: &[u8]) -> Vec<u8> {
     keys.chunks_exact(size.key_bytes()).flat_map(of).collect()
 }
 
-/// Three parties' round keys under `mode`.
+/// Three parties' round keys in mode `mode`.
 fn round_keys(
     w: &[Rep3Party; 3],
     size: KeySize,
@@ -86,7 +86,7 @@ fn encrypt(w: &[Rep3Party; 3], sbox: Sbox, keys: &[Arc<ExpandedKeys>; 3], blocks
 fn opened(parties: &[AesBlocks; 3]) -> Vec<u8> {
     let [a, b, c] = parties;
     let value = open([a.own(), b.own(), c.own()]).unwrap();
-    // Replication holds: every party's second share is its right neighbour's first.
+    // Replication: every party's second share is its right neighbour's first.
     for (i, p) in parties.iter().enumerate() {
         assert!(p.output().next == parties[(i + 1) % 3].own(), "party {i} holds a foreign share");
     }
@@ -145,7 +145,7 @@ fn longer_batches_give_aes() {
     for sbox in Sbox::ALL {
         check(Backend::best(), sbox, Keys::PerBlockExpand, 513);
         check(Backend::best().without_gfni(), sbox, Keys::PerBlock, 512);
-        // lut256 prepares 10 KiB a block.
+        // The S-box lut256 prepares 10 KiB per block.
         let many = if sbox == Sbox::Lut256 { 1_000 } else { 10_000 };
         check(Backend::best(), sbox, Keys::PreExpanded, many);
         check(Backend::best(), sbox, Keys::PerBlockExpand, many);

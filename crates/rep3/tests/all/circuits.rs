@@ -1,5 +1,5 @@
-//! Any circuit on shares against plain evaluation: few and many instances, stages, every
-//! capability; pinned traces.
+//! Any circuit on shares, compared with plain evaluation: few and many instances, stages, every
+//! tier; pinned traces.
 
 use hushwire_aes::Backend;
 use hushwire_circuit::{Bit, Builder, Circuit, Gate, Layered, Planes, Program, Stage, planes::plane_bytes};
@@ -11,7 +11,7 @@ use hushwire_testkit::{backends, lockstep, noise, prg, world};
 use proptest::prelude::*;
 use std::sync::Arc;
 
-/// Gate by gate, on planes: independent of layers, slots and stages.
+/// Evaluates gate by gate, on planes, independently of layers, slots and stages.
 fn plain(circuit: &Circuit, inputs: &[u8], plane: usize) -> Vec<u8> {
     let mut wires = vec![vec![0u8; plane]; circuit.wires()];
     for (wire, bits) in wires.iter_mut().zip(inputs.chunks_exact(plane)) {
@@ -34,7 +34,7 @@ fn zip(wires: &[Vec<u8>], a: u32, b: u32, f: impl Fn(u8, u8) -> u8) -> Vec<u8> {
     wires[a as usize].iter().zip(&wires[b as usize]).map(|(a, b)| f(*a, *b)).collect()
 }
 
-/// Clears what lies past the last instance of every plane.
+/// Clears the bits past the last instance of every plane.
 fn trimmed(planes: Vec<u8>, instances: usize) -> Vec<u8> {
     Planes::new(planes.len() / plane_bytes(instances), instances, planes).unwrap().trimmed().to_vec()
 }
@@ -69,8 +69,8 @@ fn check(backend: Backend, circuit: &Circuit, instances: usize) {
     assert!(run(backend, &program, &inputs, instances) == want, "{instances} instances on {backend:?}");
 }
 
-/// A circuit from raw choices: equal operands, constants, copies, NOT chains and unused wires all
-/// occur.
+/// A circuit from random choices: equal operands, constants, copies, chains of NOTs and unused
+/// wires all occur.
 fn random_circuit(inputs: [usize; 2], picks: &[(u8, u32, u32)], outputs: usize) -> Circuit {
     let mut wires = (inputs[0] + inputs[1]) as u32;
     let mut gates = vec![];
@@ -102,7 +102,7 @@ proptest! {
     }
 }
 
-/// `a + b` modulo 2^width, one AND a bit.
+/// The circuit of `a + b` modulo 2^width, with one AND per bit.
 fn adder(width: usize) -> Circuit {
     let mut g = Builder::new();
     let (a, b) = (g.input(width), g.input(width));
@@ -127,8 +127,8 @@ fn an_adder_on_every_capability() {
     }
 }
 
-/// Adds `2^stages` numbers pairwise: each stage runs the adder on half as many operands, all at
-/// once.
+/// A program that adds `2^stages` numbers pairwise: each stage runs the adder on half as many
+/// operands, all at once.
 fn tree(width: usize, stages: u32) -> Program {
     let block = Arc::new(Layered::new(&adder(width)));
     let w = width as u32;

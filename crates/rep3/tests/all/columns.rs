@@ -1,4 +1,4 @@
-//! Columns that a party brings and that parties learn: what is sent, to whom, and what masks it.
+//! Columns that a party brings and that parties learn: their messages, receivers and masks.
 
 use crate::masks::WORLD;
 use hushwire_aes::Backend;
@@ -18,7 +18,7 @@ use hushwire_rep3::{
 use hushwire_testkit::{noise, prg};
 use std::sync::{Arc, Mutex};
 
-/// Runs three machines, and gives what was sent, with its sender and slot, but for empty messages.
+/// Runs three machines, and returns the messages that are not empty, with sender and slot.
 fn sent<M: Machine<Error = NetError>>(machines: &mut [M; 3]) -> Vec<(usize, usize, Vec<u8>)> {
     let mut sent = vec![];
     let keep = |At { party, slot, .. }, message: &mut Vec<u8>| {
@@ -49,8 +49,8 @@ fn sharings<W: Word>(shard: u32) {
                 let cx = context(&parties[role.index()], at.0, at.1);
                 Sharing::new(cx, owner, rows, if role == owner { &v } else { &[] }).unwrap()
             });
-            // The mask: words of the key that the owner shares with its left neighbour, whom nobody
-            // sends anything.
+            // The mask: words of the key that the owner shares with its left neighbour, to which no
+            // party sends anything.
             let mask = WORLD.words((p + 2) % 3, at, 0, rows * W::BYTES);
             let masked = v.iter().zip(mask.chunks_exact(W::BYTES)).map(|(v, mask)| v.minus(W::read(mask)));
             let expected = if rows > 0 { vec![(p, 1, bytes(masked))] } else { vec![] };
@@ -71,8 +71,8 @@ fn reveals<W: Word>() {
             let learns = [0, 1, 2].map(|i| set >> i & 1 == 1);
             let mut machines =
                 Role::ALL.map(|role| Reveal::new(role, shares[role.index()].clone(), learns).unwrap());
-            // Who learns hears the share that it lacks, from its right neighbour; nobody hears
-            // anything else.
+            // A party that learns the column receives the share that it lacks, from its right
+            // neighbour. No party receives anything else.
             let to = |party: usize| (party, 0, bytes(shares[party].next.iter().copied()));
             let mut expected: Vec<_> =
                 [0, 1, 2].into_iter().filter(|i| learns[(i + 2) % 3]).map(to).collect();
@@ -138,7 +138,7 @@ fn what_does_not_fit_is_refused() {
     assert!(Reveal::to_all(Role::ALL[0], uneven).is_err());
 }
 
-/// A peer's short or long message ends the run, and the machine is of no more use.
+/// A peer's short or long message ends the run, and the machine refuses further calls.
 #[test]
 fn messages_of_other_lengths_end_the_run() {
     let mut dealer = prg(6, "dealer");

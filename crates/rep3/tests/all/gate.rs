@@ -1,5 +1,5 @@
-//! A transport of a caller's own hands on messages of other lengths: every machine refuses them,
-//! names the step, and is lost.
+//! A caller's own transport delivers messages of other lengths: every machine refuses them, names
+//! the step, and is lost.
 
 use hushwire_aes::Backend;
 use hushwire_circuit::{named, planes::plane_bytes};
@@ -15,16 +15,16 @@ use hushwire_rep3::{
 use hushwire_testkit::{noise, prg};
 use std::sync::Arc;
 
-/// The neighbour from whom a machine hears: products come from the right, everything else from the
-/// left.
+/// The neighbour from which a machine receives: products come from the right, everything else from
+/// the left.
 #[derive(Clone, Copy)]
 enum From {
     Right = 1,
     Left = 2,
 }
 
-/// The transport: hands every message on as `edit` leaves it. Gives the rounds, or the party that
-/// failed.
+/// The transport: delivers every message as `edit` leaves it. Returns the number of rounds, or the
+/// party that failed.
 fn run<M: Machine<Error = NetError>>(
     parties: &mut [M; 3],
     from: From,
@@ -58,7 +58,7 @@ fn run<M: Machine<Error = NetError>>(
     unreachable!("a protocol ends")
 }
 
-/// Cuts and stretches a message of the first, the second and the last round to every party.
+/// Shortens and lengthens a message of the first, the second and the last round to every party.
 fn attack<M: Machine<Error = NetError>>(what: &str, from: From, make: impl Fn() -> [M; 3]) {
     let rounds =
         run(&mut make(), from, |_, _, _| {}).unwrap_or_else(|(i, e)| panic!("{what}, party {i}: {e}"));
@@ -89,7 +89,7 @@ fn attack<M: Machine<Error = NetError>>(what: &str, from: From, make: impl Fn() 
                     panic!("{what}, round {at}: {found} of {expected} bytes passed, or another error")
                 };
                 assert_eq!((liar, cause), (party, format!("{found} bytes instead of {expected}")));
-                // The whole message comes too late, and it never looks done.
+                // The whole message comes too late, and the machine never looks done.
                 let lost = &mut parties[party];
                 assert_eq!(lost.round(0).map(|round| round.name), Some(msg), "{what}");
                 let whole = vec![0; expected];

@@ -1,4 +1,5 @@
-//! Three parties from outside. One program, so that it is linked once.
+//! Tests of three parties through the public interface. They are one program, so that it is linked
+//! once.
 
 mod aes;
 mod circuits;

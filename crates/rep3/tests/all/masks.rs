@@ -1,5 +1,5 @@
-//! Masks, words of the session's randomness: which they are, by AES of another crate, and that none
-//! serves twice.
+//! Masks are words of the session's randomness. These tests compute them by another crate's AES,
+//! and check that none is used twice.
 
 use aes::cipher::{BlockCipherEncrypt, KeyInit};
 use hushwire_aes::Backend;
@@ -20,7 +20,7 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-/// Keys of the three parties, and the session's name.
+/// The keys of the three parties, and the session's identifier.
 #[derive(Clone, Copy)]
 pub(crate) struct World {
     keys: [u8; 3],
@@ -38,7 +38,7 @@ impl World {
         })
     }
 
-    /// F_k of party `i`'s key.
+    /// The PRF F_k with party `i`'s key.
     fn prf(self, i: usize) -> aes::Aes128 {
         let context = [&[self.id; 16][..], b"hushwire rep3 v1"].concat();
         let key = Seed::from_bytes([self.keys[i]; 16]).derive("hushwire prss", &context);
@@ -59,7 +59,7 @@ impl World {
         words
     }
 
-    /// Rep3Party `i`'s zero-shares from word `first` on.
+    /// Party `i`'s zero-shares from word `first` on.
     fn zeros(self, i: usize, address: (u32, u32), first: u64, bytes: usize) -> Vec<u8> {
         xor(&self.words(i, address, first, bytes), &self.words((i + 2) % 3, address, first, bytes))
     }
@@ -72,7 +72,7 @@ fn xor(a: &[u8], b: &[u8]) -> Vec<u8> {
 /// Masks and messages, layer by layer; an opening has no mask.
 type Layers = Vec<(Option<Vec<u8>>, Vec<u8>)>;
 
-/// Masks and messages of a party, and its shares of what it opened.
+/// A party's masks and messages, and its shares of the values that it opened.
 #[derive(Clone, Default)]
 struct Log(Arc<Mutex<Layers>>, Arc<Mutex<Vec<Vec<u8>>>>);
 
@@ -90,7 +90,7 @@ impl Record for Log {
     }
 }
 
-/// Runs three parties, and gives every party's messages.
+/// Runs three parties, and returns every party's messages.
 fn messages<M: Machine<Error = NetError>>(parties: &mut [M; 3]) -> [Vec<Vec<u8>>; 3] {
     let mut all = [vec![], vec![], vec![]];
     let keep = |place: Place, message: &mut Vec<u8>| all[place.party].push(message.clone());
@@ -99,8 +99,8 @@ fn messages<M: Machine<Error = NetError>>(parties: &mut [M; 3]) -> [Vec<Vec<u8>>
     all
 }
 
-/// Runs the same with and without a recorder, and checks masks: the words of the address from
-/// `first` on, in order and without a gap. Gives the word that comes next, and every word that
+/// Runs the same with and without a recorder, and checks the masks: they must be the words of the
+/// address from `first` on, in order and without a gap. Returns the next word, and every word that
 /// masked something, with its party.
 fn check<M: Machine<Error = NetError>>(
     what: &str,
@@ -135,8 +135,8 @@ fn check<M: Machine<Error = NetError>>(
 #[test]
 fn masks_are_the_words_of_their_address_one_after_the_other() {
     let mut used = vec![];
-    // Bytes and bit slices have kernels of their own; that tiers make the same bytes, the file of
-    // digests shows.
+    // Bytes and bit slices have different kernels. The file of digests shows that all tiers make
+    // the same bytes.
     for (b, backend) in [Backend::best(), Backend::best().without_gfni()].into_iter().enumerate() {
         let w = WORLD.parties(backend);
         let address = |k: usize| (k as u32, (b as u32) << 8 | 1);
@@ -145,7 +145,7 @@ fn masks_are_the_words_of_their_address_one_after_the_other() {
                 let keys = share(&mut prg(1, "keys"), &noise(1, 176));
                 let input = share(&mut prg(2, "input"), &noise(2, 16 * blocks));
                 let at = address(16 * s + k);
-                // The prepared bytes of all ten S-box layers take words first.
+                // The prepared bytes of all ten S-box layers take the first words.
                 let n = 16 * blocks.next_multiple_of(2);
                 let first = if sbox == Sbox::Lut256 { (10 * n / 16) as u64 } else { 0 };
                 let made = check(sbox.name(), at, first, |log, i| {
@@ -161,7 +161,7 @@ fn masks_are_the_words_of_their_address_one_after_the_other() {
             for (k, size) in KeySize::ALL.into_iter().enumerate() {
                 let keys = share(&mut prg(1, "keys"), &noise(1, 3 * size.key_bytes()));
                 let at = address(16 * s + 8 + k);
-                // Twelve S-boxes of three keys, to a multiple of eight.
+                // Twelve S-boxes of three keys, padded to a multiple of eight.
                 let first = if sbox == Sbox::Lut256 { size.expansion_steps() as u64 } else { 0 };
                 let made = check("key expansion", at, first, |log, i| {
                     let cx = context(&w[i], at.0, at.1);
@@ -192,15 +192,15 @@ fn masks_are_the_words_of_their_address_one_after_the_other() {
             used.extend(words);
         }
     }
-    // Across layers, batches and lanes of a session.
+    // The check covers layers, batches and lanes of a session.
     let total = used.len();
     assert!(used.into_iter().collect::<HashSet<_>>().len() == total && total > 10_000, "a mask serves twice");
 }
 
 #[test]
 fn every_lookup_is_masked_by_random_bytes_of_its_own() {
-    // What is opened are S-box inputs ⊕ random bytes. The same blocks at another address have the
-    // same inputs.
+    // The opened values are S-box inputs ⊕ random bytes. The same blocks at another address have
+    // the same inputs.
     let (blocks, w) = (6, WORLD.parties(Backend::best()));
     let keys = share(&mut prg(1, "keys"), &noise(1, 176));
     let input = share(&mut prg(2, "input"), &noise(2, 16 * blocks));
@@ -228,7 +228,7 @@ fn every_lookup_is_masked_by_random_bytes_of_its_own() {
     assert_eq!(distinct.len(), 10);
 }
 
-/// Plain GF(2^8) product, the schoolbook way.
+/// A plain GF(2^8) product, by shift and add.
 fn gf256(a: u8, b: u8) -> u8 {
     let doubled = |a: u8| a << 1 ^ if a >> 7 == 1 { 0x1b } else { 0 };
     (0..8).rev().fold(0, |sum, i| doubled(sum) ^ if b >> i & 1 == 1 { a } else { 0 })
@@ -239,7 +239,7 @@ fn a_products_message_is_its_terms_under_the_words_of_its_address() {
     for backend in backends() {
         let w = WORLD.parties(backend);
         for (field, product) in [(Field::Gf2, (|a, b| a & b) as fn(u8, u8) -> u8), (Field::Gf256, gf256)] {
-            // Chunks of 4096 bytes go through at a time.
+            // Chunks of 4096 bytes are processed at a time.
             for (k, len) in [1, 15, 16, 17, 4096, 4100, 9000].into_iter().enumerate() {
                 let (x, y) =
                     (share(&mut prg(1, "x"), &noise(1, len)), share(&mut prg(1, "y"), &noise(2, len)));
@@ -284,7 +284,7 @@ fn every_key_name_and_address_has_words_of_its_own() {
     }
 }
 
-/// Six standard deviations of a fair coin.
+/// Within six standard deviations of a fair coin.
 fn fair(bytes: &[u8]) -> bool {
     let ones: u32 = bytes.iter().map(|byte| byte.count_ones()).sum();
     let bits = 8.0 * bytes.len() as f64;
@@ -299,7 +299,7 @@ fn shares_are_uniform_whatever_the_value_is() {
         for _ in 0..2 {
             let shares = share(&mut prg, &value);
             for (i, mine) in shares.iter().enumerate() {
-                // All that one party has, each share by itself and their sum.
+                // All that one party has: each share alone, and their sum.
                 assert!(fair(&mine.own) && fair(&mine.next), "party {i}");
                 assert!(fair(&xor(&mine.own, &mine.next)), "party {i}");
                 assert!(mine.next == shares[(i + 1) % 3].own, "party {i}");

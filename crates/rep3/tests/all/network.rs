@@ -12,7 +12,7 @@ use hushwire_rep3::{
 use hushwire_testkit::{Transport, noise, prg, run_three};
 use std::sync::Arc;
 
-/// The ring against the direction of products.
+/// The channel of the ring that runs against the direction of products.
 fn back(role: Role, net: &mut Net) -> Channel {
     net.channel(0, Some(role.right().id()), Some(role.left().id())).unwrap()
 }
@@ -21,14 +21,14 @@ fn party(role: Role, back: &mut Channel) -> Rep3Party {
     Rep3Party::open(role, Backend::best(), SessionId([9; 16]), Seed::random(), back).unwrap()
 }
 
-/// The bytes that this party learns of a value that is opened to some.
+/// The bytes that this party learns when a value is opened to some parties.
 fn revealed(batch: &Batch, back: &mut Channel, learns: [bool; 3], shares: &Shares) -> Vec<u8> {
     let mut reveal = batch.reveal(&[Output { learns, bytes: shares.len(), addition: Addition::Xor }], shares);
     Driver::new().run(back, &mut reveal).unwrap();
     reveal.finish().to_vec()
 }
 
-/// Lane `lane` in the direction of products.
+/// The channel of lane `lane` in the direction of products.
 fn ring(role: Role, net: &mut Net, lane: u16) -> Channel {
     net.channel(lane, Some(role.left().id()), Some(role.right().id())).unwrap()
 }
@@ -69,8 +69,8 @@ impl Work<AesBlocks> for Batches {
     }
 }
 
-/// Encrypts `chunks × blocks` blocks on `lanes` lanes of one thread a party, and compares with
-/// plain AES.
+/// Encrypts `chunks × blocks` blocks on `lanes` lanes of one thread per party, and compares the
+/// result with plain AES.
 fn encrypt_over(
     transport: Transport,
     sbox: Sbox,
@@ -184,7 +184,7 @@ fn openings_reach_only_those_who_are_named() {
                 let came = revealed(&batch, &mut back, Role::ALL.map(|role| role == to), mine);
                 assert!(if to == role { came == value } else { came.is_empty() });
             }
-            // One opening to all and one as somebody's left neighbour.
+            // One opening to all parties, and one that this party sends as a left neighbour.
             assert_eq!(meter.reading().bytes_sent(), 2 * value.len() as u64);
             let random = batch.random(64);
             revealed(&batch, &mut back, [true; 3], &random)

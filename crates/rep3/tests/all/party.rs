@@ -1,4 +1,5 @@
-//! Whole parties: inputs, runs and outputs; owners outside; and that no mask is handed out twice.
+//! Whole parties: inputs, runs and outputs; owners outside; and a test that no mask is handed out
+//! twice.
 
 use hushwire_aes::Backend;
 use hushwire_circuit::{Planes, eval, named, planes};
@@ -50,7 +51,7 @@ fn parties_share_run_and_reveal_to_those_who_learn() {
                 let [mut ring, mut back] = rings(role, &mut net);
                 let mut party = party(role, &mut back);
                 let inputs = all.select(program.inputs(), |i| owners[i] == role);
-                // Twice in one session.
+                // Two runs in one session.
                 [0, 1].map(|_| {
                     let ran = party.run([&mut ring, &mut back], &program, &who, &inputs);
                     ran.unwrap_or_else(|e| panic!("{e}"))
@@ -77,7 +78,7 @@ fn inputs_of_another_length_are_refused() {
     assert!(batch.share(&[Input { owner: None, ..input }], &[]).is_ok());
 }
 
-/// One thing asked of a session: a kind of work for some thread's next batch, or a split.
+/// One request to a session: a kind of work for some thread's next batch, or a split.
 #[derive(Clone, Copy, Debug)]
 enum Ask {
     Products,
@@ -101,7 +102,7 @@ fn ask() -> impl Strategy<Value = Ask> {
     ]
 }
 
-/// A thread of a party: what hands out its batches, and the one in use.
+/// A thread of a party: the part that hands out its batches, and the current batch.
 struct Thread {
     party: Rep3Party,
     batch: Batch,
@@ -113,8 +114,8 @@ impl Thread {
         Thread { party, batch }
     }
 
-    /// Bytes that are this party's zero-share or its share of a random value, whatever they serve
-    /// for.
+    /// Bytes that are this party's zero-share or its share of a random value, whatever they are
+    /// used for.
     fn mask(&mut self, ask: Ask) -> Option<Vec<u8>> {
         let zeros = || Shares { own: vec![0; 32], next: vec![0; 32] };
         match ask {
@@ -149,7 +150,7 @@ impl Thread {
     }
 }
 
-/// All masks that a party has after such requests, thread by thread; at last its threads ask at the
+/// All masks of a party after these requests, thread by thread. At the end its threads ask at the
 /// same time.
 fn masks(party: Rep3Party, asked: &[(Ask, usize)]) -> Vec<Vec<u8>> {
     let mut threads = vec![Thread::new(party)];
@@ -178,16 +179,16 @@ fn masks(party: Rep3Party, asked: &[(Ask, usize)]) -> Vec<Vec<u8>> {
 }
 
 proptest! {
-    /// The attack: a party that asks in every order, of every thread and for every kind of work,
-    /// looks for two of the same masks. Zero-shares of an address are the sum of its two random
-    /// shares, so that all of them can be compared.
+    /// The attack: a party that asks in every order, in every thread and for every kind of work,
+    /// looks for two equal masks. Zero-shares of an address are the sum of its two random shares,
+    /// so all of them can be compared.
     #[test]
     fn no_mask_is_handed_out_twice_and_all_parties_agree_on_them(
         asked in prop::collection::vec((ask(), 0..100usize), 0..40),
     ) {
         let all = Rep3Party::three(Backend::best()).map(|party| masks(party, &asked));
         for part in 0..2 {
-            // Word by word: no two streams overlap.
+            // The comparison is word by word, so no two streams overlap.
             let words = all[0].iter().map(|mask| &mask[16 * part..][..16]).collect::<HashSet<_>>();
             prop_assert_eq!(words.len(), all[0].len(), "a mask is handed out twice");
         }
@@ -198,9 +199,9 @@ proptest! {
     }
 }
 
-/// Secret bits that party 0 finds in party 1's messages of two batches, the second of zeros, and
-/// how many it looked for. Where the share that both hold of one factor is 0 and of the other 1, a
-/// product's message less its mask is the share that party 0 lacks.
+/// The number of secret bits that party 0 finds in party 1's messages of two batches, the second
+/// with zeros, and the number that it looked for. If the share that both hold of one factor is 0
+/// and that of the other is 1, a product's message minus its mask is the share that party 0 lacks.
 fn found(contexts: [[Context; 2]; 3]) -> (u32, u32) {
     let (x, y, zero) = (noise(1, 4096), noise(2, 4096), vec![0; 4096]);
     let (of_x, of_y) = (share(&mut prg(1, "x"), &x), share(&mut prg(1, "y"), &y));
@@ -231,8 +232,8 @@ fn found(contexts: [[Context; 2]; 3]) -> (u32, u32) {
     (right, all)
 }
 
-/// The attack on two batches that share masks: the sum of their messages is the sum of what they
-/// hide. It needs an address to be named twice, which only a test can do.
+/// The attack on two batches that share masks: the sum of their messages is the sum of the hidden
+/// values. It needs an address that is named twice, which only a test can do.
 #[test]
 fn two_batches_of_one_address_give_a_secret_away_and_two_that_were_handed_out_do_not() {
     let parties = Rep3Party::three(Backend::best());
@@ -255,14 +256,14 @@ fn two_batches_of_one_address_give_a_secret_away_and_two_that_were_handed_out_do
         Rep3Party::three(Backend::best()).map(threads),
     ] {
         let (right, all) = found(handed_out);
-        // Eight standard deviations of guessing.
+        // Within eight standard deviations of guessing.
         let off = (f64::from(right) - f64::from(all) / 2.0).abs();
         assert!(off < 4.0 * f64::from(all).sqrt(), "{right} of {all} bits");
     }
 }
 
-/// The attack on masks that serve twice: the same inputs would make the same messages, and inputs
-/// that differ in one place messages that differ there.
+/// The attack on masks that are used twice: equal inputs would make equal messages, and inputs that
+/// differ in one place would make messages that differ there.
 #[test]
 fn the_same_inputs_in_two_batches_make_messages_that_have_nothing_in_common() {
     let program = Arc::new(named::program("mul:8").unwrap_or_else(|e| panic!("{e}")));
@@ -287,8 +288,8 @@ fn the_same_inputs_in_two_batches_make_messages_that_have_nothing_in_common() {
     assert!(first.len() > 300 && first.is_disjoint(&second));
 }
 
-/// A party's input is hidden from its right neighbour by a random value of its own, which its left
-/// neighbour has.
+/// A fresh random value, which the left neighbour also has, hides a party's input from its right
+/// neighbour.
 #[test]
 fn an_input_goes_to_the_right_under_random_words_of_its_own() {
     let (value, mut seen) = (vec![0; 64], HashSet::new());
@@ -326,7 +327,7 @@ fn owners_and_sessions_draw_fresh_seeds_and_an_owner_fresh_shares_for_every_batc
     for (batch, input) in (0..7).flat_map(|batch| (0..7).map(move |input| (batch, input))) {
         let mut messages = [(); 3].map(|()| vec![].into());
         owners[0].share(batch, input, vec![0; 64].into(), Addition::Xor, &mut messages);
-        // Two parties hold what comes in full, and hear the same.
+        // Two parties hold the share that is sent in full, and receive the same bytes.
         let full: HashSet<Vec<u8>> = messages.iter().filter(|m| !m.is_empty()).map(|m| m.to_vec()).collect();
         assert!(full.len() == 1 && messages.iter().filter(|m| m.is_empty()).count() == 1);
         let words: Vec<_> = full.iter().flat_map(|m| m.chunks_exact(16).map(<[u8]>::to_vec)).collect();
@@ -403,7 +404,7 @@ fn an_owner_outside_is_heard_and_one_that_lies_is_found() {
 #[test]
 fn a_session_that_is_spent_says_so() {
     let [party, ..] = three();
-    // The last of as many threads as there are batches has one batch.
+    // The last of as many threads as there are batches gets one batch.
     let Some(mut last) = party.split(2).pop().map(|party| {
         (0..31).fold(party, |party, _| party.split(2).pop().unwrap_or_else(|| panic!("two threads")))
     }) else {

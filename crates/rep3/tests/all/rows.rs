@@ -1,4 +1,4 @@
-//! Rows that move, over channels.
+//! Protocols that move rows, over channels.
 
 use hushwire_aes::Backend;
 use hushwire_machine::{
@@ -19,7 +19,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// One party's rings: of products, and back.
+/// One party's two rings: for products, and against their direction.
 fn lane<M: Machine>(role: Role, net: &mut hushwire_machine::Net) -> (Rep3Party, Lane<M>) {
     let [left, right] = [role.left().id(), role.right().id()];
     let mut back = net.channel(0, Some(right), Some(left)).unwrap();
@@ -44,7 +44,8 @@ fn key(bits: &Bits) -> SortKey {
     SortKey { bits: Arc::new(bits.clone()), signed: false, descending: false }
 }
 
-/// Sorts payload by keys in a session; the payload, and how long the sort and its application took.
+/// Sorts payload by keys in a session. Returns the payload, and the durations of the sort and of
+/// its application.
 fn sorted(transport: Transport, words: &[u64], payload: &[u64]) -> (Vec<u64>, [Duration; 2]) {
     let (keys, payload) = (keys(words), share_words(&mut prg(6, "rows"), payload).map(Arc::new));
     let outcome = run_three(transport, 2, None, |role, mut net| {

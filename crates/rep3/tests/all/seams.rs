@@ -1,5 +1,4 @@
-//! The verifier's place, the primitive products, and what messages look like to the one who
-//! receives them.
+//! The verifier's interface, the primitive products, and the look of messages to their receiver.
 
 use hushwire_aes::Backend;
 use hushwire_circuit::{Builder, Program, planes::plane_bytes};
@@ -10,7 +9,7 @@ use hushwire_rep3::{
 use hushwire_testkit::{backends, lockstep, noise, prg, world};
 use std::sync::{Arc, Mutex};
 
-/// Plain GF(2^8) product, the schoolbook way.
+/// A plain GF(2^8) product, by shift and add.
 fn gf256(a: u8, b: u8) -> u8 {
     let (mut a, mut r) = (a, 0);
     for i in 0..8 {
@@ -68,7 +67,7 @@ fn products_in_every_field() {
     }
 }
 
-/// One layer as a verifier hears it.
+/// One layer as a verifier receives it.
 #[derive(Default, Clone)]
 struct Layer {
     mask: Vec<u8>,
@@ -130,7 +129,7 @@ fn a_verifier_hears_all_that_a_message_was_made_of() {
     }
 }
 
-/// A small circuit with layers of different sizes: a chain of ANDs beside a wide layer.
+/// A small circuit with layers of different sizes: a chain of ANDs next to a wide layer.
 fn circuit() -> Program {
     let mut g = Builder::new();
     let a = g.input(9);
@@ -194,14 +193,14 @@ fn check_layer(parties: [&Layer; 3]) {
         }
         assert!(message == layer.message, "the record does not explain what was sent");
         // The factors are replicated: this party's right shares are its right neighbour's left
-        // ones.
+        // shares.
         let next = &parties[(i + 1) % 3].products;
         for ((place, [_, xr, _, yr]), (place2, [xl, _, yl, _])) in layer.products.iter().zip(next) {
             assert_eq!(place, place2);
             assert!(xr == xl && yr == yl);
         }
     }
-    // Masks cancel.
+    // The masks cancel out.
     for j in 0..parties[0].mask.len() {
         assert_eq!(parties[0].mask[j] ^ parties[1].mask[j] ^ parties[2].mask[j], 0);
     }
@@ -214,7 +213,7 @@ fn project(x: u8) -> u8 {
     unembed(trace(gf256(delta, x)))
 }
 
-/// The same computation under other keys: every message looks fresh, none repeats, bits are
+/// The same computation under other keys: every message looks random, none repeats, and bits are
 /// balanced.
 #[test]
 fn messages_are_masked() {

@@ -24,7 +24,7 @@ fn numbers<W: Word>(prg: &mut Prg, len: usize) -> Vec<W> {
     (0..len).map(number).collect()
 }
 
-/// The three parties' run on shares of x and y, opened.
+/// Runs the three parties on shares of x and y, and opens the result.
 fn run<W: Word, F>(
     backend: Backend,
     (x, y): (&[W], &[W]),
@@ -48,7 +48,7 @@ where
     open_words(&z)
 }
 
-/// The same where all parties know one of the factors: either of them.
+/// The same if all parties know one of the factors, for either factor.
 fn with_known<W: Word>(
     (x, y): (&[W], &[W]),
     of: impl Fn(Factors<'_, W>) -> Result<Column<W>, ShareError>,
@@ -60,7 +60,7 @@ fn with_known<W: Word>(
     [open_words(&left), open_words(&right)]
 }
 
-/// Row-major product of matrices, number by number.
+/// A row-major product of matrices, number by number.
 fn plain<W: Word>([rows, depth, columns]: [usize; 3], x: &[W], y: &[W]) -> Vec<W> {
     let of = |i: usize, j: usize| {
         let products = (0..depth).map(|p| x[i * depth + p].times(y[p * columns + j]));
@@ -84,7 +84,7 @@ fn products<W: Word>(backend: Backend) {
         let (x, y) = (numbers::<W>(&mut prg, rows), numbers::<W>(&mut prg, rows));
         let expected: Vec<W> = x.iter().zip(&y).map(|(x, y)| x.times(*y)).collect();
         assert_eq!(run(backend, (&x, &y), Product::new), expected);
-        // Memory of another result changes nothing, whatever was in it and however long it was.
+        // The memory of another result changes nothing, whatever its contents and length.
         let used = Column { own: vec![W::of(77); 99], next: vec![W::of(78); 99] };
         let again = |cx, x, y| Ok(Product::new(cx, x, y)?.with_buffer(used.clone()));
         assert_eq!(run(backend, (&x, &y), again), expected);
@@ -170,7 +170,7 @@ fn geometries() -> Vec<Geometry> {
         Geometry { window: [1, 1], pictures: [1, 3, 3, 70], filters: 65, ..plain },
         Geometry { stride: [2, 3], before: [1, 0], after: [0, 2], ..plain },
         Geometry { window: [5, 6], filters: 16, ..plain },
-        // Windows that see nothing but padding, and pictures that are nothing else.
+        // Windows that cover only padding, and pictures that consist only of padding.
         Geometry { window: [2, 2], before: [4, 5], after: [3, 4], ..plain },
         Geometry { pictures: [1, 0, 0, 3], before: [2, 2], after: [2, 2], ..plain },
         Geometry { pictures: [0, 5, 5, 3], ..plain },

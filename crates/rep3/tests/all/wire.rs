@@ -1,4 +1,4 @@
-//! The bytes of every protocol on the wire, by the file of digests.
+//! The bytes of every protocol on the wire, compared with the file of digests.
 
 use hushwire_aes::Backend;
 use hushwire_circuit::{Adder, Planes, named, planes::plane_bytes};
@@ -22,10 +22,10 @@ use hushwire_rep3::{
 use hushwire_testkit::{Digests, Trace, Transport, noise, prg, run_three, world};
 use std::sync::Arc;
 
-/// Rows that end within a byte.
+/// A number of rows that ends within a byte.
 const ROWS: usize = 77;
 
-/// The trace of a batch's machine at three parties with seeds.
+/// The trace of a batch's machine at three parties with fixed seeds.
 fn trace<M: Machine<Error = NetError>>(backend: Backend, make: impl Fn(&mut Batch, usize) -> M) -> Trace {
     let mut parties = world(3, backend);
     let mut machines = parties.each_mut().map(|party| {
@@ -118,7 +118,7 @@ fn words<W: Word>(all: &mut Digests) {
         trace(backend, |b, i| OnNumbers::less(b, &x[i], &y[i], true, Adder::Prefix).unwrap())
     });
     all.run(&of("equal"), |backend| trace(backend, |b, i| OnNumbers::equal(b, &x[i], &y[i]).unwrap()));
-    // The rest is one program for every width.
+    // The remaining programs are the same for every width.
     if W::BITS < 64 {
         return;
     }
@@ -210,7 +210,7 @@ fn strings(all: &mut Digests) {
     });
 }
 
-/// Protocols that move rows. A few rows take other steps of a sort than many.
+/// Protocols that move rows. A sort of few rows takes other steps than a sort of many.
 fn rows(all: &mut Digests) {
     for rows in [ROWS, 3000] {
         let of = |what: &str| format!("rep3/rows/{what}/{rows}");
@@ -276,7 +276,7 @@ fn rows(all: &mut Digests) {
     }
 }
 
-/// A whole session: the exchange of keys, inputs, a run and openings; and the comparison of an
+/// A whole session: the exchange of keys, inputs, a run and openings, and the comparison of an
 /// owner's shares.
 fn session(backend: Backend) -> Trace {
     let program = Arc::new(named::program("mul:8").unwrap());

@@ -1,4 +1,4 @@
-//! Messages of products of numbers: what masks them, what they are made of, and that no mask serves
+//! Messages of products of numbers: their masks, their factors, and a test that no mask is used
 //! twice.
 
 use crate::masks::WORLD;
@@ -18,7 +18,7 @@ use std::sync::{Arc, Mutex};
 /// Both shares of a factor.
 type Factor = [Vec<u8>; 2];
 
-/// The calls that a recorder heard.
+/// The calls that a recorder received.
 #[derive(Default)]
 struct Heard {
     mask: Vec<u8>,
@@ -50,7 +50,8 @@ fn words<W: Word>(bytes: &[u8]) -> Vec<W> {
     bytes.chunks_exact(W::BYTES).map(W::read).collect()
 }
 
-/// The message that a mask and products make: all three products of the paper, one by one.
+/// The message that results from a mask and products, with all three products of the paper, one by
+/// one.
 fn recomputed<W: Word>(heard: &Heard) -> Vec<W> {
     use hushwire_rep3::Unit::{Sum, Words};
     let mut message = words::<W>(&heard.mask);
@@ -71,8 +72,8 @@ fn recomputed<W: Word>(heard: &Heard) -> Vec<W> {
     message
 }
 
-/// Runs a machine with a recorder and without, and recomputes messages from what was recorded, and
-/// masks from their formula.
+/// Runs a machine with a recorder and without, and recomputes messages from the records, and masks
+/// from their formula.
 fn check<W: Word, F>(
     address: (u32, u32),
     [x, y]: [usize; 2],
@@ -140,9 +141,9 @@ fn messages_are_masks_and_the_products_that_were_recorded() {
     all_of::<u64>(4);
 }
 
-/// The reason why a context serves one machine, which takes it, and cannot be copied (`Batch`, doc
-/// tests): two products under one mask tell the left neighbour the difference of their local sums,
-/// which has no mask.
+/// The reason why one machine consumes a context, which cannot be copied (`Batch`, doc tests). Two
+/// products under one mask reveal the difference of their local sums, which has no mask, to the
+/// left neighbour.
 #[test]
 fn two_products_of_one_mask_would_tell_their_difference() {
     let parties = WORLD.parties(Backend::best());
@@ -151,7 +152,7 @@ fn two_products_of_one_mask_would_tell_their_difference() {
     let sent = |x: &[u64], lane: u32| {
         let mut sent = vec![];
         let mut machines = [0, 1, 2].map(|i| {
-            // Only a test names an address twice.
+            // Only a test can name an address twice.
             Product::new(context(&parties[i], 9, lane), column(i, x), column(i, &[1, 2, 3])).unwrap()
         });
         let keep = |_, message: &mut Vec<u8>| sent.push(words::<u64>(message));

@@ -1,5 +1,5 @@
-//! The time of two parties on numbers: OTs on a lane of their own, in turn with the steps that use
-//! them or ahead of them.
+//! The time of two parties on numbers. OTs have a lane of their own, and are made either in turn
+//! with the steps that use them, or ahead.
 
 use super::time;
 use hushwire_machine::Cost;
@@ -8,10 +8,10 @@ use hushwire_two::{Distance, Plan, Tally};
 use hushwire_wire::Shape;
 use std::time::Duration;
 
-/// LOCAL: nanoseconds of a core for a correlated OT that it sends or receives, with AES
-/// instructions: put to use, and made by an extension. From runs of SqueezeNet on a machine that
-/// others used (docs/measurements). Builds with other numbers may choose another extension, which
-/// they agree on by its name.
+/// LOCAL: nanoseconds that a core with AES instructions takes to use a correlated OT, and to make
+/// it by an extension, as sender or receiver. The numbers come from runs of SqueezeNet on a shared
+/// machine (docs/measurements). Builds with other numbers may choose another extension; members
+/// agree on the extension by its name.
 const USED: f64 = 13.0;
 
 const fn made(ot: Protocol) -> f64 {
@@ -23,10 +23,10 @@ const fn made(ot: Protocol) -> f64 {
     }
 }
 
-/// LOCAL: products of a second under encryption, by both parties one after the other.
+/// LOCAL: products per second under encryption, by both parties one after the other.
 const ENCRYPTED: f64 = 1.5e8;
 
-/// Rounds and bytes of a lane, and the arithmetic for it.
+/// The rounds, bytes and computing time of a lane.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Lane {
     cost: Cost,
@@ -34,12 +34,12 @@ struct Lane {
 }
 
 impl Lane {
-    /// Its arithmetic and its bytes, where a message is sent while the next is computed.
+    /// The time of a lane that sends a message while it computes the next.
     fn overlapping(&self, net: Shape) -> f64 {
         self.compute.as_secs_f64().max(sent(self.cost.bytes_sent, net))
     }
 
-    /// The same of steps, whose next message follows from the peer's.
+    /// The time of steps, whose next message depends on the peer's.
     fn in_turn(&self, net: Shape) -> f64 {
         self.compute.as_secs_f64() + sent(self.cost.bytes_sent, net)
     }
@@ -49,36 +49,36 @@ fn sent(bytes: u64, net: Shape) -> f64 {
     net.bits_per_second.map_or(0.0, |rate| 8.0 * bytes as f64 / rate as f64)
 }
 
-/// One way a round: who waits for a message has sent its own.
+/// A round costs one way: a party that waits for a message has already sent its own.
 fn waits(rounds: u64, net: Shape) -> f64 {
     rounds as f64 * net.one_way().as_secs_f64()
 }
 
-/// Both lanes between parties at a distance.
+/// Both lanes of parties at one distance.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Lanes {
     ots: Lane,
     steps: Lane,
-    /// The share of all OTs that is made before any step has some.
+    /// The fraction of all OTs that must be made before the first step has any.
     first: f64,
 }
 
-/// Both lanes between parties that are near and far.
+/// Both lanes for parties that are near, and for parties that are far.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct PairCosts {
     near: Lanes,
     far: Lanes,
-    /// What a meter counts at the party that sends most, where parties are near and far.
+    /// The meter's counts at the party that sends most, for parties that are near and far.
     all: [Cost; 2],
-    /// Products under encryption, while nothing is sent.
+    /// The time of products under encryption, during which nothing is sent.
     alone: Duration,
-    /// Whether OTs are made ahead of their use; none: between parties that are far.
+    /// Whether OTs are made ahead of their use. With `None`, only parties that are far do so.
     ahead: Option<bool>,
 }
 
 impl PairCosts {
-    /// With the party that sends most; and the OTs that a party sends and receives, and what a
-    /// meter counts where parties are near.
+    /// Computes the costs of the party that sends most. Returns them with the number of OTs that a
+    /// party sends and receives, and a meter's count for parties that are near.
     pub(super) fn new(plan: &Plan, ot: Protocol, ahead: Option<bool>, aes: bool) -> (Self, u64, Cost) {
         let slower = if aes { 1.0 } else { 16.0 };
         let at = |distance: Distance| {
@@ -109,8 +109,8 @@ impl PairCosts {
         let (busy, waiting) = (ots.overlapping(net), waits(ots.cost.rounds, net));
         let used = steps.in_turn(net) + waits(steps.cost.rounds, net) + self.alone.as_secs_f64();
         if self.ahead.unwrap_or(far) {
-            // Behind the first lot they go beside the steps, but one core and one link serve both:
-            // what passes meanwhile are rounds.
+            // OTs after the first batch run beside the steps. One core and one link serve both, so
+            // only the waits for rounds overlap.
             let rest = 1.0 - first;
             first * (busy + waiting) + (rest * (busy + waiting)).max(rest * busy + used)
         } else {
@@ -143,19 +143,19 @@ mod tests {
         assert!(close, "{found:?} for {expected:?}");
     }
 
-    /// In turn it is the sum of both lanes; ahead rounds of all but the first lot pass beside the
-    /// steps. Parties that are far have them ahead where nobody says otherwise.
+    /// OTs in turn take the sum of both lanes. With OTs ahead, the rounds of all but the first
+    /// batch overlap with the steps. By default, parties that are far make OTs ahead.
     #[test]
     fn rounds_of_ots_ahead_pass_beside_the_steps() {
-        // A second for 125 MB, 10 ms for a round.
+        // 125 MB take a second, a round 10 ms.
         let net = "1Gbps,20ms";
-        // 3 + 1 and 4 + 2 + 1 + 2, of which 0.75 go.
+        // 3 + 1 and 4 + 2 + 1 + 2, of which 0.75 overlap.
         near(seconds(lane(100, 125, 3), lane(100, 250, 4), net), [13.0, 12.25, 12.25]);
         // 8 + 1 and 1 + 8 + 1 + 2.
         near(seconds(lane(100, 1000, 1), lane(100, 1000, 1), net), [21.0, 20.25, 20.25]);
-        // More rounds than all that is beside them: 1 + 20, and 9.
+        // The OTs have more rounds than the steps can hide: 1 + 20, and 9.
         near(seconds(lane(2000, 125, 1), lane(100, 250, 4), net), [30.0, 21.0, 21.0]);
-        // Parties that are near make them in turn.
+        // Parties that are near make OTs in turn.
         near(seconds(lane(0, 0, 3), lane(100, 250, 4), "1Gbps,0.2ms"), [9.11, 9.035, 9.11]);
     }
 }

@@ -1,4 +1,5 @@
-//! The hosts file: where a party's own shards listen, and where they find each other.
+//! The hosts file: the addresses at which a party's shards listen, and at which they find each
+//! other.
 
 use crate::{
     Fault, Member, MemberFile, Peer, address,
@@ -9,23 +10,23 @@ use hushwire_fault::code;
 use hushwire_wire::TransportKind;
 use std::path::{Path, PathBuf};
 
-/// The word in an address that the number of a shard replaces.
+/// The placeholder in an address for the number of a shard.
 pub const SHARD_WORD: &str = "{shard}";
 
-/// A party's own shards, in order.
+/// The shards of a party, in order.
 ///
 /// ```toml
 /// [[shards]]
-/// listen = "0.0.0.0:7000"        # other members' processes dial here
-/// address = "10.0.0.10:7100"     # this party's other shards dial here
-/// bind = "0.0.0.0:7100"          # where it listens for them, if that is not its address
+/// listen = "0.0.0.0:7000"        # other members' processes dial this address
+/// address = "10.0.0.10:7100"     # this party's other shards dial this address
+/// bind = "0.0.0.0:7100"          # the address at which it listens for them, if it differs
 ///
 /// [[shards]]
 /// listen = "0.0.0.0:7000"
 /// address = "10.0.0.11:7100"
 /// ```
 ///
-/// Hosts whose names have the number of the shard in them are one table:
+/// Hosts whose names contain the number of the shard are one table:
 ///
 /// ```toml
 /// count = 16
@@ -37,18 +38,18 @@ pub const SHARD_WORD: &str = "{shard}";
 pub struct Hosts {
     /// The shards.
     pub shards: Vec<ShardHost>,
-    /// The file.
+    /// The path of the file.
     pub path: PathBuf,
 }
 
-/// Where one shard is.
+/// The addresses of one shard.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ShardHost {
-    /// Where it listens for the other members' processes.
+    /// The address at which it listens for other members' processes.
     pub listen: String,
-    /// Where this party's other shards dial it.
+    /// The address at which this party's other shards dial it.
     pub address: String,
-    /// Where it listens for them.
+    /// The address at which it listens for this party's other shards.
     pub bind: String,
 }
 
@@ -56,15 +57,15 @@ impl Hosts {
     /// Reads a hosts file.
     ///
     /// # Errors
-    /// The file cannot be read, or a line of it does not make sense; the message names the line.
+    /// The file cannot be read, or a line of it is invalid; the message names the line.
     pub fn read(path: &Path) -> Result<Self, Fault> {
         Self::from_source(&Source::read(path)?)
     }
 
-    /// Reads the text of one; `path` is for messages.
+    /// Reads the text of a hosts file; `path` is for messages.
     ///
     /// # Errors
-    /// A line does not make sense.
+    /// A line is invalid.
     pub fn parse(text: &str, path: &Path) -> Result<Self, Fault> {
         Self::from_source(&Source::new(path, text))
     }
@@ -108,11 +109,11 @@ impl Hosts {
         Ok(self)
     }
 
-    /// Where one shard listens for other members, and its place among the others, for whom it
-    /// listens from now on.
+    /// Returns the address at which one shard listens for other members, and its place among the
+    /// shards. It begins to listen for the other shards.
     ///
     /// # Errors
-    /// There is no such shard; the address cannot be had.
+    /// There is no such shard, or the address is not available.
     pub fn place(&self, shard: usize, transport: TransportKind) -> Result<(String, ShardPlace), Fault> {
         let (listen, bind) =
             self.shards.get(shard).map_or(("", ""), |host| (host.listen.as_str(), host.bind.as_str()));
@@ -121,7 +122,7 @@ impl Hosts {
     }
 }
 
-/// A table as it is written: numbers of shards are not in it yet.
+/// A table as it is written, before numbers of shards replace the placeholder.
 struct Host {
     listen: String,
     address: String,
@@ -144,14 +145,14 @@ impl Host {
     }
 }
 
-/// An address with the number of a shard in the place of [`SHARD_WORD`].
+/// The address with the number of a shard in place of [`SHARD_WORD`].
 #[must_use]
 pub fn shard_address(address: &str, shard: usize) -> String {
     address.replace(SHARD_WORD, &shard.to_string())
 }
 
-/// The addresses of a peer's shards as `shards` says them: a list, or one with [`SHARD_WORD`] in
-/// it.
+/// The addresses of a peer's shards from a key `shards`: a list, or a single text with
+/// [`SHARD_WORD`].
 pub(crate) fn peer_shards(value: TomlValue<'_>) -> Result<Vec<String>, Fault> {
     let remedy = "write as [\"10.0.1.1:7000\", \"10.0.1.2:7000\"], or \"party1-{shard}:7000\"";
     let empty = value.error("lists no shard", remedy);
@@ -161,11 +162,12 @@ pub(crate) fn peer_shards(value: TomlValue<'_>) -> Result<Vec<String>, Fault> {
 }
 
 impl MemberFile {
-    /// The same file for one shard of this member: the other parties are their shards of the same
-    /// number.
+    /// The same file for one shard of this member. Its peers are the other parties' shards of the
+    /// same number.
     ///
     /// # Errors
-    /// The file has no address of that shard of a party, or of more shards than there are.
+    /// The file has no address of that shard of a party, or has addresses of more shards than there
+    /// are.
     pub fn of_shard(&self, shard: usize, shards: usize) -> Result<Self, Fault> {
         let peers = self.peers.iter().map(|peer| match peer.member {
             Member::Party(_) => {

@@ -1,5 +1,5 @@
-//! The shards of one member: each a session of its own, and a way by which they move what is the
-//! member's.
+//! The shards of one member. Each shard is a session of its own, and a mover exchanges the member's
+//! data between shards.
 //!
 //! ```text
 //! party 0, shard 0 ── session 0 ── party 1, shard 0
@@ -7,14 +7,13 @@
 //! party 0, shard 1 ── session 1 ── party 1, shard 1      and a session those of all members
 //! ```
 //!
-//! Shard 0 of a member reads its files and gives each shard its rows; files that have their rows in
-//! groups are read by every shard, its own rows of them alone. What the shards learn comes back to
-//! shard 0, which writes it. No shard says that it is done before all shards of its member
-//! have put their outputs on the disk, so outputs appear only if all shards of all members are
-//! done.
+//! Shard 0 of a member reads its files, and gives each shard its rows. Files that store rows in
+//! groups are read by every shard, each its own rows only. The results of all shards go back to
+//! shard 0, which writes them. No shard reports that it is done before all shards of its member
+//! have put their outputs on disk. So outputs appear only if all shards of all members are done.
 //!
-//! A member that loses a shard ends in all its sessions, and each of them hears the reason. Nothing
-//! of such a run is resumed: a second try is new sessions, with new seeds.
+//! A member that loses a shard ends in all its sessions, and each session is told the reason. Such
+//! a run is not resumed: a second attempt has new sessions, with new seeds.
 
 mod hosts;
 mod net;
@@ -37,34 +36,34 @@ use std::{
     time::Duration,
 };
 
-/// The most shards of a member: a shard is a number in a handshake.
+/// The most shards of a member; a shard is a number in a handshake.
 pub const MOST_SHARDS: usize = 64;
-/// LOCAL: how often a shard looks whether the others are there.
+/// LOCAL: the interval at which a shard checks that the others are alive.
 const LOOK: Duration = Duration::from_millis(200);
-/// The step in which shards give each other rows, as errors name it.
+/// The step in which shards exchange rows, as errors name it.
 const MOVING: &str = "moving rows between shards";
 
-/// The place of a process among the shards of its member, before it meets the others.
+/// The place of a process among the shards of its member, before they meet.
 pub struct ShardPlace {
     /// The number of this shard.
     pub shard: usize,
-    /// How many there are.
+    /// The number of shards.
     pub shards: usize,
     way: Way,
 }
 
 enum Way {
-    /// All are threads of this process.
+    /// All shards are threads of this process.
     Threads(Mutex<MemoryMover>, Arc<Vec<AtomicBool>>),
-    /// Each is a process. The addresses are of all shards, in order.
+    /// Each shard is a process. The addresses are those of all shards, in order.
     Processes { listener: Listener, addresses: Vec<String>, transport: TransportKind },
 }
 
 impl ShardPlace {
-    /// All shards of a member that is one process.
+    /// Makes all shards of a member that is a single process.
     ///
     /// # Errors
-    /// There are none, or more than [`MOST_SHARDS`].
+    /// The number is zero, or more than [`MOST_SHARDS`].
     pub fn threads(shards: usize) -> Result<Vec<Self>, Fault> {
         counted(shards)?;
         let ended = Arc::new((0..shards).map(|_| AtomicBool::new(false)).collect::<Vec<_>>());
@@ -74,11 +73,11 @@ impl ShardPlace {
         Ok(movers.map(place).collect())
     }
 
-    /// A shard that is a process. It listens from now on at `listen`; `addresses` are where the
-    /// shards find each other, in order.
+    /// Makes the place of a shard that is a process, and begins to listen at `listen`. The shards
+    /// find each other at `addresses`, in order.
     ///
     /// # Errors
-    /// There is no such shard; the address cannot be had.
+    /// There is no such shard, or the address is not available.
     pub fn process(
         shard: usize,
         listen: &str,
@@ -96,13 +95,13 @@ impl ShardPlace {
         Ok(Self { shard, shards, way: Way::Processes { listener, addresses, transport } })
     }
 
-    /// The rows of a value of `rows` elements that this shard has.
+    /// The range of this shard's rows, of a value with `rows` elements.
     #[must_use]
     pub fn range(&self, rows: usize) -> Range<usize> {
         range(self.shard, self.shards, rows)
     }
 
-    /// Meets the member's other shards, which run the same job.
+    /// Connects to the member's other shards, which run the same job.
     pub(crate) fn meet(self, plan: &Agreement, limits: ShardWaits<'_>) -> Result<Shards, Fault> {
         let Self { shard, shards, way } = self;
         let (mover, ward): (Box<dyn Mover>, Ward) = match way {
@@ -123,10 +122,10 @@ impl ShardPlace {
 
 pub(crate) use net::ShardWaits;
 
-/// Refuses a member that has another number of shards than its job asks for.
+/// Refuses a member whose number of shards differs from the number that its job asks for.
 ///
 /// # Errors
-/// It has.
+/// The numbers differ.
 pub fn as_many(asked: usize, has: usize) -> Result<(), Fault> {
     let cause = match [asked, has] {
         [asked, has] if asked == has => return Ok(()),
@@ -138,7 +137,7 @@ pub fn as_many(asked: usize, has: usize) -> Result<(), Fault> {
     Err(Fault::new(code::MEMBER, "planning the job", cause, remedy))
 }
 
-/// Refuses a number of shards that no member has.
+/// Refuses an impossible number of shards.
 fn counted(shards: usize) -> Result<(), Fault> {
     if (1..=MOST_SHARDS).contains(&shards) {
         return Ok(());
@@ -147,14 +146,14 @@ fn counted(shards: usize) -> Result<(), Fault> {
     Err(Fault::usage("starting shards", cause, "take as many"))
 }
 
-/// The elements of a value of `rows` elements that a shard has.
+/// The range of a shard's rows, of a value with `rows` elements.
 #[must_use]
 pub fn range(shard: usize, shards: usize, rows: usize) -> Range<usize> {
     let starts = ranges(rows, shards);
     starts[shard]..starts[shard + 1]
 }
 
-/// Who tells a shard that another one ended, and hears that this one does.
+/// The object that tells a shard that another one ended, and is told that this one ends.
 enum Ward {
     None,
     Watch(Watch),
@@ -183,14 +182,14 @@ impl Ward {
     }
 }
 
-/// One shard of a member, which has met the others.
+/// One shard of a member, connected to the others.
 #[derive(Clone)]
 pub struct Shards {
     shard: usize,
     shards: usize,
     mover: Arc<Mutex<Box<dyn Mover>>>,
     ward: Arc<Ward>,
-    /// The error of the first shard that was seen to be lost.
+    /// The error of the first shard that was lost.
     lost: Arc<Mutex<Option<Fault>>>,
 }
 
@@ -201,7 +200,7 @@ impl Shards {
         self.shard
     }
 
-    /// How many there are.
+    /// The number of shards.
     #[must_use]
     pub fn shards(&self) -> usize {
         self.shards
@@ -212,29 +211,29 @@ impl Shards {
         lock(&self.mover)
     }
 
-    /// Gives each shard a part, this one included, and returns what each gave to this one, in
-    /// order.
+    /// Sends a part to each shard, this one included. Returns the parts that all shards sent to
+    /// this one, in order.
     ///
     /// # Errors
-    /// Another shard is gone.
+    /// Another shard is lost.
     pub fn exchange(&self, to: Vec<Vec<u8>>) -> Result<Vec<Vec<u8>>, Fault> {
         Ok(self.mover().exchange(to)?)
     }
 
-    /// Gives each shard its part of what shard 0 has, which alone names the parts.
+    /// Sends each shard its part of shard 0's data. Only shard 0 passes `parts`.
     ///
     /// # Errors
-    /// Another shard is gone.
+    /// Another shard is lost.
     pub fn scatter(&self, parts: Option<Vec<Vec<u8>>>) -> Result<Vec<u8>, Fault> {
         let to = parts.unwrap_or_else(|| vec![vec![]; self.shards]);
         let mut from = self.mover().exchange(to)?;
         Ok(std::mem::take(&mut from[0]))
     }
 
-    /// Gives shard 0 what each shard has, which it has in order; the others have nothing.
+    /// Sends each shard's data to shard 0, which gets them in order; the other shards get `None`.
     ///
     /// # Errors
-    /// Another shard is gone.
+    /// Another shard is lost.
     pub fn gather(&self, own: Vec<u8>) -> Result<Option<Vec<Vec<u8>>>, Fault> {
         let mut to = vec![vec![]; self.shards];
         to[0] = own;
@@ -242,21 +241,21 @@ impl Shards {
         Ok((self.shard == 0).then_some(from))
     }
 
-    /// Waits until all shards of this member are here.
+    /// Waits until all shards of this member have reached this point.
     ///
     /// # Errors
-    /// Another shard is gone.
+    /// Another shard is lost.
     pub fn meet(&self) -> Result<(), Fault> {
         self.mover().exchange(vec![vec![]; self.shards]).map(drop).map_err(Fault::from)
     }
 
-    /// Lets the other shards hear that this one ends early.
+    /// Tells the other shards that this one ends early.
     pub fn end(&self) {
         self.ward.end(self.shard);
     }
 
-    /// The error of a run in which another shard was lost, if one was: the cause of everything that
-    /// failed here because of it.
+    /// Returns the error of the first lost shard if there is one, since it caused every other
+    /// failure here. Else returns `e`.
     #[must_use]
     pub fn explains(&self, e: Fault) -> Fault {
         if e.code() == code::SHARD {
@@ -272,8 +271,8 @@ impl Shards {
         }
     }
 
-    /// Ends this member's session when another shard is lost, and tells the other shards when the
-    /// session ends early, until it is dropped.
+    /// Starts a thread that ends this member's session if another shard is lost, and tells the
+    /// other shards if the session ends early. It runs until the result is dropped.
     pub(crate) fn attend(&self, session: Watch, me: PartyId) -> Vigil {
         let over = Arc::new((Mutex::new(false), Condvar::new()));
         let (ends, shards) = (over.clone(), self.clone());
@@ -296,7 +295,7 @@ impl Shards {
                 }
             }
         };
-        // Without a thread a lost shard shows at the next exchange.
+        // Without this thread, a lost shard is detected at the next exchange.
         let thread = thread::Builder::new().name("shards".into()).spawn(looks).ok();
         Vigil { over, thread }
     }
@@ -306,7 +305,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A thread that looks after a shard.
+/// A thread that watches the other shards.
 pub(crate) struct Vigil {
     over: Arc<(Mutex<bool>, Condvar)>,
     thread: Option<JoinHandle<()>>,
@@ -322,7 +321,7 @@ impl Drop for Vigil {
     }
 }
 
-/// What a shard needs to meet the others of its member.
+/// The settings with which a shard meets the others of its member.
 pub(crate) fn limits<'a>(
     me: &Member,
     identity: &'a Identity,

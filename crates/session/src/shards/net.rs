@@ -1,4 +1,4 @@
-//! A mover between processes: a session of one member's shards, which have the member's key.
+//! A mover between processes: a session of one member's shards, which all have the member's key.
 
 use super::{Fault, MOVING};
 use crate::Agreement;
@@ -11,38 +11,40 @@ use std::{
     time::Duration,
 };
 
-/// AGREEMENT: separates this digest from all others.
+/// AGREEMENT: the domain of this digest.
 const DOMAIN: &str = "hushwire shards of one member v1";
-/// LOCAL: the longest part that one shard gives another at once, 64 GiB: more is no length.
+/// LOCAL: the longest part that one shard sends another at once, 64 GiB. A larger number is not a
+/// valid length.
 const LONGEST: u64 = 1 << 36;
 
-/// What a shard needs to meet the others of its member.
+/// The settings with which a shard meets the others of its member.
 pub(crate) struct ShardWaits<'a> {
-    /// The member, as job files name it.
+    /// The member's name in job files.
     pub(crate) me: String,
-    /// Its key.
+    /// The member's key.
     pub(crate) identity: &'a Identity,
-    /// The name of the run.
+    /// The session's name.
     pub(crate) session: SessionId,
-    /// The longest wait for all shards together, and for a byte.
+    /// The longest time to wait for all shards together, and for a byte.
     pub(crate) connect: Duration,
     pub(crate) stall: Duration,
-    /// Ends the wait.
+    /// The flag that ends the wait.
     pub(crate) stop: &'a AtomicBool,
 }
 
-/// A shard whose others are processes.
+/// The mover of a shard whose others are processes.
 pub(super) struct NetMover {
     shard: usize,
     shards: usize,
-    /// To the shard this much further and from the one this much before, from 1 on.
+    /// For each distance from 1 on: the channel to the shard that far after this one, and from the
+    /// shard that far before it.
     channels: Vec<Channel>,
     watch: Option<Watch>,
 }
 
 impl NetMover {
-    /// Meets the other shards, which must be the same member's and run the same job, whose
-    /// agreement names no shard.
+    /// Connects to the other shards. They must have the same member's key and run the same job,
+    /// whose agreement names no shard.
     pub(super) fn connect(
         shard: usize,
         plan: &Agreement,
@@ -86,7 +88,7 @@ impl NetMover {
     }
 }
 
-/// The error of shards that have not met, in which no shard is taken for a party.
+/// The error of shards that did not meet; it names shards in place of parties.
 fn not_met(e: &NetError) -> Fault {
     let named = |id: PartyId| Some(format!("shard {}", id.0));
     let fault = match e {
@@ -100,7 +102,7 @@ fn not_met(e: &NetError) -> Fault {
     fault.during("meeting the other shards of this party")
 }
 
-/// An error between shards, which names a shard and no party.
+/// An error between shards, which names a shard in place of a party.
 pub(super) fn of_shard(e: NetError) -> NetError {
     if let NetError::Shard { .. } = e {
         return e;
@@ -125,7 +127,7 @@ impl Mover for NetMover {
         let mut from: Vec<Vec<u8>> = vec![vec![]; shards];
         from[shard] = std::mem::take(&mut to[shard]);
         let places = |by: usize| ((shard + by) % shards, (shard + shards - by) % shards);
-        // All messages are under way before the first is waited for.
+        // All messages are in flight before the first is awaited.
         let lengths: Vec<[u8; 8]> =
             (1..shards).map(|by| (to[places(by).0].len() as u64).to_le_bytes()).collect();
         for (channel, length) in self.channels.iter_mut().zip(&lengths) {

@@ -1,5 +1,5 @@
-//! Shards as threads and over TCP: what is moved arrives, other keys and other jobs are refused,
-//! and a shard that ends ends the others.
+//! Shards as threads and over TCP: exchanged data arrives, and other keys and other jobs are
+//! refused. A shard that ends early ends the others.
 
 use super::*;
 use crate::{AgreedField, Protocol};
@@ -18,13 +18,13 @@ fn plan(text: &str) -> Agreement {
     }
 }
 
-/// Addresses that are free now.
+/// Addresses that are free at the moment.
 fn addresses(shards: usize) -> Vec<String> {
     let held: Vec<_> = (0..shards).map(|_| TcpListener::bind("127.0.0.1:0").expect("a port")).collect();
     held.iter().map(|port| port.local_addr().expect("an address").to_string()).collect()
 }
 
-/// Runs `work` at each shard, with its key and its job.
+/// Runs `work` at each shard, with the shard's key and job.
 fn over_tcp<T: Send>(
     shards: usize,
     of: impl Fn(usize) -> (Identity, Agreement),
@@ -59,7 +59,7 @@ fn again(key: &Identity) -> Identity {
 fn moves(shards: &Shards) {
     let (me, of) = (shards.shard(), shards.shards());
     for turn in 0..4usize {
-        // Parts of very different lengths, some of them longer than what sockets take.
+        // Parts have very different lengths; some exceed the buffers of sockets.
         let length = |from: usize, to: usize| [0, 1, 1000, 1 << 20][(from + 2 * to + turn) % 4];
         let to = (0..of).map(|to| vec![(me * 16 + to) as u8; length(me, to)]).collect();
         let from = shards.mover().exchange(to).unwrap_or_else(|e| panic!("{e}"));
@@ -101,7 +101,7 @@ fn shards_that_are_threads_move_bytes() {
     });
 }
 
-/// A process without the party's key is no shard of it, whatever number it says.
+/// A process without the party's key is no shard of the party, whatever number it claims.
 #[test]
 fn another_key_is_no_shard() {
     let errors = over_tcp(2, |_| (key(), plan("SELECT 1")), Result::err);
@@ -130,7 +130,7 @@ fn a_shard_that_ends_ends_the_others_soon() {
         3,
         |_| (again(&key), plan("SELECT 1")),
         |shards| {
-            // The last one may be gone before all others have met.
+            // The last shard may have ended before all others have met.
             let shards = match shards {
                 Ok(shards) => shards,
                 Err(fault) => return Some(fault),

@@ -2,17 +2,17 @@
 //!
 //! ```text
 //! run   all ──► all: for each size that threads take, ids of its files: circuits', then stocks'
-//!       of three and more, all ──► all: a hash of the ids of everybody, 32 bytes;
-//!       the run ends where two differ
-//!       each thread takes circuits, else a stock: the least id that all have and no thread before
-//!       it takes, and marks it as used
+//!       with three or more, all ──► all: a hash of the ids of all parties, 32 bytes;
+//!       the run ends if two hashes differ
+//!       each thread takes circuits, else a stock: the least id that all have and no earlier
+//!       thread takes, and marks it as used
 //! ```
 //!
-//! Whoever says other ids to one party than to another would make them take files that do not fit,
-//! of which MACs fail with the name of a party that did nothing. So the parties compare what each
-//! was told before a file counts as used; where they differ, nobody can say who of the others lied,
-//! and nobody is named. Where there is none that all have, the run preprocesses as it goes, and
-//! says who lacks a copy.
+//! A party that sends different ids to different peers would make them take files that do not
+//! match. The MAC check would then fail and blame an honest party. So the parties compare the ids
+//! that each was sent before a file counts as used. If the hashes differ, it is unknown which of
+//! the other parties lied, and no party is blamed. If no file is common to all, the run
+//! preprocesses as it goes, and reports which parties lack a copy.
 
 use super::{STEP, Want, Wants, garbled_prefix, prefix, refused, shelf};
 use crate::{
@@ -27,38 +27,38 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
 const MEETING: &str = "comparing preprocessing";
-/// AGREEMENT: files of a size that a party offers, beyond one for each thread that takes it: not
-/// all parties have the same.
+/// AGREEMENT: the files of a size that a party offers beyond one for each thread that takes it. Not
+/// all parties have the same files.
 const SPARE: usize = 8;
-/// Bytes of an id.
+/// The size of an id in bytes.
 const ID: usize = 16;
-/// AGREEMENT: separates the hash of offers from any other use of BLAKE3.
+/// AGREEMENT: the domain of the hash of offers.
 const OFFERS: &str = "hushwire 2026 authgarble shelf offers v1";
 
 type Id = [u8; ID];
 
-/// Threads of a run that took a phase of authenticated garbling from disk, where it was made
-/// before.
+/// The numbers of threads of a run that took a phase of authenticated garbling from disk, where it
+/// was made earlier.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FromDisk {
     /// Triples and masks.
     pub function_independent: u16,
-    /// Garbled circuits, and so the phases before as well: only the online phase was left.
+    /// Garbled circuits, and so the earlier phases as well: only the online phase remained.
     pub function_dependent: u16,
 }
 
-/// Preprocessing that a thread takes from disk.
+/// The preprocessing that a thread takes from disk.
 pub enum Ahead {
-    /// None: it makes what it needs.
+    /// No preprocessing: the thread makes what it needs.
     Nothing,
     /// The function-independent phase.
     Stock(Box<Stock>),
-    /// Both phases before the online one, of the thread's first batches, in turn.
+    /// The function-dependent phase too, for the thread's first batches, in order.
     Circuits(Vec<Garbled>),
 }
 
 impl Ahead {
-    /// Gives it to the party that runs next.
+    /// Gives the preprocessing to the party that runs next.
     pub fn give(self, party: &mut AuthgarbleParty) {
         match self {
             Ahead::Nothing => {}
@@ -68,8 +68,8 @@ impl Ahead {
     }
 }
 
-/// The sizes that threads take, as begins of names, each once, and for each thread the place of its
-/// own among them.
+/// Returns the distinct sizes that threads take, as prefixes of file names, and for each thread the
+/// index of its own size.
 fn sizes(prefixes: Vec<String>) -> (Vec<String>, Vec<usize>) {
     let mut sizes: Vec<String> = vec![];
     let places = prefixes.into_iter().map(|prefix| {
@@ -82,8 +82,11 @@ fn sizes(prefixes: Vec<String>) -> (Vec<String>, Vec<usize>) {
     (sizes, places)
 }
 
-/// For each thread of party `index`, what all parties have on their disks, if there is anything. It
-/// counts as used from here on.
+/// Finds for each thread of party `index` the preprocessing that all parties have on disk, if there
+/// is any. It counts as used from here on.
+///
+/// # Errors
+/// A channel failed, the parties were sent different offers, or a file cannot be used.
 pub fn meet(
     wants: &Wants,
     member: &MemberSession,
@@ -137,7 +140,7 @@ pub fn meet(
     Ok(taken)
 }
 
-/// Threads that took each phase from disk.
+/// Counts the threads that took each phase from disk.
 pub fn from_disk(taken: &[Ahead]) -> FromDisk {
     let circuits = taken.iter().filter(|taken| matches!(taken, Ahead::Circuits(_))).count() as u16;
     let stocks = taken.iter().filter(|taken| matches!(taken, Ahead::Stock(_))).count() as u16;
@@ -169,8 +172,8 @@ fn take_stock(shelf: &Shelf, member: &MemberSession, name: &str, place: [usize; 
     Ok(Ahead::Stock(Box::new(stock)))
 }
 
-/// Lines for people: the phases that come from disk, and the parties without whose copies this
-/// party's files wait.
+/// Notes for people: the phases that come from disk, and the parties that lack copies of this
+/// party's files.
 fn notes(offers: &[Vec<u8>], places: &[usize], index: usize, threads: usize, taken: &[Ahead]) -> Vec<String> {
     let FromDisk { function_independent, function_dependent } = from_disk(taken);
     let mut notes = vec![];
@@ -189,7 +192,7 @@ fn notes(offers: &[Vec<u8>], places: &[usize], index: usize, threads: usize, tak
             let who: Vec<_> = lack.iter().map(|p| format!("party {p}")).collect();
             let (verb, who) = (if who.len() == 1 { "has" } else { "have" }, who.join(" and "));
             let note = format!("{kind} that wait here for this job are not used: {who} {verb} no copy");
-            // Threads whose sizes differ have the same to say.
+            // Threads of different sizes report the same note.
             if !notes.contains(&note) {
                 notes.push(note);
             }
@@ -198,24 +201,25 @@ fn notes(offers: &[Vec<u8>], places: &[usize], index: usize, threads: usize, tak
     notes
 }
 
-/// The parties that have none of the files of a size that party `index` offers; nobody where that
-/// one has none.
+/// The parties that have no copy of any file that party `index` offers for a size; empty if that
+/// party has none itself.
 fn lacking(offers: &[Vec<u8>], places: &[usize], index: usize, place: usize) -> Vec<usize> {
     let own = ids(&offers[index], places, place);
     let lacks = |p: &usize| !own.is_empty() && ids(&offers[*p], places, place).is_disjoint(&own);
     (0..offers.len()).filter(lacks).collect()
 }
 
-/// The offers of all, this party's among them; `None` where others were told something else.
+/// Exchanges the offers of all parties, including this one. `None` if another party was sent
+/// something else.
 fn exchange(control: &mut [Channel], index: usize, own: Vec<u8>) -> Result<Option<Vec<Vec<u8>>>, NetError> {
     let mut all = to_all(control, &own)?;
     all.insert(index, own);
     if all.len() == 2 {
-        // Both know what the other one has sent.
+        // Each of two parties knows what it was sent.
         return Ok(Some(all));
     }
     let mut hash = blake3::Hasher::new_derive_key(OFFERS);
-    // All are as long.
+    // All offers have the same length.
     for offers in &all {
         hash.update(offers);
     }
@@ -224,7 +228,7 @@ fn exchange(control: &mut [Channel], index: usize, own: Vec<u8>) -> Result<Optio
     Ok(others.iter().all(|other| other == heard.as_bytes()).then_some(all))
 }
 
-/// Sends the same bytes to every other party, and hears the same number from each.
+/// Sends the same bytes to every other party, and receives the same number of bytes from each.
 fn to_all(control: &mut [Channel], own: &[u8]) -> Result<Vec<Vec<u8>>, NetError> {
     for channel in &mut *control {
         channel.start(MEETING, own)?;
@@ -236,19 +240,19 @@ fn to_all(control: &mut [Channel], own: &[u8]) -> Result<Vec<Vec<u8>>, NetError>
     control.iter_mut().map(finish).collect()
 }
 
-/// Ids that a party offers of the size at `place`.
+/// The number of ids that a party offers for the size at `place`.
 fn offered(places: &[usize], place: usize) -> usize {
     places.iter().filter(|p| **p == place).count() + SPARE
 }
 
-/// The ids of the size at `place` in a party's offers.
+/// The ids for the size at `place` in a party's offers.
 fn ids(offers: &[u8], places: &[usize], place: usize) -> BTreeSet<Id> {
     let from: usize = (0..place).map(|place| offered(places, place) * ID).sum();
     let of = &offers[from..from + offered(places, place) * ID];
     of.as_chunks().0.iter().filter(|id| **id != [0; ID]).copied().collect()
 }
 
-/// For each thread the least id of its size that everybody offers and no thread before it has.
+/// For each thread, the least id of its size that all parties offer and no earlier thread takes.
 fn choose(offers: &[Vec<u8>], places: &[usize]) -> Vec<Option<Id>> {
     let sizes = places.iter().max().map_or(0, |most| most + 1);
     let common = |place| {
@@ -256,8 +260,8 @@ fn choose(offers: &[Vec<u8>], places: &[usize]) -> Vec<Option<Id>> {
         offers.iter().map(of).reduce(|a, b| &a & &b).unwrap_or_default()
     };
     let common: Vec<_> = (0..sizes).map(common).collect();
-    // A file's name tells its size, but who offers one under two sizes shall not have it taken
-    // twice.
+    // A file's name gives its size, but a party that offers one file under two sizes must not cause
+    // it to be taken twice.
     let mut taken = BTreeSet::new();
     let choice = |place: &usize| {
         let id = common[*place].iter().find(|id| !taken.contains(*id)).copied();
@@ -271,7 +275,7 @@ fn choose(offers: &[Vec<u8>], places: &[usize]) -> Vec<Option<Id>> {
 mod tests {
     use super::*;
 
-    /// Ids of each size, at the places that threads have.
+    /// The ids of each size, padded to the numbers that threads need.
     fn offers(places: &[usize], sizes: &[&[u8]]) -> Vec<u8> {
         let of = |(place, ids): (usize, &&[u8])| {
             let mut offers = vec![0; offered(places, place) * ID];
@@ -295,8 +299,8 @@ mod tests {
         assert_eq!(ids(choose(&[offers(two, &[&[], &[]]), offers(two, &[&[], &[]])], two)), [None, None]);
     }
 
-    /// AuthgarbleParty 2 says of another stock to 0 than to 1, and then to each that it heard what
-    /// that one heard.
+    /// Party 2 sends another stock to party 0 than to party 1. It then sends each the hash that
+    /// this party expects.
     #[test]
     fn stocks_are_taken_where_all_were_told_the_same() {
         let own = [[7, 5], [7, 5], [5, 7]].map(|ids| ids.map(|id| [id; ID]).concat());
@@ -336,7 +340,7 @@ mod tests {
         assert_eq!(ends(true), [None, None, None]);
     }
 
-    /// More threads than stocks that are offered beyond their number.
+    /// There are more threads than stocks that are offered beyond their number.
     #[test]
     fn every_thread_finds_a_stock() {
         let places = vec![0; 3 * SPARE];
@@ -354,7 +358,7 @@ mod tests {
 
     #[test]
     fn whoever_lacks_a_copy_is_named() {
-        // Circuits are of one size, triples of another.
+        // One size is that of circuits, the other that of triples.
         let places: &[usize] = &[0, 1];
         let of = [&[1, 2, 3][..], &[3], &[4], &[]].map(|ids| offers(places, &[ids, &[]]));
         assert_eq!(

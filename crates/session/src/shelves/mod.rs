@@ -1,16 +1,16 @@
-//! Preprocessing ahead of a run, for protocol authgarble: files that wait in a directory of each
-//! party, sealed under its key.
+//! Preprocessing ahead of a run, for protocol authgarble. Each party keeps files in a directory,
+//! sealed under its key.
 //!
 //! ```text
-//! begin of a name   n parties - this party's place - hash of all parties' pins -
+//! prefix of a name  n parties - this party's place - hash of all parties' pins -
 //! of a stock        extension of OT - triples - masks - id
-//!                   function-independent: serves any circuit that takes as much
+//!                   function-independent: serves any circuit that needs as much
 //! of circuits       hash of circuit, roles, form and instances - id
 //!                   function-dependent: serves this circuit alone
 //! ```
 //!
-//! The id is the same at all parties. [`Wants`] says what a job's threads take, `preparation` makes
-//! files of it, `meet` takes them.
+//! The id of a file is the same at all parties. [`Wants`] describes the preprocessing that a job's
+//! threads take, `preparation` makes files of it, and `meet` takes them.
 
 mod meet;
 mod preparation;
@@ -27,34 +27,34 @@ use std::path::Path;
 
 /// The step, as errors name it.
 const STEP: &str = "preprocessing";
-/// AGREEMENT: triples of a stock at most, as far as that is a batch: they are made in memory. What
-/// a thread takes beyond, it makes in its run.
+/// AGREEMENT: the most triples of a stock, but at least one batch, since they are made in memory. A
+/// thread makes the rest during its run.
 const MOST: u64 = 1 << 21;
-/// AGREEMENT: bytes of the evaluator's tables in a file of garbled circuits at most, as far as that
-/// is a batch: they lie in memory, twice.
+/// AGREEMENT: the most bytes of the evaluator's tables in a file of garbled circuits, but at least
+/// one batch. They are in memory twice.
 const MOST_TABLES: u64 = 1 << 28;
-/// AGREEMENT: circuits in a file at most.
+/// AGREEMENT: the most circuits in a file.
 const MOST_CIRCUITS: usize = 1 << 12;
 
-/// The preprocessing that a run takes, which all its members know before it.
+/// The preprocessing that a run takes. All its members know it before the run.
 pub struct Wants {
     chosen: Chosen,
     threads: Vec<Want>,
-    /// LOCAL: threads that share the work of each of them.
+    /// LOCAL: the number of threads that share the work of each of them.
     beside: u16,
 }
 
 /// The preprocessing that a thread takes.
 struct Want {
-    /// The stock.
+    /// The correlations in the thread's stock.
     need: Need,
-    /// The circuits that it runs, in turn, as far as they fit in a file.
+    /// The circuits that the thread runs, in order, up to the limits of a file.
     circuits: Vec<Task>,
 }
 
 impl Wants {
-    /// The preprocessing of a program, with the instances of each thread's batches, in turn; LOCAL:
-    /// `beside` threads share the work of each of these threads.
+    /// Describes the preprocessing of a program, given the instances of each thread's batches in
+    /// order. LOCAL: `beside` threads share the work of each of these threads.
     pub fn new<B: Iterator<Item = u64> + Clone>(
         chosen: Chosen,
         program: &Program,
@@ -75,18 +75,18 @@ impl Wants {
         Self { chosen, threads: threads.map(want).collect(), beside }
     }
 
-    /// For a circuit that runs once; `threads` share its work.
+    /// The same for a circuit that runs once; `threads` threads share its work.
     pub fn once(chosen: Chosen, program: &Program, seats: &Seats, threads: u16) -> Self {
         Self::new(chosen, program, seats, std::iter::once(std::iter::once(1)), threads)
     }
 
-    /// Threads of each party.
+    /// The number of threads of each party.
     fn threads(&self) -> u16 {
         self.threads.len() as u16
     }
 }
 
-/// The first batches: the most that hold `most` instances together, or one.
+/// The first batches, as many as hold at most `most` instances together, but at least one.
 fn whole_batches(batches: impl Iterator<Item = u64>, most: u64) -> impl Iterator<Item = u64> {
     let mut sum = 0;
     batches.take_while(move |instances| {
@@ -96,17 +96,17 @@ fn whole_batches(batches: impl Iterator<Item = u64>, most: u64) -> impl Iterator
     })
 }
 
-/// The begin of the names of stocks that a thread of party `index` takes.
+/// The prefix of the names of stocks that a thread of party `index` takes.
 ///
-/// Parties that meet again in another order are other parties to a stock: it binds each of them to
-/// its place.
+/// A stock binds each party to its place. Parties that meet again in another order are different
+/// parties to it.
 fn prefix(chosen: Chosen, config: &MemberConfig, index: usize, need: Need) -> String {
     let ot = chosen.ot.map_or("none", hushwire_ot::Protocol::name);
     let Need { triples, masks } = need;
     format!("{}{ot}-{triples}-{masks}-", company(chosen, config, index))
 }
 
-/// The begin of the names of files with these circuits, of party `index`.
+/// The prefix of the names of party `index`'s files with these circuits.
 fn garbled_prefix(chosen: Chosen, config: &MemberConfig, index: usize, tasks: &[Task]) -> String {
     let mut hash = blake3::Hasher::new_derive_key("hushwire 2026 authgarble shelf circuits v1");
     for task in tasks {
@@ -120,7 +120,8 @@ fn company(chosen: Chosen, config: &MemberConfig, index: usize) -> String {
     format!("n{n}-p{index}-{}-", among(config, n))
 }
 
-/// A short name of the parties in their order: stocks of other parties are not in the way.
+/// A short name of the parties in their order. It keeps stocks of different groups of parties
+/// apart.
 fn among(config: &MemberConfig, n: u8) -> String {
     let mut hash = blake3::Hasher::new_derive_key("hushwire 2026 authgarble shelf company v1");
     if let Some(owner) = &config.shelf_owner {
@@ -136,7 +137,8 @@ fn among(config: &MemberConfig, n: u8) -> String {
     hash.finalize().to_hex()[..16].to_owned()
 }
 
-/// A party's shelf. Its stocks are sealed under a key that comes from its private key.
+/// Opens a party's shelf. Its stocks are sealed under a key that is derived from the party's
+/// private key.
 fn shelf(dir: &Path, config: &MemberConfig) -> Result<Shelf, Fault> {
     let key = match &config.shelf_owner {
         Some(owner) => Wiped::new(*owner.key()),
@@ -153,7 +155,7 @@ fn refused(e: &ShelfError) -> Fault {
 mod tests {
     use super::*;
 
-    /// A stock that held a part of a batch would be thrown away by the run that it was made for.
+    /// The run for which a stock was made would throw away a part of a batch.
     #[test]
     fn stocks_hold_whole_batches() {
         for (batches, most, whole) in

@@ -1,5 +1,5 @@
-//! Preprocessing for runs that are still to come: as a run as far as the run's name; then on every
-//! thread set-up, preprocessing and, of circuits, garbling, and to the shelf.
+//! Makes preprocessing for later runs. It begins as a run does, up to the run's name. Each thread
+//! then does the set-up, preprocessing and (for circuits) garbling, and writes to the shelf.
 
 use super::{STEP, Want, Wants, garbled_prefix, prefix, refused, shelf};
 use crate::{
@@ -11,21 +11,21 @@ use crate::{
 use hushwire_machine::Channel;
 use std::{path::PathBuf, sync::Arc};
 
-/// Files for each thread that one command makes.
+/// The most files that one command makes for each thread.
 const MOST_TIMES: u32 = 1000;
 
 /// The last phase that is made ahead.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Phase {
-    /// Triples and masks, for any circuit that takes as much.
+    /// Triples and masks, for any circuit that needs as much.
     #[default]
     FunctionIndependent,
-    /// The garbled circuit of this job: a run has the online phase alone.
+    /// The garbled circuit of this job. A run then has only the online phase.
     FunctionDependent,
 }
 
 impl Phase {
-    /// As users write it.
+    /// The name as users write it.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -37,20 +37,19 @@ impl Phase {
 
 /// A job whose runs may take preprocessing that was made ahead.
 pub trait Preparable: Task {
-    /// The preprocessing of a run, as far as its protocol has any.
+    /// The preprocessing that a run can take, if its protocol has any.
     ///
     /// # Errors
-    /// It depends on what only a run tells.
+    /// It depends on something that is known only during a run.
     fn wants(&self) -> Result<Wants, Fault>;
 }
 
-/// Preprocessing for runs of a job that are still to come, and nothing of the job itself: members
-/// bring no inputs.
+/// Makes preprocessing for later runs of a job, without computing the job: members bring no inputs.
 #[derive(Clone)]
 pub struct Preparation {
     /// The agreement on the job.
     pub job: Agreement,
-    /// Runs that it is for.
+    /// The number of runs that it serves.
     pub times: u32,
     /// The last phase that is made.
     pub up_to: Phase,
@@ -64,10 +63,10 @@ pub struct Preparation {
 }
 
 impl Preparation {
-    /// For `times` runs.
+    /// Prepares `times` runs.
     ///
     /// # Errors
-    /// The job has another protocol than authgarble, or the number is none that one command makes.
+    /// The job's protocol is not authgarble, or one command cannot make that number.
     pub fn new(job: &impl Preparable, times: u32) -> Result<Self, Fault> {
         let agreement = job.agreement();
         let protocol = agreement.protocol;
@@ -88,12 +87,12 @@ impl Preparation {
             tells_of_files: job.tells_of_files(),
             notes: job.notes().to_vec(),
             reads: job.reads(),
-            // What is wrong with it shows when files are opened, as of any job.
+            // An error in it is reported when files are opened, as for any job.
             wants: Arc::new(job.wants()),
         })
     }
 
-    /// The same as far as another phase.
+    /// Sets the last phase that is made.
     #[must_use]
     pub fn up_to(self, up_to: Phase) -> Self {
         Self { up_to, ..self }
@@ -101,23 +100,23 @@ impl Preparation {
 }
 
 impl Task for Preparation {
-    /// Files that were made.
+    /// The number of files that were made.
     type Learnt = u64;
     type Part = PreparationPart;
 
     fn agreement(&self) -> Agreement {
         let mut agreement = self.job.clone();
-        // Whoever runs the job meets nobody who prepares it.
+        // A member that runs the job must not meet one that prepares it.
         agreement.kind = "preprocessing";
         agreement.title = format!("preprocessing for {}", agreement.title);
         let ours =
             [AgreedField::new("runs", self.times.to_string()), AgreedField::new("up to", self.up_to.name())];
-        // First, so that they are named where they differ.
+        // These fields come first, so that they are named if they differ.
         agreement.fields.splice(0..0, ours);
         agreement
     }
 
-    /// The terms of the runs that it serves: who allows them allows this.
+    /// The terms of the runs that it serves: a member that allows them allows this.
     fn terms(&self) -> Terms {
         self.terms.clone()
     }
@@ -143,7 +142,7 @@ impl Task for Preparation {
             let cause = "this party's file names no directory for it";
             return Err(Fault::usage(STEP, cause, "add a table [authgarble] with shelf = \"DIRECTORY\""));
         };
-        // It is made here, and shows at once if it cannot be.
+        // The shelf is opened here, so that an error shows at once.
         shelf(dir, config)?;
         if let Err(e) = &*self.wants {
             return Err(e.clone());
@@ -157,7 +156,7 @@ impl Task for Preparation {
     }
 }
 
-/// A party's part of preprocessing.
+/// A party's part of making preprocessing.
 pub struct PreparationPart {
     wants: Arc<Result<Wants, Fault>>,
     times: u32,

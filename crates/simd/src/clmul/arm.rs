@@ -9,7 +9,7 @@ pub(super) fn mul(a: u64, b: u64) -> u128 {
     vmull_p64(a, b)
 }
 
-/// Proof of PMULL: only [`run`] makes it.
+/// Proof that the CPU has PMULL; only [`run`] makes it.
 #[derive(Clone, Copy)]
 pub(super) struct Pmull(());
 

@@ -9,7 +9,7 @@ pub(super) fn mul(a: u64, b: u64) -> u128 {
     number(_mm_clmulepi64_si128::<0>(_mm_cvtsi64_si128(a.cast_signed()), _mm_cvtsi64_si128(b.cast_signed())))
 }
 
-/// Proof of PCLMULQDQ: only [`run`] makes it.
+/// Proof that the CPU has PCLMULQDQ; only [`run`] makes it.
 #[derive(Clone, Copy)]
 pub(super) struct Pclmul(());
 
@@ -101,8 +101,9 @@ pub(super) fn fold_wide(a: &[u128], x: &[u8], sums: &mut [ClmulSum]) {
     }
 }
 
-/// Folds `R` rows at once with four products a vector. Karatsuba's three need sums of halves, which
-/// take the products' only port or loads across cache lines and cost more than they save.
+/// Folds `R` rows at once with four products in each vector. Karatsuba's three products would need
+/// sums of halves. These use the only port for products, or loads across cache lines, and cost more
+/// than they save.
 #[target_feature(enable = "avx512f,vpclmulqdq,pclmulqdq,sse4.1")]
 #[inline]
 fn fold_rows<const R: usize>(a: &[u128], x: &[u8], sums: &mut [ClmulSum]) {

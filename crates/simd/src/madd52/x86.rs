@@ -3,7 +3,7 @@
 use super::{Eight, NumberKernel, Numbers};
 use std::arch::x86_64::*;
 
-/// Proof of AVX-512 with IFMA: only [`run`] makes it.
+/// Proof that the CPU has AVX-512 with IFMA; only [`run`] makes it.
 #[derive(Clone, Copy)]
 pub(super) struct Ifma(());
 

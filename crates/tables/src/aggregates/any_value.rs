@@ -1,4 +1,4 @@
-//! ANY_VALUE.
+//! The SQL aggregate ANY_VALUE.
 
 use super::{AggregateDef, AggregateMeaning, MIN};
 

@@ -1,4 +1,4 @@
-//! APPROX_COUNT_DISTINCT.
+//! The SQL aggregate APPROX_COUNT_DISTINCT.
 
 use super::{AggregateDef, AggregateMeaning, COUNT};
 

@@ -1,4 +1,4 @@
-//! ARG_MAX.
+//! The SQL aggregate ARG_MAX.
 
 use super::{AggregateArguments, AggregateDef, AggregateMeaning, MIN, definition::when};
 use crate::{
@@ -21,7 +21,7 @@ pub(super) static DEFINITION: AggregateDef = AggregateDef {
     }),
 };
 
-/// The value of the row with the extreme key.
+/// The value in the row with the extreme key.
 pub(super) fn extreme(
     arguments: &mut AggregateArguments<'_>,
     of: Expr,

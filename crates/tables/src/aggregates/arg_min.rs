@@ -1,4 +1,4 @@
-//! ARG_MIN.
+//! The SQL aggregate ARG_MIN.
 
 use super::{AggregateDef, AggregateMeaning, arg_max::extreme};
 

@@ -1,4 +1,4 @@
-//! ARRAY_AGG.
+//! The SQL aggregate ARRAY_AGG.
 
 use super::{AggregateArguments, AggregateDef, AggregateMeaning};
 

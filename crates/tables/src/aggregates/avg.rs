@@ -1,4 +1,4 @@
-//! AVG.
+//! The SQL aggregate AVG.
 
 use super::{
     AggregateDef, AggregateMeaning, Figure,
@@ -23,12 +23,12 @@ pub(super) static DEFINITION: AggregateDef = AggregateDef {
     meaning: AggregateMeaning::Native(&AVG),
 };
 
-/// The mean towards 0: of integers and decimals with four more digits behind the point.
+/// The mean, rounded towards 0. For integers and decimals it has four more fractional digits.
 pub static AVG: Figure = Figure {
     name: "AVG",
     form: FigureForm::Sums,
     argument: |reader, of| {
-        // It has as many fractional bits as a quotient.
+        // The mean has as many fractional bits as a quotient.
         let of = reader.counted(of)?;
         let narrow = matches!(reader.ty(&of)?, ColumnType::Double { frac: ..32 });
         Ok(if narrow { as_double(of) } else { of })
@@ -55,8 +55,8 @@ pub static AVG: Figure = Figure {
     },
     over: |frame, of| {
         let (sum, count) = (frame.sum(of)?, frame.sum(&counted(of))?);
-        // Four more digits, as for groups. A sum of more than 19 digits is not NULL, as it would be
-        // after a CAST.
+        // Four more digits, as for groups. A sum of more than 19 digits stays a number; a CAST
+        // would make it NULL.
         let sum = if frame.rules().ty(&sum)?.is_integer() {
             let digits = ColumnType::Decimal { precision: 19, scale: 0 };
             coalesce(vec![sum, Expr::Literal(Value::Null, digits)])
@@ -79,7 +79,7 @@ fn mean_type(of: ColumnType) -> ColumnType {
     }
 }
 
-/// The digits of the mean of `rows` numbers, and whether their sum may be NULL for its size.
+/// The digits of the mean of `rows` numbers, and whether their sum may be NULL because of its size.
 fn digits(of: ExprType, rows: u64) -> (Mean, bool) {
     let digits = mean_type(of.ty).scale() - of.ty.scale();
     (Mean::new(of.range, digits), sum_range(of.range, rows).1)

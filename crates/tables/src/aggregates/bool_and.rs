@@ -1,4 +1,4 @@
-//! BOOL_AND.
+//! The SQL aggregate BOOL_AND.
 
 use super::{AggregateDef, AggregateMeaning, MIN};
 

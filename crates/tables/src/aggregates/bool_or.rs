@@ -1,4 +1,4 @@
-//! BOOL_OR.
+//! The SQL aggregate BOOL_OR.
 
 use super::{AggregateDef, AggregateMeaning, MAX};
 

@@ -1,4 +1,4 @@
-//! CORR.
+//! The SQL aggregate CORR.
 
 use super::{AggregateArguments, AggregateDef, AggregateMeaning, moments::Moments};
 use crate::{
@@ -20,7 +20,7 @@ pub(super) static DEFINITION: AggregateDef = AggregateDef {
     }),
 };
 
-/// The correlation, from sums.
+/// The correlation, computed from sums.
 pub(super) fn of(arguments: &AggregateArguments<'_>, moments: &Moments) -> Result<Expr, Fault> {
     let [of_y, of_x] = [&moments.y, &moments.x].map(|one| moments.spread(arguments, one));
     let y = arguments.call("sqrt", vec![of_y?])?;

@@ -1,4 +1,4 @@
-//! COUNT.
+//! The SQL aggregate COUNT.
 
 use super::{
     AggregateDef, AggregateMeaning, Figure,
@@ -18,7 +18,7 @@ pub(super) static DEFINITION: AggregateDef = AggregateDef {
     meaning: AggregateMeaning::Native(&COUNT),
 };
 
-/// How many rows there are, or in how many the argument is not NULL.
+/// The number of rows, or of rows whose argument is not NULL.
 pub static COUNT: Figure = Figure {
     name: "COUNT",
     form: FigureForm::Count,

@@ -1,4 +1,4 @@
-//! COUNT_IF.
+//! The SQL aggregate COUNT_IF.
 
 use super::{
     AggregateDef, AggregateMeaning, COUNT,

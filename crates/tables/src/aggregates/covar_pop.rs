@@ -1,4 +1,4 @@
-//! COVAR_POP.
+//! The SQL aggregate COVAR_POP.
 
 use super::{AggregateDef, AggregateMeaning, moments::Moments};
 use crate::algebra::Arithmetic;

@@ -1,4 +1,4 @@
-//! COVAR_SAMP.
+//! The SQL aggregate COVAR_SAMP.
 
 use super::{AggregateDef, AggregateMeaning, definition::whole, moments::Moments};
 use crate::algebra::Arithmetic;

@@ -12,7 +12,7 @@ use hushwire_fault::code;
 
 /// An aggregate of SQL.
 pub struct AggregateDef {
-    /// The names by which queries call it, in small letters. Documents list the first name.
+    /// The names by which queries call it, in lower case. Documents list the first name.
     pub names: &'static [&'static str],
     /// The number of arguments, without those of WITHIN GROUP.
     pub arity: RangeInclusive<usize>,
@@ -22,7 +22,7 @@ pub struct AggregateDef {
     pub gives: &'static str,
     /// The value, in one line for documents.
     pub doc: &'static str,
-    /// A call on the rows of examples in documents; empty where it is refused.
+    /// A call on the rows of examples in documents; empty if no such call is possible.
     pub example: &'static str,
     /// Whether DISTINCT may precede its argument.
     pub distinct: bool,
@@ -30,7 +30,7 @@ pub struct AggregateDef {
     pub meaning: AggregateMeaning,
 }
 
-/// The expression of a call.
+/// The ways to define an aggregate.
 pub enum AggregateMeaning {
     /// A figure of the algebra.
     Native(&'static Figure),
@@ -38,15 +38,15 @@ pub enum AggregateMeaning {
     Rewritten(fn(&mut AggregateArguments<'_>) -> Result<Expr, Fault>),
 }
 
-/// Figures that a front end offers to aggregates that are written by others.
+/// Figures that a front end offers to aggregates that are built from others.
 pub trait Figures {
     /// The rules for types, over all columns.
     fn reader(&self) -> Reader<'_>;
 
-    /// The column of a figure of each group.
+    /// The column with a figure of each group.
     ///
     /// # Errors
-    /// The figure does not take its argument.
+    /// If the figure does not take its argument.
     fn figure(
         &mut self,
         figure: &'static Figure,
@@ -54,11 +54,11 @@ pub trait Figures {
         distinct: bool,
     ) -> Result<Expr, Fault>;
 
-    /// The column of a window function of each row. Partitions are the groups, parted further by
-    /// `partition`; the flag of a key says whether it is descending.
+    /// The column with a window function of each row. The groups, split further by `partition`, are
+    /// the partitions. The flag of a key tells whether it is descending.
     ///
     /// # Errors
-    /// The function does not take its argument.
+    /// If the function does not take its argument.
     fn within(
         &mut self,
         partition: Vec<Expr>,
@@ -70,11 +70,11 @@ pub trait Figures {
 /// The place of NULLs in an order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Nulls {
-    /// There are none.
+    /// There are no NULLs.
     None,
-    /// Before all values.
+    /// NULLs come before all values.
     First,
-    /// Behind all values.
+    /// NULLs come after all values.
     Last,
 }
 
@@ -83,7 +83,7 @@ pub enum Nulls {
 pub struct AggregateOrder {
     /// The key.
     pub by: Expr,
-    /// Whether the greatest comes first.
+    /// Whether the greatest value comes first.
     pub descending: bool,
     /// The place of rows whose key is NULL.
     pub nulls: Nulls,
@@ -99,21 +99,21 @@ pub struct AggregateArguments<'a> {
     pub order: Vec<AggregateOrder>,
     /// Whether DISTINCT precedes its argument.
     pub distinct: bool,
-    /// The bytes that a CAST around leaves for a text.
+    /// The bytes that an enclosing CAST allows for a text.
     pub room: Option<u16>,
     /// The maker of figures.
     pub figures: &'a mut dyn Figures,
 }
 
 impl AggregateArguments<'_> {
-    /// The error of a number of arguments.
+    /// The error for a wrong number of arguments.
     pub(crate) fn wrong_count(&self, expected: impl Display) -> Fault {
         let places: [(_, &dyn Display); 3] =
             [("function", &self.name), ("found", &self.all.len()), ("expected", &expected)];
         Fault::filled(code::ARGUMENTS, &places)
     }
 
-    /// The error of a form that queries do not support.
+    /// The error for a form that queries do not support.
     pub(crate) fn unsupported(clause: &str, remedy: &str) -> Fault {
         Fault::filled(code::SQL_UNSUPPORTED, &[("clause", &clause), ("remedy", &remedy)])
     }
@@ -148,8 +148,8 @@ impl AggregateArguments<'_> {
         function.bind(&Arguments { name, all, reader: self.figures.reader() })
     }
 
-    /// How many values of the group are not above the value of a row in an order, and how many
-    /// there are.
+    /// For each row, the number of the group's values that are not above the row's value in an
+    /// order, and the number of all values.
     pub(crate) fn places(&mut self, of: &Expr, descending: bool) -> Result<(Expr, Expr), Fault> {
         let counted = counted(of);
         let sum = WindowFunction::RunningSum(counted, Frame::Peers);
@@ -157,7 +157,7 @@ impl AggregateArguments<'_> {
         Ok((place, self.figures.within(vec![], vec![], sum)?))
     }
 
-    /// The value in a place of the group's order, from the places of [`Self::places`].
+    /// The value at a place of the group's order, given the places from [`Self::places`].
     pub(crate) fn at_place(
         &mut self,
         of: &Expr,
@@ -170,7 +170,7 @@ impl AggregateArguments<'_> {
         self.figure(figure, when(reached, of.clone()))
     }
 
-    /// A share between 0 and 1, which a literal names, as a fraction in lowest terms.
+    /// A fraction between 0 and 1, given as a literal, in lowest terms.
     pub(crate) fn share(&self, of: &Expr) -> Result<(i128, i128), Fault> {
         let Expr::Literal(Value::Number(n), ty) = of else {
             let remedy = "write it as a number, for example 0.9";
@@ -191,7 +191,7 @@ impl AggregateArguments<'_> {
         Ok((n / a, unit / a))
     }
 
-    /// The value to order by, and its direction: of WITHIN GROUP, or an argument.
+    /// The value by which to order, and its direction: from WITHIN GROUP, or from an argument.
     pub(crate) fn ordered(&self, argument: Option<&Expr>) -> Result<(Expr, bool), Fault> {
         match (&self.order[..], argument) {
             ([AggregateOrder { by, descending, .. }], None) => Ok((by.clone(), *descending)),
@@ -204,12 +204,12 @@ impl AggregateArguments<'_> {
     }
 }
 
-/// A whole number.
+/// A literal whole number.
 pub(crate) fn whole(n: i128) -> Expr {
     Expr::Literal(Value::Number(n), ColumnType::BigInt)
 }
 
-/// A value where a condition is true, else NULL.
+/// A value if a condition is true, else NULL.
 pub(crate) fn when(condition: Expr, value: Expr) -> Expr {
     Expr::Case { branches: vec![(condition, value)], otherwise: None }
 }

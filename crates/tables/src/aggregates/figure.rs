@@ -13,17 +13,17 @@ use core::{
 };
 use hushwire_compute::Val;
 
-/// A figure of a group's rows. Rows whose argument is NULL do not count.
+/// A figure of a group's rows. Rows whose argument is NULL are not counted.
 pub struct Figure {
     /// The name in plans, which identifies it.
     pub(crate) name: &'static str,
-    /// Its form, by which rows are prepared.
+    /// Its form, which determines how rows are prepared.
     pub(crate) form: FigureForm,
-    /// The argument in the type in which rows are taken.
+    /// Converts the argument to the type in which rows are taken.
     pub(crate) argument: fn(&Reader<'_>, Expr) -> Result<Expr, Fault>,
     /// The type, NULLs and range of the figure.
     pub(crate) check: fn(&Checked) -> Result<ExprType, Refused>,
-    /// The figure in the clear, of at least one value; NULL for its size.
+    /// The figure in the clear, of at least one value. It is NULL if it is too large.
     pub(crate) plain: fn(&FigureValues<'_>) -> Value,
     /// The figure as operations of a computation.
     pub(crate) lower: for<'b> fn(&dyn FigureRows<'b>) -> Cell<'b>,
@@ -31,23 +31,23 @@ pub struct Figure {
     pub(crate) over: fn(&mut dyn OverFrame, &Expr) -> Result<Expr, Fault>,
 }
 
-/// What a figure is, as far as it decides how rows are prepared.
+/// The properties of a figure that determine how rows are prepared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FigureForm {
-    /// A count: 0 of no rows. Any other figure is NULL of no rows.
+    /// A count, which is 0 for no rows. Any other figure is NULL for no rows.
     Count,
-    /// Made of sums of the rows alone.
+    /// Computed from sums of the rows alone.
     Sums,
-    /// Made of sums of what is computed for each row.
+    /// Computed from sums of values that are computed for each row.
     SumsOfMore,
-    /// The least or the greatest value, which does not change where equal values count once.
+    /// The least or the greatest value. It is the same if equal values count once.
     Extreme {
         /// Whether it is the greatest.
         greatest: bool,
     },
 }
 
-/// The argument of a figure, for types.
+/// The argument of a figure, for the check of types.
 pub(crate) struct Checked {
     pub(crate) of: ExprType,
     /// The most rows of all groups.
@@ -57,7 +57,7 @@ pub(crate) struct Checked {
 }
 
 impl Checked {
-    /// The error of an argument that is no number.
+    /// The error for an argument that is not a number.
     pub(crate) fn number(&self) -> Result<(), Refused> {
         if self.of.ty.is_numeric() {
             return Ok(());
@@ -67,7 +67,7 @@ impl Checked {
     }
 }
 
-/// The values of a group that count, in order; at least one.
+/// The values of a group that count, in order; there is at least one.
 pub(crate) struct FigureValues<'a> {
     pub(crate) all: &'a [Value],
     pub(crate) of: ExprType,
@@ -81,18 +81,18 @@ impl FigureValues<'_> {
         self.all.iter().map(|value| value.number().unwrap_or(0))
     }
 
-    /// How many there are.
+    /// The number of values.
     pub(crate) fn count(&self) -> i128 {
         self.all.len() as i128
     }
 }
 
-/// The rows of groups whose figure is computed.
+/// The rows of groups for which a figure is computed.
 pub(crate) trait FigureRows<'b> {
     /// The argument.
     fn argument(&self) -> Cell<'b>;
 
-    /// The figure from its values and NULLs.
+    /// The figure, from its values and NULLs.
     fn cell(&self, val: Val<'b>, null: Option<Val<'b>>) -> Cell<'b>;
 
     /// The type of the argument.
@@ -107,17 +107,17 @@ pub(crate) trait FigureRows<'b> {
     /// The range of that number.
     fn counts(&self) -> Range;
 
-    /// Which groups have no row that counts, if there may be such.
+    /// The groups that have no row that counts, if there may be any.
     fn none(&self) -> Option<Val<'b>>;
 
-    /// The argument in this many bits, 0 in rows that do not count.
+    /// The argument in this many bits, with 0 in rows that do not count.
     fn chosen(&self, bits: u8) -> Val<'b>;
 
-    /// The sums of the argument, and which of them are NULL for their size. They are wide enough to
-    /// be multiplied by `times`.
+    /// The sums of the argument, and flags for sums that are NULL because of their size. The sums
+    /// are wide enough to be multiplied by `times`.
     fn sum(&self, times: i128) -> (Val<'b>, Option<Val<'b>>);
 
-    /// The same of numbers in a range.
+    /// As [`FigureRows::sum`], for numbers in a range.
     fn sum_of(
         &self,
         numbers: &dyn Fn(u8) -> Val<'b>,
@@ -125,14 +125,14 @@ pub(crate) trait FigureRows<'b> {
         times: i128,
     ) -> (Val<'b>, Option<Val<'b>>);
 
-    /// The sums of numbers, wrapping.
+    /// The sums of numbers, which wrap around.
     fn wrapping_sum(&self, x: Val<'b>) -> Val<'b>;
 
     /// The least or the greatest value.
     fn extreme(&self, greatest: bool) -> Cell<'b>;
 }
 
-/// Sums and extremes over a window's frame, of which a front end makes figures.
+/// Sums and extremes over a window's frame, from which a front end computes figures.
 pub trait OverFrame {
     /// The rules for types, over all columns.
     fn rules(&self) -> Reader<'_>;
@@ -140,30 +140,30 @@ pub trait OverFrame {
     /// The sum of values.
     ///
     /// # Errors
-    /// The frame has no sums.
+    /// If the frame has no sums.
     fn sum(&mut self, of: &Expr) -> Result<Expr, Fault>;
 
     /// The least or the greatest value.
     ///
     /// # Errors
-    /// The frame has no such value, or values have no order.
+    /// If the frame has no such value, or values have no order.
     fn extreme(&mut self, of: &Expr, greatest: bool) -> Result<Expr, Fault>;
 }
 
 impl Figure {
-    /// Whether it is a count, which is 0 of no rows.
+    /// Whether the figure is a count, which is 0 for no rows.
     #[must_use]
     pub const fn counts(&self) -> bool {
         matches!(self.form, FigureForm::Count)
     }
 
-    /// Whether equal values that count once change it.
+    /// Whether the figure changes if equal values count once.
     #[must_use]
     pub const fn repeats(&self) -> bool {
         !matches!(self.form, FigureForm::Extreme { .. })
     }
 
-    /// The argument in the type in which rows are taken.
+    /// Converts the argument to the type in which rows are taken.
     ///
     /// # Errors
     /// As [`Expr::check`].
@@ -174,29 +174,29 @@ impl Figure {
     /// The figure over a frame of a window.
     ///
     /// # Errors
-    /// The frame has none.
+    /// If the frame has no such figure.
     pub fn over_frame(&self, frame: &mut dyn OverFrame, of: &Expr) -> Result<Expr, Fault> {
         (self.over)(frame, of)
     }
 }
 
-/// The argument as it is.
+/// The argument, unchanged.
 pub(crate) fn as_it_is(_: &Reader<'_>, of: Expr) -> Result<Expr, Fault> {
     Ok(of)
 }
 
-/// Truth values are added as 1 and 0.
+/// Converts truth values to 1 and 0, so that they can be added.
 pub(crate) fn counted_truths(reader: &Reader<'_>, of: Expr) -> Result<Expr, Fault> {
     reader.counted(of)
 }
 
-/// Numbers in a type of 32 fractional bits, exactly: unlike a CAST, it never gives NULL for a large
-/// number.
+/// Converts numbers exactly to a type of 32 fractional bits. Unlike a CAST, this never gives NULL
+/// for a large number.
 pub(crate) fn as_double(of: Expr) -> Expr {
     coalesce(vec![of, Expr::Literal(Value::Null, ColumnType::Double { frac: 32 })])
 }
 
-/// Its name in SQL.
+/// The figure's name in SQL.
 impl fmt::Display for Figure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name)

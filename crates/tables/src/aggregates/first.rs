@@ -1,4 +1,4 @@
-//! FIRST.
+//! The SQL aggregate FIRST.
 
 use super::{
     AggregateArguments, AggregateDef, AggregateMeaning, AggregateOrder, MIN, Nulls, arg_max::extreme,
@@ -28,7 +28,7 @@ pub(super) static DEFINITION: AggregateDef = AggregateDef {
     }),
 };
 
-/// The first value in an order that is not NULL, or the last one.
+/// The first or the last value in an order, among those that are not NULL.
 pub(super) fn at_end(
     arguments: &mut AggregateArguments<'_>,
     of: Expr,
@@ -40,7 +40,7 @@ pub(super) fn at_end(
     if nulls == Nulls::None {
         return Ok(among);
     }
-    // The rows without a key are the first ones, or the last ones.
+    // Rows without a key come first or last.
     let without = arguments.figure(&MIN, when(by.is_null(), of))?;
     let are_near = (nulls == Nulls::First) == is_first;
     Ok(coalesce(if are_near { vec![without, among] } else { vec![among, without] }))

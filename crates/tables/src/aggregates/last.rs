@@ -1,4 +1,4 @@
-//! LAST.
+//! The SQL aggregate LAST.
 
 use super::{AggregateArguments, AggregateDef, AggregateMeaning, first::at_end};
 

@@ -1,4 +1,4 @@
-//! MAX.
+//! The SQL aggregate MAX.
 
 use super::{AggregateDef, AggregateMeaning, Figure, min::extreme};
 

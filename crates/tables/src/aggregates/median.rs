@@ -1,4 +1,4 @@
-//! MEDIAN.
+//! The SQL aggregate MEDIAN.
 
 use super::{AggregateDef, AggregateMeaning, percentile_cont};
 

@@ -1,4 +1,4 @@
-//! MIN.
+//! The SQL aggregate MIN.
 
 use super::{
     AggregateDef, AggregateMeaning, Figure,
@@ -20,7 +20,7 @@ pub(super) static DEFINITION: AggregateDef = AggregateDef {
 /// The least value.
 pub static MIN: Figure = extreme("MIN", false);
 
-/// The least or the greatest value.
+/// The figure of the least or the greatest value.
 pub(super) const fn extreme(name: &'static str, greatest: bool) -> Figure {
     Figure {
         name,

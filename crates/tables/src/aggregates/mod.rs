@@ -1,15 +1,15 @@
-//! Aggregates of SQL. Each is one file with its [`AggregateDef`], and one line of [`AGGREGATES`].
+//! The aggregates of SQL. Each is one file with its [`AggregateDef`], and one line of
+//! [`AGGREGATES`].
 //!
 //! ```text
 //! AggregateDef      names, arity, result, one line of documentation, and its meaning
 //! AggregateMeaning  a Figure, or an expression of figures and of windows
-//! Figure            an operation of the algebra: types and ranges, value in the open, lowering,
-//!                   and
-//!                   the same over a frame of a window
+//! Figure            an operation of the algebra: types and ranges, value in the clear, lowering,
+//!                   and the same over a frame of a window
 //! ```
 //!
-//! A front end finds an aggregate by its name, and offers figures and windows by [`Figures`]. An
-//! aggregate that is written by others needs no lowering of its own.
+//! A front end finds an aggregate by its name, and offers figures and windows through [`Figures`].
+//! An aggregate that is built from others needs no lowering of its own.
 
 mod definition;
 mod figure;
@@ -74,7 +74,7 @@ aggregates! {
     var_samp
 }
 
-/// The aggregate with this name, in small letters.
+/// The aggregate with this name, in lower case.
 #[must_use]
 pub fn find(name: &str) -> Option<&'static AggregateDef> {
     AGGREGATES.iter().copied().find(|aggregate| aggregate.names.contains(&name))

@@ -1,4 +1,4 @@
-//! MODE.
+//! The SQL aggregate MODE.
 
 use super::{
     AggregateDef, AggregateMeaning, MIN,

@@ -1,4 +1,4 @@
-//! Sums of pairs of numbers, from which correlations and lines are computed.
+//! Sums over pairs of numbers, from which correlations and regression lines are computed.
 
 use super::{AggregateArguments, COUNT, SUM, definition::when};
 use crate::{
@@ -12,7 +12,7 @@ pub(super) struct Moment {
     pub(super) squares: Expr,
 }
 
-/// The sums of rows in which neither number is NULL.
+/// The sums over rows in which neither number is NULL.
 pub(super) struct Moments {
     pub(super) count: Expr,
     pub(super) y: Moment,
@@ -36,12 +36,12 @@ impl Moments {
         Ok(Moments { count, y: of_y, x: of_x, products: arguments.figure(&SUM, product)? })
     }
 
-    /// n Σyx − Σy Σx.
+    /// Computes n Σyx − Σy Σx.
     pub(super) fn mixed(&self, arguments: &AggregateArguments<'_>) -> Result<Expr, Fault> {
         self.less(arguments, &self.products, &self.y.sum, &self.x.sum)
     }
 
-    /// n Σx² − (Σx)².
+    /// Computes n Σx² − (Σx)².
     pub(super) fn spread(&self, arguments: &AggregateArguments<'_>, of: &Moment) -> Result<Expr, Fault> {
         self.less(arguments, &of.squares, &of.sum, &of.sum)
     }
@@ -59,7 +59,7 @@ impl Moments {
     }
 }
 
-/// An integer with three digits after the point, so that a root of its variance has more digits.
+/// Gives an integer three fractional digits, so that a root of its variance has more digits.
 pub(super) fn finer(arguments: &AggregateArguments<'_>, of: Expr) -> Result<Expr, Fault> {
     match arguments.ty(&of)? {
         ColumnType::SmallInt | ColumnType::Integer => {

@@ -1,4 +1,4 @@
-//! PERCENTILE_CONT.
+//! The SQL aggregate PERCENTILE_CONT.
 
 use super::{
     AggregateArguments, AggregateDef, AggregateMeaning, SUM,
@@ -29,7 +29,7 @@ pub(super) static DEFINITION: AggregateDef = AggregateDef {
     }),
 };
 
-/// The value in the place p (n − 1) / q of n values, counted from 0: between its two neighbours.
+/// The interpolated value at place p (n − 1) / q of n values, counted from 0.
 pub(super) fn between(
     arguments: &mut AggregateArguments<'_>,
     of: &Expr,
@@ -45,7 +45,7 @@ pub(super) fn between(
         return Err(AggregateArguments::unsupported(&clause, remedy));
     }
     let (place, count) = arguments.places(of, descending)?;
-    // q times the place.
+    // Computes q times the place.
     let scaled = |arguments: &AggregateArguments<'_>, count: Expr| {
         let before = arguments.arithmetic(Subtract, count, whole(1))?;
         arguments.arithmetic(Multiply, before, whole(p))
@@ -53,7 +53,7 @@ pub(super) fn between(
     let by_row = scaled(arguments, count)?;
     let below = arguments.arithmetic(DivideWhole, by_row.clone(), whole(q))?;
     let below = arguments.arithmetic(Add, below, whole(1))?;
-    // Rounded up.
+    // The place above, rounded up.
     let above = arguments.arithmetic(Add, by_row, whole(q - 1))?;
     let above = arguments.arithmetic(DivideWhole, above, whole(q))?;
     let above = arguments.arithmetic(Add, above, whole(1))?;

@@ -1,4 +1,4 @@
-//! PERCENTILE_DISC.
+//! The SQL aggregate PERCENTILE_DISC.
 
 use super::{AggregateDef, AggregateMeaning, definition::whole};
 use crate::algebra::Arithmetic;
@@ -20,7 +20,7 @@ pub(super) static DEFINITION: AggregateDef = AggregateDef {
         let (of, descending) = arguments.ordered(argument)?;
         let (p, q) = arguments.share(&share)?;
         let (place, count) = arguments.places(&of, descending)?;
-        // Rounded up, and at least 1.
+        // The place is rounded up, and at least 1.
         let wanted = arguments.arithmetic(Arithmetic::Multiply, count, whole(p))?;
         let wanted = arguments.arithmetic(Arithmetic::Add, wanted, whole(q - 1))?;
         let wanted = arguments.arithmetic(Arithmetic::DivideWhole, wanted, whole(q))?;

@@ -1,4 +1,4 @@
-//! REGR_AVGX.
+//! The SQL aggregate REGR_AVGX.
 
 use super::{AVG, AggregateDef, AggregateMeaning, definition::when};
 

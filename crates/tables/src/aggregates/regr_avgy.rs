@@ -1,4 +1,4 @@
-//! REGR_AVGY.
+//! The SQL aggregate REGR_AVGY.
 
 use super::{AVG, AggregateDef, AggregateMeaning, definition::when};
 

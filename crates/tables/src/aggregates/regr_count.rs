@@ -1,4 +1,4 @@
-//! REGR_COUNT.
+//! The SQL aggregate REGR_COUNT.
 
 use super::{
     AggregateDef, AggregateMeaning, COUNT,

@@ -1,4 +1,4 @@
-//! REGR_INTERCEPT.
+//! The SQL aggregate REGR_INTERCEPT.
 
 use super::{AggregateDef, AggregateMeaning, moments::Moments};
 use crate::algebra::Arithmetic;

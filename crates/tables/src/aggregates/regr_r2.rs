@@ -1,4 +1,4 @@
-//! REGR_R2.
+//! The SQL aggregate REGR_R2.
 
 use super::{AggregateDef, AggregateMeaning, corr, definition::whole, moments::Moments};
 use crate::algebra::{Arithmetic, ColumnType, Expr};
@@ -15,7 +15,7 @@ pub(super) static DEFINITION: AggregateDef = AggregateDef {
     meaning: AggregateMeaning::Rewritten(|arguments| {
         let moments = Moments::of(arguments)?;
         let [of_y, of_x] = [&moments.y, &moments.x].map(|one| moments.spread(arguments, one));
-        // It is between -1 and 1, whatever its type allows.
+        // The correlation is between -1 and 1, though its type allows more.
         let correlation = corr::of(arguments, &moments)?.cast(ColumnType::Double { frac: 32 });
         let square = arguments.arithmetic(Arithmetic::Multiply, correlation.clone(), correlation)?;
         let is_zero = |of| arguments.compared(Comparison::Equal, of, whole(0));

@@ -1,4 +1,4 @@
-//! REGR_SLOPE.
+//! The SQL aggregate REGR_SLOPE.
 
 use super::{AggregateDef, AggregateMeaning, moments::Moments};
 use crate::algebra::Arithmetic;

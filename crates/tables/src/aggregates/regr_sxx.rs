@@ -1,4 +1,4 @@
-//! REGR_SXX.
+//! The SQL aggregate REGR_SXX.
 
 use super::{AggregateDef, AggregateMeaning, moments::Moments};
 use crate::algebra::Arithmetic;

@@ -1,4 +1,4 @@
-//! REGR_SXY.
+//! The SQL aggregate REGR_SXY.
 
 use super::{AggregateDef, AggregateMeaning, moments::Moments};
 use crate::algebra::Arithmetic;

@@ -1,4 +1,4 @@
-//! REGR_SYY.
+//! The SQL aggregate REGR_SYY.
 
 use super::{AggregateDef, AggregateMeaning, moments::Moments};
 use crate::algebra::Arithmetic;

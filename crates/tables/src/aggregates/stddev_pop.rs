@@ -1,4 +1,4 @@
-//! STDDEV_POP.
+//! The SQL aggregate STDDEV_POP.
 
 use super::{AggregateDef, AggregateMeaning, VAR_POP, moments};
 

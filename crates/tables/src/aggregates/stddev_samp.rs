@@ -1,4 +1,4 @@
-//! STDDEV_SAMP.
+//! The SQL aggregate STDDEV_SAMP.
 
 use super::{AggregateDef, AggregateMeaning, VAR_SAMP, moments};
 

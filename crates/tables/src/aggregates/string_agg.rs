@@ -1,4 +1,4 @@
-//! STRING_AGG.
+//! The SQL aggregate STRING_AGG.
 
 use super::{
     AggregateArguments, AggregateDef, AggregateMeaning, MIN, Nulls,
@@ -10,7 +10,7 @@ use crate::{
 };
 use hushwire_compute::Comparison;
 
-/// LOCAL: the most texts of a group that are joined.
+/// LOCAL: the largest number of a group's texts that are joined.
 const MOST: usize = 64;
 
 pub(super) static DEFINITION: AggregateDef = AggregateDef {
@@ -41,7 +41,7 @@ pub(super) static DEFINITION: AggregateDef = AggregateDef {
             ));
         };
         let of = arguments.call("to_text", vec![of])?;
-        // The number of texts that have room if each has a character.
+        // The number of texts that fit if each has one character.
         let count = (usize::from(room) + between.len()).div_ceil(1 + between.len());
         if count > MOST {
             return Err(unsupported(
@@ -73,7 +73,7 @@ pub(super) static DEFINITION: AggregateDef = AggregateDef {
                 Some(before) => {
                     let next = arguments.call("concat_op", vec![separator.clone(), text])?;
                     let none = Expr::Literal(Value::text(""), ColumnType::Varchar(1));
-                    // All texts of a group come before those that it has not.
+                    // All texts that a group has come before the missing ones.
                     cut(arguments.call("concat_op", vec![before, coalesce(vec![next, none])])?)
                 }
             });

@@ -1,4 +1,4 @@
-//! SUM.
+//! The SQL aggregate SUM.
 
 use super::{
     AggregateDef, AggregateMeaning, Figure,
@@ -21,8 +21,8 @@ pub(super) static DEFINITION: AggregateDef = AggregateDef {
     meaning: AggregateMeaning::Native(&SUM),
 };
 
-/// The sum: of integers BIGINT, of decimals with ten more digits. NULL from about 8.5 · 10^37 of
-/// the last digit on.
+/// The sum: BIGINT for integers; ten more digits for decimals. It is NULL from about 8.5 · 10^37
+/// steps of the last digit on.
 pub static SUM: Figure = Figure {
     name: "SUM",
     form: FigureForm::Sums,

@@ -1,4 +1,4 @@
-//! VAR_POP.
+//! The SQL aggregate VAR_POP.
 
 use super::{
     AggregateDef, AggregateMeaning, Figure, OverFrame,
@@ -30,9 +30,9 @@ pub(super) static DEFINITION: AggregateDef = AggregateDef {
     meaning: AggregateMeaning::Native(&VAR_POP),
 };
 
-/// The mean square distance from the mean towards 0, (n Σx² − (Σx)²) / n², in 128 bits; of integers
-/// and decimals with four more digits behind the point than a square has; NULL where that is not
-/// enough.
+/// The mean square distance from the mean, rounded towards 0, (n Σx² − (Σx)²) / n², in 128 bits.
+/// For integers and decimals it has four more fractional digits than a square has. It is NULL if
+/// 128 bits are not enough.
 pub static VAR_POP: Figure = Figure {
     name: "VAR_POP",
     form: FigureForm::SumsOfMore,
@@ -49,7 +49,7 @@ pub static VAR_POP: Figure = Figure {
     over: |frame, of| over(frame, of, |_, count| Ok(count)),
 };
 
-/// The digits of the variance of `rows` numbers; `None` where it would not be computed in 128 bits.
+/// The digits of the variance of `rows` numbers; `None` if 128 bits do not suffice to compute it.
 fn digits(of: ExprType, rows: u64) -> Option<Variance> {
     let ColumnType::Double { frac } = of.ty else {
         let digits = variance_type(of.ty).scale().checked_sub(2 * of.ty.scale())?;
@@ -67,7 +67,7 @@ fn variance_type(of: ColumnType) -> ColumnType {
     }
 }
 
-/// The type of a variance, which may also be NULL for its size.
+/// The type of a variance, which may also be NULL because of its size.
 pub(super) fn variance(checked: &Checked, nullable: bool) -> Result<ExprType, Refused> {
     checked.number()?;
     let Some(variance) = digits(checked.of, checked.rows) else {
@@ -77,7 +77,7 @@ pub(super) fn variance(checked: &Checked, nullable: bool) -> Result<ExprType, Re
     Ok(ExprType { ty: variance_type(checked.of.ty), nullable, range: variance.mean.range })
 }
 
-/// (n Σx² − (Σx)²) / `by`; NULL where it is NULL for its size.
+/// Computes (n Σx² − (Σx)²) / `by`; NULL if that is too large.
 pub(super) fn in_the_clear(values: &FigureValues<'_>, by: i128) -> Value {
     let of = digits(values.of, values.most).expect("it was checked");
     let squares = numbers::sum(values.numbers().map(|x| x * x), of.most_squares.is_some());
@@ -93,7 +93,8 @@ pub(super) fn in_the_clear(values: &FigureValues<'_>, by: i128) -> Value {
     made.map_or(Value::Null, |made| Value::Number(shifted(made)))
 }
 
-/// (n Σx² − (Σx)²) / (n m), where m is `other` of n. `null` says which are NULL, from n m.
+/// Computes (n Σx² − (Σx)²) / (n m), where m is `other` of n. `null` flags the results that are
+/// NULL, given n m.
 pub(super) fn on_shares<'b>(
     rows: &dyn FigureRows<'b>,
     other: impl FnOnce(Val<'b>) -> Val<'b>,
@@ -118,7 +119,7 @@ pub(super) fn on_shares<'b>(
     rows.cell(made, [null(by), left, larger, leaves].into_iter().fold(None, either))
 }
 
-/// The same over a frame of a window.
+/// The variance over a frame of a window.
 pub(super) fn over(
     frame: &mut dyn OverFrame,
     of: &Expr,

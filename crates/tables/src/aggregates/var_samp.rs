@@ -1,4 +1,4 @@
-//! VAR_SAMP.
+//! The SQL aggregate VAR_SAMP.
 
 use super::{
     AggregateDef, AggregateMeaning, Figure,
@@ -22,7 +22,8 @@ pub(super) static DEFINITION: AggregateDef = AggregateDef {
     meaning: AggregateMeaning::Native(&VAR_SAMP),
 };
 
-/// The mean square distance over n (n − 1); NULL of one row.
+/// The sum of square distances over n − 1, computed as n Σx² − (Σx)² over n (n − 1); NULL for one
+/// row.
 pub static VAR_SAMP: Figure = Figure {
     name: "VAR_SAMP",
     form: FigureForm::SumsOfMore,

@@ -11,14 +11,14 @@ use crate::{
     error::refused,
 };
 
-/// A figure, and its column.
+/// A figure and its column.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Aggregate {
     /// The column's name.
     pub name: String,
     /// The figure.
     pub figure: &'static Figure,
-    /// Its argument; none of COUNT(*).
+    /// Its argument; `None` for COUNT(*).
     pub argument: Option<Expr>,
     /// Whether equal arguments count once.
     pub distinct: bool,
@@ -37,7 +37,7 @@ impl Aggregate {
         Aggregate { distinct: true, ..self }
     }
 
-    /// The figure's column for groups of at most `rows` rows. `grouped` says that no group is
+    /// The figure's column for groups of at most `rows` rows. `grouped` tells that no group is
     /// empty.
     pub(super) fn check(&self, schema: &Schema, rows: u64, grouped: bool) -> Result<Column, Fault> {
         let Some(argument) = &self.argument else {

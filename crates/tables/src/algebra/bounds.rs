@@ -1,8 +1,8 @@
 //! Bounds of results: numbers have 128 bits, and no result is wrong because of its size.
 //!
 //! Sums, differences and products in an expression are refused if the ranges of their operands
-//! allow larger results. Sums of rows, means, variances and quotients could nearly always be too
-//! large, and rarely are: those that are too large become NULL.
+//! allow larger results. For sums of rows, means, variances and quotients, ranges nearly always
+//! allow results that are too large, but these occur rarely; such a result becomes NULL.
 
 use super::{
     arithmetic::Arithmetic,
@@ -14,10 +14,10 @@ use crate::plain::numbers;
 /// The range of all numbers.
 pub(crate) const NUMBERS: Range = Range { low: -i128::MAX, high: i128::MAX };
 
-/// The sums of the upper 64 bits of numbers for which the numbers' sum is not NULL.
+/// The range of sums of numbers' upper 64 bits for which the sum of the numbers is not NULL.
 pub(crate) const UPPER: Range = Range::of_bits(63);
 
-/// The range of sums that passed the check: at most 2^40 lower halves of 64 bits are added.
+/// The range of sums that passed this check: at most 2^40 lower halves of 64 bits are added.
 const CHECKED: Range = Range { low: -(1 << 126), high: (1 << 126) + (1 << 104) };
 
 /// The greatest absolute value in a range.
@@ -25,7 +25,8 @@ pub(crate) fn greatest(range: Range) -> i128 {
     range.low.saturating_abs().max(range.high.saturating_abs())
 }
 
-/// The range of sums of up to `rows` numbers, and whether some sums may be NULL for their size.
+/// The range of sums of up to `rows` numbers, and whether some sums may be NULL because of their
+/// size.
 pub(crate) fn sum_range(of: Range, rows: u64) -> (Range, bool) {
     let end = |n: i128| n.checked_mul(rows.into());
     let exact = end(of.low.min(0)).zip(end(of.high.max(0))).map(|(low, high)| Range { low, high });
@@ -82,7 +83,7 @@ impl Variance {
         })
     }
 
-    /// Whether some variances may be NULL for their size.
+    /// Whether some variances may be NULL because of their size.
     pub(crate) fn may_leave(&self) -> bool {
         self.most_squares.is_some() || self.mean.most.is_some()
     }
@@ -98,12 +99,12 @@ pub(crate) struct Quotient {
     pub(crate) range: Range,
 }
 
-/// The absolute value up to which quotients are computed whose size has no proven bound, so that
-/// they can be multiplied.
+/// The largest absolute value of quotients that are computed without a proven bound on their size,
+/// so that they can be multiplied.
 const WIDE: i128 = 10i128.pow(33);
 
 impl Quotient {
-    /// The quotient for a result type of arithmetic; `None` if the divisor leaves no space for a
+    /// The quotient for a result type of arithmetic; `None` if the divisor leaves no room for a
     /// digit.
     pub(crate) fn new(ty: ColumnType, a: ExprType, b: ExprType) -> Option<Quotient> {
         let (x, y, base, digits) = match ty {
@@ -131,7 +132,7 @@ impl Quotient {
     }
 }
 
-/// The range of arithmetic on two operands; `None` if it may not fit in 128 bits.
+/// The range of arithmetic on two operands; `None` if the result may not fit in 128 bits.
 pub(crate) fn arithmetic_range(op: Arithmetic, ty: ColumnType, a: ExprType, b: ExprType) -> Option<Range> {
     let same = |t: ExprType| match t.ty {
         _ if ty.is_numeric() && t.ty.is_numeric() => rescaled(t.ty, t.range, ty),
@@ -159,7 +160,7 @@ pub(crate) fn arithmetic_range(op: Arithmetic, ty: ColumnType, a: ExprType, b: E
             let all = corners.map(|(x, y)| numbers::product(x, y, frac));
             let all = all.into_iter().collect::<Option<Vec<_>>>()?;
             let range = Range { low: *all.iter().min()?, high: *all.iter().max()? };
-            // Computed in two parts if the whole of one factor times the other factor's lower bits
+            // The product is computed in two parts if one factor times the lower bits of the other
             // fits.
             let sizes = [greatest(x), greatest(y)];
             let whole = sizes[0].checked_mul(sizes[1]).is_some();

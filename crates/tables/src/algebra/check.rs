@@ -179,8 +179,8 @@ impl Expr {
     }
 }
 
-/// The longest string type: a list may hold longer strings than the operand's type, and they equal
-/// no value.
+/// The longest string type. A list may hold longer strings than the operand's type, which equal no
+/// value.
 const fn longest(ty: ColumnType) -> ColumnType {
     match ty {
         ColumnType::Varchar(_) => ColumnType::Varchar(super::types::MAX_TEXT),

@@ -67,19 +67,19 @@ pub struct Call {
     pub(crate) public: Vec<i128>,
 }
 
-/// Who computes a call.
+/// The members that compute a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CallPlace {
     /// The parties.
     Parties,
-    /// The owner of its columns if one owner has them all, else the parties.
+    /// The owner of its columns if one owner has all of them, else the parties.
     OwnerFirst,
     /// The owner of its columns alone.
     Owner,
 }
 
 impl Call {
-    /// Whether it is NULL where an argument is.
+    /// Whether the call is NULL if an argument is.
     #[must_use]
     pub fn is_strict(&self) -> bool {
         self.primitive.strict
@@ -87,7 +87,7 @@ impl Call {
 }
 
 impl Expr {
-    /// Who computes this expression, apart from its operands.
+    /// The members that compute this expression, not counting its operands.
     #[must_use]
     pub fn place(&self) -> CallPlace {
         match self {

@@ -13,14 +13,14 @@ use crate::{
 use hushwire_compute::Comparison;
 use hushwire_fault::code;
 
-/// How many partners the rows of a join may have.
+/// The number of partners that the rows of a join may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pairing {
-    /// A left row has one partner at most.
+    /// A left row has at most one partner.
     RightUnique,
-    /// A right row has one partner at most.
+    /// A right row has at most one partner.
     LeftUnique,
-    /// Any number, with this many pairs in all.
+    /// Any number of partners, with this many pairs in total.
     Bound(u64),
 }
 
@@ -39,7 +39,7 @@ pub(crate) fn pairing(
     let by_right = right.is_unique_by(on.iter().map(|(_, key)| key));
     let by_left = left.is_unique_by(on.iter().map(|(key, _)| key));
     match (by_right, by_left) {
-        // The smaller result, if there is a choice.
+        // Both are possible, and the result is smaller.
         (true, true) if right.rows() < left.rows() => Some(Pairing::LeftUnique),
         (true, _) => Some(Pairing::RightUnique),
         (_, true) => Some(Pairing::LeftUnique),
@@ -70,8 +70,8 @@ fn split_comparison(residual: &Expr, left_columns: usize) -> Option<(Comparison,
     Some((comparison, (**a).clone(), b.mapped(&|at| at - left_columns)))
 }
 
-/// A comparison, in addition to keys, that the least and the greatest of a key's right values
-/// decide: see [`split_comparison`].
+/// A comparison, in addition to keys, that can be decided by the least and the greatest of a key's
+/// right values: see [`split_comparison`].
 pub(crate) fn by_extremes(
     left: &Relation,
     right: &Relation,

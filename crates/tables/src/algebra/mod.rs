@@ -4,11 +4,11 @@
 //! ```text
 //! Table ── Relation::scan ──► Relation ── filter, project, join, aggregate, … ──► Relation
 //!                              schema()  its columns' types, NULLs and public ranges
-//!                              rows()    how many rows it has, valid or not: a public bound
+//!                              rows()    the number of its rows, valid or not: a public bound
 //!                              unique()  columns of which no two valid rows are equal
 //! ```
 //!
-//! Columns are referred to by index, and their names are for people. The types of an expression's
+//! Columns are referred to by index; their names are for messages. The types of an expression's
 //! operands are unified by [`common_type`]; all other conversions are explicit.
 
 mod aggregate;

@@ -28,8 +28,8 @@ fn check_columns(of: &str, columns: &[Column]) -> Result<(), Fault> {
     Ok(())
 }
 
-/// The unique columns of public rows: those whose values are all different and not NULL; the empty
-/// set for at most one row.
+/// The unique columns of public rows: columns whose values are all different and not NULL. For at
+/// most one row it is the empty set.
 #[must_use]
 pub fn distinct(rows: &[Vec<Value>], columns: usize) -> Vec<Vec<usize>> {
     if rows.len() < 2 {
@@ -46,8 +46,8 @@ impl Relation {
     /// The rows of a table.
     ///
     /// # Errors
-    /// A type does not exist; the table has no part; a promise of uniqueness names a column that
-    /// does not exist or may be NULL.
+    /// If a type does not exist, the table has no part, or a promise of uniqueness names a column
+    /// that does not exist or may be NULL.
     pub fn scan(table: Table) -> RelationResult {
         check_columns(&format!("table {}", table.name), table.schema.columns())?;
         let rows = table.parts.iter().try_fold(0u64, |sum, part| sum.checked_add(part.rows));
@@ -70,7 +70,7 @@ impl Relation {
     /// Public rows.
     ///
     /// # Errors
-    /// A value does not fit its column.
+    /// If a value does not fit its column.
     pub fn values(schema: Schema, rows: Vec<Vec<Value>>) -> RelationResult {
         check_columns("a list of rows", schema.columns())?;
         for row in &rows {
@@ -93,10 +93,10 @@ impl Relation {
         Relation::new(Operator::Values(rows), schema, count, unique)
     }
 
-    /// A table's rows, and columns of expressions that its owners compute in the open.
+    /// A table's rows, and columns of expressions that its owners compute in the clear.
     ///
     /// # Errors
-    /// The relation is no table; an expression does not fit its columns.
+    /// If the relation is not a table, or an expression does not fit its columns.
     pub fn by_owner(&self, columns: Vec<(String, Expr)>) -> RelationResult {
         if !matches!(self.operator(), Operator::Scan(_)) {
             return Err(refused("rows that no owner has", "let owners compute from columns of one table"));
@@ -111,7 +111,7 @@ impl Relation {
     /// Columns of expressions, with their names.
     ///
     /// # Errors
-    /// An expression that does not fit the columns.
+    /// If an expression does not fit the columns.
     pub fn project(&self, columns: Vec<(String, Expr)>) -> RelationResult {
         let column = |(name, expr): &(String, Expr)| Ok(expr.check(self.schema())?.column(name));
         let schema = Schema(columns.iter().map(column).collect::<Result<_, Fault>>()?);
@@ -123,7 +123,7 @@ impl Relation {
     /// The columns with these indices.
     ///
     /// # Errors
-    /// A column does not exist.
+    /// If a column does not exist.
     pub fn select(&self, places: &[usize]) -> RelationResult {
         let name = |at: usize| self.schema().columns().get(at).map_or(String::new(), |c| c.name.clone());
         self.project(places.iter().map(|at| (name(*at), Expr::Column(*at))).collect())
@@ -132,7 +132,7 @@ impl Relation {
     /// The rows for which a condition is true.
     ///
     /// # Errors
-    /// The condition does not fit the columns, or is not a truth value.
+    /// If the condition does not fit the columns, or is not a truth value.
     pub fn filter(&self, condition: Expr) -> RelationResult {
         condition.check_truth(self.schema())?;
         let (schema, mut unique) = (self.schema().clone(), self.unique().to_vec());
@@ -140,7 +140,7 @@ impl Relation {
         Relation::new(Operator::Filter(self.clone(), condition), schema, self.rows(), unique)
     }
 
-    /// The columns of a window's partitions, if a condition keeps the first row of each alone.
+    /// The columns of a window's partitions, if a condition keeps only the first row of each.
     fn partition_of_first(&self, condition: &Expr) -> Option<Vec<usize>> {
         let Operator::Window(input, window) = self.operator() else { return None };
         let Expr::Compare(Comparison::Equal | Comparison::LessOrEqual, a, b) = condition else { return None };
@@ -159,7 +159,8 @@ impl Relation {
     /// joins have only the left columns.
     ///
     /// # Errors
-    /// No keys; keys without a common type; many rows of a key on both sides and no bound.
+    /// If there are no keys, keys have no common type, or keys repeat on both sides and there is no
+    /// bound.
     pub fn join(
         &self,
         right: &Relation,
@@ -175,12 +176,12 @@ impl Relation {
         Relation::new(Operator::Join { left, right, kind, on, residual, bound, one }, schema, rows, unique)
     }
 
-    /// Each row beside its partner in another relation, or beside NULLs if it has none, for the
-    /// value of a scalar subquery. It promises at most one partner, which is checked unless the
-    /// other relation's operators ensure it.
+    /// Each row beside its partner in another relation, or beside NULLs if it has none: for the
+    /// value of a scalar subquery. A row is promised to have at most one partner. This is checked
+    /// unless the other relation's operators ensure it.
     ///
     /// # Errors
-    /// No keys; keys without a common type.
+    /// If there are no keys, or keys have no common type.
     pub fn join_one(&self, right: &Relation, on: Vec<(Expr, Expr)>) -> RelationResult {
         let kind = JoinKind::Left;
         let schema = joined_schema(self, right, kind, &on, None)?;
@@ -190,11 +191,11 @@ impl Relation {
         Relation::new(join, schema, rows, unique)
     }
 
-    /// All pairs with another relation's rows: for small sides, such as the one row of a scalar
-    /// subquery.
+    /// All pairs with another relation's rows. This is for small sides, such as the one row of a
+    /// scalar subquery.
     ///
     /// # Errors
-    /// Too many rows.
+    /// If there are too many rows.
     pub fn cross(&self, right: &Relation) -> RelationResult {
         let schema = Schema([self.schema().columns(), right.schema().columns()].concat());
         let shifted = |set: &Vec<usize>| set.iter().map(|at| at + self.schema().columns().len()).collect();
@@ -209,7 +210,7 @@ impl Relation {
     /// A row for each different key, or one row if there are no keys: see [`Operator::Aggregate`].
     ///
     /// # Errors
-    /// An aggregate does not take its argument.
+    /// If an aggregate does not take its argument.
     pub fn aggregate(
         &self,
         keys: Vec<(String, Expr)>,
@@ -231,7 +232,7 @@ impl Relation {
     /// Each different row once.
     ///
     /// # Errors
-    /// None so far.
+    /// Currently none.
     pub fn distinct(&self) -> RelationResult {
         let all = (0..self.schema().columns().len()).collect();
         let unique = [self.unique(), &[all]].concat();
@@ -241,17 +242,17 @@ impl Relation {
     /// Rows in an order, the first key most significant.
     ///
     /// # Errors
-    /// A key does not fit the columns, or has no order.
+    /// If a key does not fit the columns, or has no order.
     pub fn order_by(&self, keys: Vec<SortKey>) -> RelationResult {
         check_order(&keys, self.schema())?;
         let (schema, unique) = (self.schema().clone(), self.unique().to_vec());
         Relation::new(Operator::OrderBy(self.clone(), keys), schema, self.rows(), unique)
     }
 
-    /// Rows `skip..skip + fetch` of the valid ones.
+    /// Rows `skip..skip + fetch` of the valid rows.
     ///
     /// # Errors
-    /// None so far.
+    /// Currently none.
     pub fn limit(&self, skip: u64, fetch: Option<u64>) -> RelationResult {
         let rest = self.rows().saturating_sub(skip);
         let rows = fetch.map_or(rest, |fetch| fetch.min(rest));
@@ -266,7 +267,7 @@ impl Relation {
     /// A set operation on two relations' rows; on bags if `all`.
     ///
     /// # Errors
-    /// Columns without common types.
+    /// If columns have no common types.
     pub fn set(&self, operation: SetOperation, all: bool, right: &Relation) -> RelationResult {
         let schema = united_schema(self.schema(), right.schema())?;
         let (rows, mut unique) = match operation {
@@ -283,7 +284,7 @@ impl Relation {
     /// The rows with additional columns, computed from neighbours in an order.
     ///
     /// # Errors
-    /// A key or an argument does not fit the columns.
+    /// If a key or an argument does not fit the columns.
     pub fn window(&self, window: Window) -> RelationResult {
         let more = window.check(self.schema(), self.rows())?;
         let schema = Schema([self.schema().columns(), &more].concat());

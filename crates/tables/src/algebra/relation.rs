@@ -17,9 +17,9 @@ use std::sync::Arc;
 /// A member's rows of a table.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct TablePart {
-    /// The member who brings the rows.
+    /// The member that brings the rows.
     pub owner: String,
-    /// The number of rows, including padding: public.
+    /// The number of rows, including padding; it is public.
     pub rows: u64,
 }
 
@@ -30,13 +30,13 @@ pub struct Table {
     pub name: String,
     /// Its columns.
     pub schema: Schema,
-    /// The parts, at least one.
+    /// The parts; there is at least one.
     pub parts: Vec<TablePart>,
     /// Whether a part may hold fewer rows than it declares; each row then carries a validity bit.
     pub padded: bool,
-    /// Sets of columns, all NOT NULL, in which no two rows have the same values. This is a promise:
-    /// a plan that relies on it checks it, and one bit, whether it holds, is opened to the
-    /// recipients of the result.
+    /// Sets of columns, all NOT NULL, in which no two rows have the same values. This is a promise.
+    /// A plan that relies on it checks it, and opens one bit, whether it holds, to the recipients
+    /// of the result.
     pub unique: Vec<Vec<usize>>,
 }
 
@@ -51,13 +51,13 @@ impl Table {
 /// The rows that a join keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum JoinKind {
-    /// Pairs.
+    /// Pairs only.
     Inner,
-    /// Pairs, and left rows without a partner beside NULLs.
+    /// Pairs, and left rows without a partner, beside NULLs.
     Left,
-    /// Pairs, and right rows without a partner beside NULLs.
+    /// Pairs, and right rows without a partner, beside NULLs.
     Right,
-    /// Pairs, and rows of both sides without a partner beside NULLs.
+    /// Pairs, and rows of both sides without a partner, beside NULLs.
     Full,
     /// Left rows with a partner, each once.
     Semi,
@@ -81,13 +81,13 @@ pub struct SortKey {
 pub enum SetOperation {
     /// Rows of both.
     Union,
-    /// Left rows that the right side has too.
+    /// Left rows that the right side also has.
     Intersect,
     /// Left rows that the right side does not have.
     Except,
 }
 
-/// An operator. Its number of rows is public. Most of the rows may be invalid, and nobody sees
+/// An operator. Its number of rows is public. Most of the rows may be invalid, and no member sees
 /// which.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -96,8 +96,8 @@ pub enum Operator {
     Scan(Table),
     /// Public rows.
     Values(Vec<Vec<Value>>),
-    /// A table's rows with further columns, which its owners compute from their own rows in the
-    /// open, before they share them. The input is a scan.
+    /// A table's rows with more columns, which its owners compute from their own rows in the clear
+    /// before they share them. The input is a scan.
     ByOwner(Relation, Vec<(String, Expr)>),
     /// Named columns of expressions.
     Project(Relation, Vec<(String, Expr)>),
@@ -130,12 +130,12 @@ pub enum Operator {
         input: Relation,
         /// Named keys; rows with NULL form one group.
         keys: Vec<(String, Expr)>,
-        /// Figures of each group.
+        /// The figures of each group.
         aggregates: Vec<Aggregate>,
-        /// Groups with fewer rows are left out; 0 and 1 leave out none.
+        /// Groups with fewer rows are left out; 0 and 1 leave out no group.
         min_group: u64,
         /// A limit on the groups, and the number of rows of the result. More groups end the run,
-        /// which the recipients of the result see. By default there are as many rows as in the
+        /// which the recipients of the result see. By default, the result has as many rows as the
         /// input.
         bound: Option<u64>,
     },
@@ -288,8 +288,8 @@ impl Relation {
     }
 }
 
-/// The schema of rows of both relations, which need as many columns of common types; the names are
-/// the first one's.
+/// The schema of rows of both relations. They must have equally many columns with common types; the
+/// names are those of the first relation.
 pub(super) fn united_schema(left: &Schema, right: &Schema) -> Result<Schema, Fault> {
     let counts = [left, right].map(|schema| schema.columns().len());
     if counts[0] != counts[1] {

@@ -16,8 +16,8 @@ const YEAR_9999: i128 = 2_932_896;
 /// The type of a column's values. A value may also be NULL if the column says so.
 ///
 /// Numbers are integers of a step. Arithmetic on them is exact, in as many bits as ranges require,
-/// at most 128, or it is refused. A sum of rows or a quotient that needs more bits is NULL: an
-/// error would tell all parties about the data.
+/// at most 128; otherwise it is refused. A sum of rows or a quotient that needs more bits is NULL,
+/// since an error would reveal something about the data to all parties.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ColumnType {
     /// True or false.
@@ -36,13 +36,13 @@ pub enum ColumnType {
         /// The number of fractional digits, at most `precision`.
         scale: u8,
     },
-    /// Days since 1970-01-01, in 32 bits: the days of the years 1 to 9999, and others that
-    /// arithmetic reaches.
+    /// Days since 1970-01-01, in 32 bits. These are the days of the years 1 to 9999, and others
+    /// that arithmetic can reach.
     Date,
     /// Microseconds since 1970-01-01 00:00, in 64 bits, for the same years.
     Timestamp,
-    /// Microseconds between two times, in 64 bits: the difference of timestamps. No table declares
-    /// it.
+    /// Microseconds between two times, in 64 bits: the difference of timestamps. A table cannot
+    /// declare it.
     Interval,
     /// A string with at most this many bytes. It contains no byte 0, since zeros pad it. Strings
     /// are compared byte by byte.
@@ -51,7 +51,7 @@ pub enum ColumnType {
     /// only. Among n different strings, two have the same digest with probability below n² /
     /// 2^(bits + 1): 2^-25 for a million in 64 bits, 2^-89 in 128.
     Digest {
-        /// 64 or 128.
+        /// The number of bits: 64 or 128.
         bits: u8,
     },
     /// A number in steps of 2^-frac, in 64 bits: an approximation that a schema declares. It has no
@@ -250,14 +250,15 @@ impl Value {
 /// A column of a relation.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Column {
-    /// Its name, for people: operators use indices from 0.
+    /// Its name, for messages: operators use indices from 0.
     pub name: String,
     /// Its values' type.
     pub ty: ColumnType,
-    /// Whether it may be NULL; each row then carries one more bit.
+    /// Whether it may be NULL, which takes one more bit in each row.
     pub nullable: bool,
-    /// A public range that its owners promise and check, narrower than the type's: fewer bits are
-    /// compared, added and multiplied. A small range lets groups be summed without a sort.
+    /// A public range, narrower than the type's, that its owners promise and check. Fewer bits are
+    /// then compared, added and multiplied. With a small range, groups can be summed without a
+    /// sort.
     pub range: Option<Range>,
 }
 

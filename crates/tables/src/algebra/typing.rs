@@ -29,7 +29,7 @@ impl ExprType {
 }
 
 impl Column {
-    /// The column as a result shows it: if its range exceeds its type, its type is a wider one with
+    /// The column in the form of a result: if its range exceeds its type, it has a wider type with
     /// the same steps.
     #[must_use]
     pub(crate) fn shown(&self) -> Column {
@@ -57,8 +57,8 @@ pub(crate) const fn has_range(ty: ColumnType) -> bool {
     !matches!(ty, ColumnType::Boolean | ColumnType::Varchar(_) | ColumnType::Digest { .. })
 }
 
-/// The range of all intermediate numbers of a type: 128 bits, and the dates of the years that 32
-/// bits hold.
+/// The range of all intermediate numbers of a type: 128 bits, or for dates the years that 32 bits
+/// can hold.
 pub(crate) const fn held(ty: ColumnType) -> Range {
     const DAYS: i128 = 1 << 38;
     match ty {
@@ -91,7 +91,7 @@ const fn decimal(whole: u8, scale: u8) -> ColumnType {
 }
 
 /// The fractional bits of a DOUBLE that meets fractional digits, and of a quotient of doubles,
-/// whatever they declare.
+/// whatever their types declare.
 const FRAC: u8 = 32;
 
 /// The fractional digits of a quotient of integers.
@@ -101,10 +101,10 @@ const fn larger(a: u8, b: u8) -> u8 {
     if a > b { a } else { b }
 }
 
-/// The type in which values of two types are compared, chosen from, and put in one column. Two
-/// integers take the wider type, an integer and a decimal take the digits of both, and all numbers
-/// become doubles beside a double, with at least 32 fractional bits if there are fractional digits.
-/// Dates become timestamps; strings take the longer type.
+/// The type in which values of two types are compared, selected from, and put into one column. Two
+/// integers take the wider type, and an integer and a decimal take the digits of both. All numbers
+/// become doubles next to a double, with at least 32 fractional bits if there are fractional
+/// digits. Dates become timestamps; strings take the longer type.
 #[must_use]
 pub fn common_type(a: ColumnType, b: ColumnType) -> Option<ColumnType> {
     use ColumnType::{BigInt, Date, Decimal, Double, Integer, SmallInt, Timestamp, Varchar};
@@ -177,7 +177,7 @@ pub(crate) fn rescaled(from: ColumnType, range: Range, to: ColumnType) -> Option
     Some(Range { low: one(range.low)?, high: one(range.high)? })
 }
 
-/// Whether numbers of these ranges keep their values in the type in which they are compared.
+/// Whether numbers of these ranges keep their values in the type that is used for comparison.
 pub(crate) fn keep_values(ty: ColumnType, all: &[ExprType]) -> bool {
     let keeps = |t: &ExprType| {
         let numbers = ty.is_numeric() && t.ty.is_numeric() && t.ty != ty;
@@ -209,7 +209,7 @@ pub(crate) fn castable_part(of: ExprType, to: ColumnType) -> Option<Range> {
     (!part.holds(of.range)).then_some(part)
 }
 
-/// Types in words.
+/// A list of types, as text.
 pub(crate) fn told(types: &[ExprType]) -> String {
     types.iter().map(|t| t.ty.to_string()).collect::<Vec<_>>().join(" and ")
 }

@@ -1,4 +1,4 @@
-//! Columns that are computed from neighbours in an order.
+//! Window functions: columns that are computed from neighbours in an order.
 
 use super::{
     aggregate::sum_type,
@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{Fault, error::Refused};
 
-/// The rows before and at a row.
+/// The rows up to a row that a function uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Frame {
     /// All rows up to the row itself; equal rows come in any order.
@@ -24,13 +24,13 @@ pub enum Frame {
 pub enum WindowFunction {
     /// The row's place, counted from 1; equal rows come in any order.
     RowNumber,
-    /// A number that no other row has. It may depend on an order that nobody may learn, so that no
-    /// result may depend on which number a row has: a plan only brings parts of a row together by
-    /// it. The window has no partition and no order.
+    /// A number that no other row has. It may depend on an order that nobody may learn, so no
+    /// result may depend on which number a row has. A plan uses it only to bring parts of a row
+    /// together. The window has no partition and no order.
     RowId,
     /// One plus the number of rows before it that are not equal to it.
     Rank,
-    /// One plus the number of different values of the order before its own.
+    /// One plus the number of different values of the order before the row's own.
     DenseRank,
     /// The least or the greatest value up to the row that is not NULL; NULL if there is none.
     Extreme {
@@ -41,8 +41,8 @@ pub enum WindowFunction {
         /// The rows that count.
         frame: Frame,
     },
-    /// The sum of the values up to the row that are not NULL; NULL if there are none, or if
-    /// [`SUM`](crate::aggregates::SUM) would be NULL for its size.
+    /// The sum of the values up to the row that are not NULL. It is NULL if there are none, or if
+    /// [`SUM`](crate::aggregates::SUM) would be NULL because of its size.
     RunningSum(Expr, Frame),
     /// The first or the last value of the rows up to the row; NULL if there is none.
     Held {
@@ -64,7 +64,7 @@ pub enum WindowFunction {
 /// Functions over one order of rows.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Window {
-    /// Rows with the same values form a partition; if empty, all rows do.
+    /// Rows with the same values form a partition; if empty, all rows form one.
     pub partition: Vec<Expr>,
     /// The order within a partition.
     pub order: Vec<SortKey>,

@@ -1,4 +1,4 @@
-//! Angles, in radians.
+//! Sines, cosines and their inverses; angles are in radians.
 
 use super::{FRAC, Fixed, INSIDE, ONE};
 
@@ -6,11 +6,11 @@ use super::{FRAC, Fixed, INSIDE, ONE};
 const TWO_BY_PI: i128 = 733_972_625_820_500_307;
 /// π / 2 with 60 fractional bits.
 const HALF_PI: i128 = 1_811_004_864_519_280_711;
-/// 2^-52 inside. Sums and products of sines and cosines, rounded down at each step, differ by less
-/// from their values.
+/// The number 2^-52, with [`INSIDE`] fractional bits. Sums and products of sines and cosines,
+/// rounded down at each step, differ from their values by less.
 pub(crate) const SLACK: i128 = 1 << (INSIDE - 52);
 
-/// The quarter in which an angle lies, and its sine and cosine within it.
+/// The quarter in which an angle lies, and its sine and cosine within that quarter.
 fn turned<F: Fixed>(x: F) -> (F, F, F) {
     let turns = x.times(x.same(TWO_BY_PI), FRAC);
     let quarter = turns.plus(turns.same(ONE / 2)).right(INSIDE);
@@ -28,7 +28,7 @@ fn turned<F: Fixed>(x: F) -> (F, F, F) {
     (quarter.minus(quarter.right(2).left(2)), sine, cosine)
 }
 
-/// A wave, `ahead` quarters before the sine, inside.
+/// A sine wave that is `ahead` quarters ahead, with [`INSIDE`] fractional bits.
 fn wave<F: Fixed>(x: F, ahead: i128) -> F {
     let (quarter, sine, cosine) = turned(x);
     let place = quarter.plus(quarter.same(ahead));
@@ -49,9 +49,9 @@ pub(crate) fn cosine<F: Fixed>(x: F, frac: u8) -> F {
     wave(x, 1).right(INSIDE - frac)
 }
 
-/// The angle of a tangent inside, from 0 to 1.
+/// The angle of a tangent from 0 to 1, with [`INSIDE`] fractional bits.
 fn angle<F: Fixed>(tangent: F) -> F {
-    // Twice half an angle: below 0.2, where the series is short.
+    // Twice half an angle: half an angle is below 0.2, where the series is short.
     let halved = |x: F| {
         let hypotenuse = x.same(ONE).plus(x.by(x)).left(INSIDE).whole_root();
         x.left(INSIDE).over(x.same(ONE).plus(hypotenuse))
@@ -78,13 +78,14 @@ pub(crate) fn arc_tangent<F: Fixed>(x: F) -> F {
     signed(x, made.right(INSIDE - FRAC))
 }
 
-/// The greatest absolute value of a sine or a cosine with these fractional bits that has an angle.
-/// A number inside may exceed 1 by what roundings of its parts add up to.
+/// The largest absolute value of a sine or a cosine, with these fractional bits, that has an angle.
+/// A number with [`INSIDE`] fractional bits may exceed 1 by the total of the rounding of its parts.
 pub(crate) const fn most_of_waves(frac: u8) -> i128 {
     if frac == INSIDE { ONE + SLACK } else { 1 << frac }
 }
 
-/// The arc sine, inside, of a number of at most [`most_of_waves`]; ±1 beyond 1.
+/// The arc sine, with [`INSIDE`] fractional bits, of a number of at most [`most_of_waves`]; beyond
+/// 1 it is that of ±1.
 fn arc_inside<F: Fixed>(x: F, frac: u8) -> F {
     let mut size = x.size().left(INSIDE - frac);
     if frac == INSIDE {

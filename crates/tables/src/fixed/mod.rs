@@ -1,9 +1,9 @@
 //! Roots, exponentials, logarithms and angles of fixed-point numbers.
 //!
 //! Each function is written once, on [`Fixed`]: for numbers in the clear, and for columns on
-//! shares. Both have the same bits, since nothing but integers is computed. Inside, numbers have 60
-//! fractional bits in 128; arguments and results are DOUBLEs with 32, or with all of them where a
-//! function is sensitive to what it takes.
+//! shares. Both give the same bits, since only integers are computed. Internally, numbers have 60
+//! fractional bits in 128. Arguments and results are DOUBLEs with 32, or with all 60 if a function
+//! is sensitive to its argument.
 
 mod angles;
 mod powers;
@@ -17,31 +17,31 @@ pub(crate) use wide::Wide;
 
 /// The fractional bits of arguments and results.
 pub(crate) const FRAC: u8 = 32;
-/// The fractional bits of numbers inside.
+/// The fractional bits of internal numbers.
 pub(crate) const INSIDE: u8 = 60;
-/// 1 with the fractional bits of numbers inside.
+/// The number 1 with [`INSIDE`] fractional bits.
 pub(crate) const ONE: i128 = 1 << INSIDE;
 
-/// Whole numbers of 128 bits with a sign.
+/// Signed whole numbers of 128 bits.
 pub(crate) trait Fixed: Copy {
     /// A truth value for each number.
     type Truth: Copy;
 
-    /// The same public number for each.
+    /// The same public number for each element.
     fn same(self, n: i128) -> Self;
     fn plus(self, other: Self) -> Self;
     fn minus(self, other: Self) -> Self;
-    /// The product, without its lowest bits: rounded towards −∞.
+    /// The product without its lowest bits: rounded towards −∞.
     fn times(self, other: Self, without: u8) -> Self;
     fn left(self, bits: u8) -> Self;
-    /// Rounded towards −∞.
+    /// Shifts to the right, rounding towards −∞.
     fn right(self, bits: u8) -> Self;
     fn below(self, other: Self) -> Self::Truth;
     fn both(a: Self::Truth, b: Self::Truth) -> Self::Truth;
     fn choose(condition: Self::Truth, yes: Self, no: Self) -> Self;
-    /// The whole quotient of a number that is not negative by a small public one.
+    /// The whole quotient of a number that is not negative, divided by a small public one.
     fn part(self, by: i128) -> Self;
-    /// The whole quotient of two numbers that are not negative; anything if the divisor is 0.
+    /// The whole quotient of two numbers that are not negative; arbitrary if the divisor is 0.
     fn over(self, divisor: Self) -> Self;
     /// The whole square root of a number that is not negative.
     fn whole_root(self) -> Self;
@@ -54,12 +54,12 @@ pub(crate) trait Fixed: Copy {
         Self::choose(self.below(self.same(0)), self.negative(), self)
     }
 
-    /// A product of numbers inside.
+    /// The product of two numbers with [`INSIDE`] fractional bits.
     fn by(self, other: Self) -> Self {
         self.times(other, INSIDE)
     }
 
-    /// A polynomial in this number, its coefficients from the constant one on.
+    /// A polynomial in this number, with coefficients from the constant one on.
     fn polynomial(self, coefficients: &[i128]) -> Self {
         let last = coefficients.last().map_or(0, |c| *c);
         let rest = coefficients.iter().rev().skip(1);

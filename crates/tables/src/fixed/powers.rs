@@ -6,7 +6,7 @@ use super::{FRAC, Fixed, INSIDE, ONE};
 const LN_2: i128 = 799_144_290_325_165_979;
 /// 1 / ln 2 with 60 fractional bits.
 pub(crate) const LOG2_E: i128 = 1_663_314_137_230_540_311;
-/// The greatest power of two of a result, and the bits that come after it.
+/// The largest power of two of a result, and the number of bits that follow it.
 const MOST: i128 = 62;
 
 /// The square root of a number that is not negative.
@@ -20,7 +20,7 @@ pub(crate) fn exponential<F: Fixed>(x: F) -> (F, F::Truth) {
     of_inside(limited(x).left(INSIDE - FRAC), beyond(x))
 }
 
-/// The number, within the limits of what exponentials take.
+/// The number, clamped to the limits of exponentials.
 fn limited<F: Fixed>(x: F) -> F {
     let (low, high) = (x.same(-64 << FRAC), x.same(43 << FRAC));
     let x = F::choose(x.below(low), low, x);
@@ -31,9 +31,9 @@ fn beyond<F: Fixed>(x: F) -> F::Truth {
     x.same(42 << FRAC).below(x)
 }
 
-/// e to the power of a number inside, from −64 to 43.
+/// e to the power of a number from −64 to 43, with [`INSIDE`] fractional bits.
 fn of_inside<F: Fixed>(x: F, large: F::Truth) -> (F, F::Truth) {
-    // x / ln 2 is a whole number and a rest below 1; 33 bits of it are multiplied at a time.
+    // x / ln 2 is a whole number plus a fraction below 1; 33 bits of it are multiplied at a time.
     let upper = x.right(30);
     let lower = x.minus(upper.left(30));
     let turns = upper.times(x.same(LOG2_E), 30).plus(lower.times(x.same(LOG2_E), INSIDE));
@@ -45,7 +45,7 @@ fn of_inside<F: Fixed>(x: F, large: F::Truth) -> (F, F::Truth) {
         Some(now)
     });
     let made = rest.polynomial(&factorials.collect::<Vec<_>>());
-    // Shifted to the greatest power, then right by what is missing.
+    // The number is shifted to the greatest power, then right by the difference.
     let mut made = made.left(MOST as u8 - (INSIDE - FRAC));
     let mut missing = x.same(MOST).minus(whole);
     for bit in (0..7).rev() {
@@ -57,9 +57,9 @@ fn of_inside<F: Fixed>(x: F, large: F::Truth) -> (F, F::Truth) {
     (made, large)
 }
 
-/// The natural logarithm of a positive number, with the fractional bits of numbers inside.
+/// The natural logarithm of a positive number, with [`INSIDE`] fractional bits.
 pub(super) fn logarithm_inside<F: Fixed>(x: F) -> F {
-    // The highest bit goes to place 120.
+    // The highest bit is moved to position 120.
     let large = x.same(1 << 120).below(x);
     let mut m = F::choose(large, x.right(6), x);
     let mut power = F::choose(large, x.same(126), x.same(120));
@@ -70,7 +70,7 @@ pub(super) fn logarithm_inside<F: Fixed>(x: F) -> F {
         power = F::choose(fits, power.minus(power.same(places.into())), power);
     }
     let m = m.right(120 - INSIDE);
-    // From 3/4 to 3/2, where the series is short.
+    // The range from 3/4 to 3/2, where the series is short.
     let high = m.same(ONE + ONE / 2).below(m);
     let m = F::choose(high, m.right(1), m);
     let power = F::choose(high, power.plus(power.same(1)), power).minus(power.same(FRAC.into()));
@@ -82,12 +82,14 @@ pub(super) fn logarithm_inside<F: Fixed>(x: F) -> F {
     series.plus(power.times(power.same(LN_2), 0))
 }
 
-/// The natural logarithm of a positive number, times a public number inside.
+/// The natural logarithm of a positive number, times a public number with [`INSIDE`] fractional
+/// bits.
 pub(crate) fn logarithm<F: Fixed>(x: F, times: i128) -> F {
     scaled(logarithm_inside(x), times).right(INSIDE - FRAC)
 }
 
-/// A number inside of at most seven bits before the point, times a public one of at most two.
+/// The product of an internal number with at most seven bits before the point and a public one with
+/// at most two.
 fn scaled<F: Fixed>(x: F, times: i128) -> F {
     if times == ONE {
         return x;

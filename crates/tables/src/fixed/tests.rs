@@ -1,4 +1,4 @@
-//! Functions of fixed-point numbers against floating point.
+//! Functions of fixed-point numbers, compared with floating point.
 
 use super::{
     FRAC, INSIDE, arc_cosine, arc_sine, arc_tangent, cosine, exponential, logarithm, power, root, sine,
@@ -12,7 +12,7 @@ fn float(x: i128) -> f64 {
     x as f64 / 2f64.powi(FRAC.into())
 }
 
-/// Compares a function with that of floating point, at numbers as they are represented.
+/// Compares a function with its floating-point counterpart, at numbers as they are represented.
 fn compare(name: &str, at: &[f64], ours: impl Fn(i128) -> i128, theirs: impl Fn(f64) -> f64) {
     for x in at {
         let x = fixed(*x);
@@ -55,7 +55,8 @@ fn angles() {
     compare("acos", &within, |x| arc_cosine(x, FRAC), f64::acos);
 }
 
-/// With all bits, sines and cosines are those of floating point, whose own steps are 2^-53 below 1.
+/// With all bits, sines and cosines equal those of floating point, whose own steps below 1 are
+/// 2^-53.
 #[test]
 fn angles_inside() {
     let inside = |x: i128| x as f64 / 2f64.powi(INSIDE.into());
@@ -64,7 +65,7 @@ fn angles_inside() {
         let (sin, cos) = float(x).sin_cos();
         assert!((inside(sine(x, INSIDE)) - sin).abs() <= 2f64.powi(-52), "sin({})", float(x));
         assert!((inside(cosine(x, INSIDE)) - cos).abs() <= 2f64.powi(-52), "cos({})", float(x));
-        // The angle of a number beyond 1 is that of 1, as far as it may be one of rounding.
+        // A number beyond 1 by rounding has the angle of 1.
         let back = arc_cosine(cosine(x, INSIDE), INSIDE);
         let turns = (float(x) / core::f64::consts::TAU).round() * core::f64::consts::TAU;
         assert!((float(back) - (float(x) - turns).abs()).abs() <= 2f64.powi(-31), "acos(cos({}))", float(x));

@@ -73,15 +73,15 @@ impl<'b> Fixed for Wide<'b> {
     }
 }
 
-/// A circuit for the root, two bits of the number a step: a bit of the root is 1 if the rest leaves
-/// space for it.
+/// A circuit for the root, which handles two bits of the number per step. A bit of the root is 1 if
+/// the remainder allows it.
 fn root() -> Netlist {
     let mut c = Circuits::new();
     let x = c.input(128);
     let mut root: Vec<Bit> = vec![];
     let mut rest: Vec<Bit> = vec![];
     for step in (0..64).rev() {
-        // The rest times four, and two more bits; the root so far times four, and 1.
+        // The remainder times four, and two more bits; the root so far times four, and 1.
         rest.splice(0..0, [x[2 * step], x[2 * step + 1]]);
         let mut taken = vec![Bit::ONE, Bit::ZERO];
         taken.extend(&root);
@@ -102,7 +102,7 @@ fn root() -> Netlist {
             *bit = c.xor(*bit, change);
         }
         root.insert(0, carry);
-        // The rest is at most twice the root.
+        // The remainder is at most twice the root.
         rest.truncate(root.len() + 1);
     }
     Netlist::new(c.finish(&[root])).expect("one input and one output")

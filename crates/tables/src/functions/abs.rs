@@ -1,4 +1,4 @@
-//! ABS.
+//! The SQL function ABS.
 
 use super::{Arguments, FnDef, Leaks, Meaning};
 use crate::{

@@ -1,4 +1,4 @@
-//! ACOS.
+//! The SQL function ACOS.
 
 use super::{
     ComputedBy, FnDef, Leaks, Meaning, Primitive,

@@ -1,4 +1,4 @@
-//! ADD_MONTHS: what intervals of months and years are made of.
+//! The SQL function ADD_MONTHS, on which intervals of months and years are built.
 
 use super::{
     ComputedBy, FnDef, Leaks, Meaning, Primitive,
@@ -60,7 +60,7 @@ static ADD_MONTHS: Primitive = Primitive {
         let wide = super::real::wide_enough(day.val, held.high);
         let beyond =
             wide.less(number(wide, held.low)) | wide.compare(Comparison::Greater, number(wide, held.high));
-        // A day that no year has is another one, and NULL.
+        // A day that no year has is replaced by another one, and becomes NULL.
         let b = of.builder();
         let safe = b.select(beyond, number(wide, 0), wide);
         let range =
@@ -91,13 +91,13 @@ static ADD_MONTHS: Primitive = Primitive {
     shown: as_call,
 };
 
-/// More months than all years have.
+/// More months than all supported years have.
 const MOST: i128 = 240_000;
 
-/// The day of a date that many months later, and whether its year is from 1 to 9999.
+/// The date `months` months later, as a day number, and whether its year is from 1 to 9999.
 fn moved<F: Fixed>(year: F, month: F, day: F, months: F) -> (F, F::Truth) {
     let n = |x: i128| year.same(x);
-    // From a year far below on, so that nothing is negative.
+    // Counting from a year far below keeps all numbers positive.
     let first = 30_000;
     let all = year.plus(n(first)).times(n(12), 0).plus(month).plus(months).minus(n(1));
     let whole = all.part(12);

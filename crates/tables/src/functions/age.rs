@@ -1,4 +1,4 @@
-//! AGE.
+//! The SQL function AGE.
 
 use super::{
     Arguments, ComputedBy, FnDef, Leaks, Meaning, Primitive, Reader, by_owners,
@@ -50,7 +50,7 @@ static AGE: Primitive = Primitive {
     shown: as_call,
 };
 
-/// Months, days and microseconds from one time to another.
+/// The months, days and microseconds from one time to another.
 fn between(last: i128, first: i128) -> [i128; 3] {
     let fields = |at: i128| {
         let [year, month, day] = civil(at.div_euclid(DAY)).map(i128::from);
@@ -64,13 +64,13 @@ fn between(last: i128, first: i128) -> [i128; 3] {
         (days, micros) = (days - 1, micros + DAY);
     }
     if days < 0 {
-        // A month is as long as the one in which the first time is.
+        // A month is as long as the month of the first time.
         (months, days) = (months - 1, days + month_days(early[0], early[1]));
     }
     [sign * months, sign * days, sign * micros]
 }
 
-/// As an INTERVAL is shown: `2 years 1 month 3 days 04:05:06`.
+/// The text of an INTERVAL: `2 years 1 month 3 days 04:05:06`.
 fn shown([months, days, micros]: [i128; 3]) -> String {
     let part = |n: i128, unit: &str| {
         let ending = if n.abs() == 1 { "" } else { "s" };
@@ -94,7 +94,7 @@ fn shown([months, days, micros]: [i128; 3]) -> String {
     parts.into_iter().flatten().collect::<Vec<_>>().join(" ")
 }
 
-/// A part of an AGE as a number: `None` if the expression is no AGE.
+/// A part of an AGE as a number; `None` if the expression is not an AGE.
 pub(super) fn part_of_age(arguments: &Arguments<'_>, unit: &str, of: &Expr) -> Option<Result<Expr, Fault>> {
     match of {
         Expr::Call(Call { primitive, operands, .. }) if **primitive == AGE => {
@@ -127,15 +127,15 @@ fn part(arguments: &Arguments<'_>, unit: &str, last: &Expr, first: &Expr) -> Res
     Ok(Expr::Case { branches: vec![null], otherwise: Some(Box::new(part)) })
 }
 
-/// The whole months from a time to a later one: a month is whole on the same day of it, at the same
-/// time.
+/// The number of whole months from a time to a later one. A month is complete on the same day of
+/// the next one, at the same time.
 fn passed(last: &Expr, first: &Expr, reader: Reader<'_>) -> Result<Expr, Fault> {
     let part = |name: &str, of: &Expr| call(name, vec![of.clone()], reader);
     let number = |of: &Expr| {
         let years = reader.arithmetic(Arithmetic::Multiply, part("year", of)?, whole(12))?;
         reader.arithmetic(Arithmetic::Add, years, part("month", of)?)
     };
-    // The time since the month began.
+    // The time since the beginning of the month.
     let within = |of: &Expr| -> Result<Expr, Fault> {
         let month = Expr::literal(Value::text("month"), ColumnType::Varchar(5));
         let begins = call("date_trunc", vec![month, of.clone()], reader)?;
@@ -152,7 +152,7 @@ mod tests {
     use super::{between, shown};
     use crate::functions::calendar::days;
 
-    /// As DuckDB 0.10.3 has them.
+    /// The results of DuckDB 0.10.3.
     #[test]
     fn ages_are_years_months_and_days() {
         let day = |y, m, d| days(y, m, d) * super::DAY;

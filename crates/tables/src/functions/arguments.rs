@@ -31,7 +31,7 @@ impl Arguments<'_> {
         Fault::filled(code::ARGUMENTS, &places)
     }
 
-    /// The error of a form that queries do not support, and what to write instead.
+    /// The error for a form that queries do not support, with a replacement.
     pub(crate) fn unsupported(&self, clause: &str, remedy: &str) -> Fault {
         Fault::filled(code::SQL_UNSUPPORTED, &[("clause", &clause), ("remedy", &remedy)])
     }
@@ -56,10 +56,10 @@ impl Reader<'_> {
         Ok(expr.check(self.schema)?.ty)
     }
 
-    /// The value of a type that the text of a literal means.
+    /// The value of a type that a literal's text denotes.
     ///
     /// # Errors
-    /// The text is not such a value. The fault repeats the text, which is part of the query.
+    /// If the text is not such a value. The fault repeats the text, which is part of the query.
     pub fn literal(&self, text: &str, ty: ColumnType) -> Result<Value, Fault> {
         (self.read)(text, ty).map_err(|e| {
             let form = e.field("form").unwrap_or_default();
@@ -70,17 +70,17 @@ impl Reader<'_> {
         })
     }
 
-    /// A string where a date, a timestamp or a value of any other type is meant.
+    /// Reads a string as a date, a timestamp or a value of any other type.
     ///
     /// # Errors
-    /// It is no such value.
+    /// If it is not such a value.
     pub fn read_as(&self, expr: Expr, ty: ColumnType) -> Result<Expr, Fault> {
         match &expr {
             Expr::Literal(Value::Null, _) => Ok(Expr::Literal(Value::Null, ty)),
             Expr::Literal(Value::Text(bytes), ColumnType::Varchar(_)) => {
                 let text = String::from_utf8_lossy(bytes);
                 match ty {
-                    // A text with a time is a time.
+                    // A text that contains a time is read as a timestamp.
                     ColumnType::Date if text.contains(':') => {
                         let ty = ColumnType::Timestamp;
                         Ok(Expr::Literal(self.literal(&text, ty)?, ty))
@@ -99,7 +99,7 @@ impl Reader<'_> {
         }
     }
 
-    /// An integer in 64 bits.
+    /// Converts an integer to 64 bits.
     ///
     /// # Errors
     /// As [`Expr::check`].
@@ -113,7 +113,7 @@ impl Reader<'_> {
         })
     }
 
-    /// Arithmetic: on integers in 64 bits, on decimals with the fewest digits that literals need.
+    /// Arithmetic, on integers in 64 bits, and on decimals with as few digits as literals need.
     ///
     /// # Errors
     /// As [`Expr::check`], for the operands.
@@ -134,7 +134,7 @@ impl Reader<'_> {
     /// An expression as a truth value: a number is true unless it is 0.
     ///
     /// # Errors
-    /// It is neither.
+    /// If it is neither a truth value nor a number.
     pub fn condition(&self, of: Expr) -> Result<Expr, Fault> {
         match self.ty(&of)? {
             ColumnType::Boolean => Ok(of),
@@ -146,7 +146,7 @@ impl Reader<'_> {
         }
     }
 
-    /// A truth value as the number 1 or 0; any other value as it is.
+    /// A truth value as the number 1 or 0; any other value is unchanged.
     ///
     /// # Errors
     /// As [`Expr::check`].
@@ -159,7 +159,7 @@ impl Reader<'_> {
     /// A comparison, in which string literals are read as values of the other operand's type.
     ///
     /// # Errors
-    /// The operands have no common type.
+    /// If the operands have no common type.
     pub fn compared(&self, op: Comparison, a: Expr, b: Expr) -> Result<Expr, Fault> {
         let (a, b) = self.both(a, b)?;
         let truths = [&a, &b].map(|e| Ok::<_, Fault>(self.ty(e)? == ColumnType::Boolean));
@@ -174,16 +174,16 @@ impl Reader<'_> {
         Ok(a.compare(op, b))
     }
 
-    /// Two operands; a literal is read as a value of the other's type.
+    /// Two operands; a literal is read as a value of the other one's type.
     fn both(&self, a: Expr, b: Expr) -> Result<(Expr, Expr), Fault> {
         let (ta, tb) = (self.ty(&a)?, self.ty(&b)?);
         Ok((self.read_as(a, tb)?, self.read_as(b, ta)?))
     }
 
-    /// Alternatives in their common type; NULLs become values of it.
+    /// Alternatives in their common type; NULLs get that type.
     ///
     /// # Errors
-    /// They have no common type.
+    /// If they have no common type.
     pub fn united(&self, all: Vec<Expr>) -> Result<Vec<Expr>, Fault> {
         let mut ty: Option<ColumnType> = None;
         let literal = |e: &Expr| matches!(e, Expr::Literal(Value::Null | Value::Text(_), _));
@@ -209,8 +209,8 @@ impl Reader<'_> {
     }
 }
 
-/// An integer literal as a decimal with its own digits, which is narrower than the decimal of any
-/// integer.
+/// An integer literal as a decimal with its own digits, which is narrower than a decimal that holds
+/// any integer.
 fn as_decimal(expr: Expr) -> Expr {
     match expr {
         Expr::Literal(Value::Number(n), ty) if ty.is_integer() => {

@@ -1,4 +1,4 @@
-//! ASIN.
+//! The SQL function ASIN.
 
 use super::{
     ComputedBy, FnDef, Leaks, Meaning, Primitive,

@@ -1,4 +1,4 @@
-//! ATAN.
+//! The SQL function ATAN.
 
 use super::{
     ComputedBy, FnDef, Leaks, Meaning, Primitive,

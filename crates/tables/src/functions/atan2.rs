@@ -1,4 +1,4 @@
-//! ATAN2.
+//! The SQL function ATAN2.
 
 use super::{
     FnDef, Leaks, Meaning, call,
@@ -53,7 +53,7 @@ mod tests {
         functions::tests::{numbers, values},
     };
 
-    /// The angles of points in all quadrants and on the axes, as the standard library has them.
+    /// The angles of points in all quadrants and on the axes, compared with the standard library.
     #[test]
     fn angles_of_points() {
         let column = |name| Column::new(name, ColumnType::Integer).nullable();

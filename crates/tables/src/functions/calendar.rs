@@ -1,4 +1,4 @@
-//! Dates as expressions of days, and days of dates on shares and in the clear.
+//! Expressions on the days of dates, and the calendar on shares and in the clear.
 
 use super::{Arguments, Reader, call, slice::whole};
 use crate::{
@@ -8,7 +8,7 @@ use crate::{
     fixed::Fixed,
 };
 
-/// The days since 1970-01-01 of a date in the years from 0 on; within an era, years begin in March.
+/// The days since 1970-01-01 of a date in a year from 0 on. Within an era, years begin in March.
 pub(super) fn days<F: Fixed>(year: F, month: F, day: F) -> F {
     let n = |x: i128| year.same(x);
     let first = month.below(n(3));
@@ -50,12 +50,12 @@ pub(super) fn micros(of: Expr, reader: Reader<'_>) -> Result<Expr, Fault> {
 }
 
 /// A field of an INTERVAL: its microseconds below `within`, in units of `by`, with its sign; `None`
-/// for units that it has not.
+/// for units that it does not have.
 pub(super) fn of_interval(unit: &str, of: Expr, reader: Reader<'_>) -> Result<Option<Expr>, Fault> {
     let micros = of.cast(ColumnType::BigInt);
     let (within, by) = match unit {
         "epoch" => {
-            // A DECIMAL of six digits has the same steps.
+            // A DECIMAL with six fractional digits has the same steps.
             let step = Expr::Literal(Value::Number(1), ColumnType::Decimal { precision: 6, scale: 6 });
             return reader.arithmetic(Arithmetic::Multiply, micros, step).map(Some);
         }
@@ -72,7 +72,7 @@ pub(super) fn of_interval(unit: &str, of: Expr, reader: Reader<'_>) -> Result<Op
     reader.arithmetic(Arithmetic::DivideWhole, rest, whole(by)).map(Some)
 }
 
-/// A date or a timestamp; a literal text is read as one.
+/// A date or a timestamp; a literal text is read as one of these.
 pub(super) fn dated(of: Expr, reader: Reader<'_>) -> Result<Expr, Fault> {
     match &of {
         Expr::Literal(Value::Null, _) => Ok(Expr::Literal(Value::Null, ColumnType::Date)),
@@ -90,7 +90,7 @@ pub(super) fn dated(of: Expr, reader: Reader<'_>) -> Result<Expr, Fault> {
     }
 }
 
-/// A field of the time of day: units of `micros` microseconds, from 0 to below `most`.
+/// A field of the time of day: a number of units of `micros` microseconds, from 0 to below `most`.
 pub(super) fn of_time(arguments: &Arguments<'_>, micros: i128, most: i128) -> Result<Expr, Fault> {
     let [of] = arguments.exactly()?;
     let reader = arguments.reader;
@@ -98,14 +98,14 @@ pub(super) fn of_time(arguments: &Arguments<'_>, micros: i128, most: i128) -> Re
     modulo(units, most, reader)
 }
 
-/// The remainder of a division by a public number, from 0 on whatever the sign.
+/// The remainder of a division by a public number, never negative.
 pub(super) fn modulo(of: Expr, by: i128, reader: Reader<'_>) -> Result<Expr, Fault> {
     let rest = reader.arithmetic(Arithmetic::Remainder, of, whole(by))?;
     let positive = reader.arithmetic(Arithmetic::Add, rest, whole(by))?;
     reader.arithmetic(Arithmetic::Remainder, positive, whole(by))
 }
 
-/// The whole quotient by a public number, rounded down.
+/// The whole quotient of a division by a public number, rounded down.
 pub(super) fn floored(of: Expr, by: i128, reader: Reader<'_>) -> Result<Expr, Fault> {
     let rest = modulo(of.clone(), by, reader)?;
     let below = reader.arithmetic(Arithmetic::Subtract, of, rest)?;
@@ -123,7 +123,7 @@ pub(super) fn weekday(of: Expr, reader: Reader<'_>) -> Result<Expr, Fault> {
     reader.arithmetic(Arithmetic::Add, modulo(day, 7, reader)?, whole(1))
 }
 
-/// A date, moved by a number of days.
+/// A date moved by a number of days.
 pub(super) fn days_later(of: Expr, by: Expr) -> Expr {
     of.arithmetic(Arithmetic::Add, by)
 }
@@ -138,7 +138,7 @@ pub(super) fn first_day(unit: &str, of: Expr, reader: Reader<'_>) -> Result<Opti
     let minus = |a: Expr, b: Expr| reader.arithmetic(Arithmetic::Subtract, a, b);
     let plus = |a: Expr, b: Expr| reader.arithmetic(Arithmetic::Add, a, b);
     let make = |year: Expr, month: Expr| call("make_date", vec![year, month, whole(1)], reader);
-    // The first year of a number of years.
+    // The first year of a span of years.
     let first_of = |years: i128, from: i128| {
         let year = minus(part("year")?, whole(from))?;
         let rest = modulo(year.clone(), years, reader)?;
@@ -179,7 +179,7 @@ pub(super) fn unit_micros(unit: &str) -> Option<i128> {
     })
 }
 
-/// A unit by any of its names.
+/// A unit, given by any of its names.
 pub(super) fn unit(name: &[u8]) -> Option<&'static str> {
     Some(match String::from_utf8_lossy(name).to_ascii_lowercase().as_str() {
         "year" | "years" | "yr" | "y" | "yyyy" => "year",

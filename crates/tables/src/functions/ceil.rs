@@ -1,4 +1,4 @@
-//! CEIL, and the code that it shares with FLOOR.
+//! The SQL function CEIL, and the code that it shares with FLOOR.
 
 use super::{Arguments, FnDef, Leaks, Meaning};
 use crate::{
@@ -18,8 +18,8 @@ pub(super) static DEFINITION: FnDef = FnDef {
     meaning: Meaning::Rewritten(|arguments| next_whole(arguments, Comparison::Less, Arithmetic::Add)),
 };
 
-/// The nearest whole number, or the next one by `step` if the nearest is on the wrong side of the
-/// number. The result has as many digits as it may need.
+/// The nearest whole number, or the next one in direction `step` if the nearest is on the wrong
+/// side of the number. The result has as many digits as it may need.
 pub(super) fn next_whole(
     arguments: &Arguments<'_>,
     passed: Comparison,

@@ -1,4 +1,4 @@
-//! CENTURY.
+//! The SQL function CENTURY.
 
 use super::{FnDef, Leaks, Meaning, calendar::floored, call, slice::whole};
 use crate::algebra::Arithmetic;

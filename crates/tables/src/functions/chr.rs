@@ -1,4 +1,4 @@
-//! CHR.
+//! The SQL function CHR.
 
 use super::{
     ComputedBy, FnDef, Leaks, Meaning, Primitive, by_owners,

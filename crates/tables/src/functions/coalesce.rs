@@ -1,4 +1,4 @@
-//! COALESCE.
+//! The SQL function COALESCE.
 
 use super::{
     ComputedBy, FnDef, Leaks, Meaning, Primitive,

@@ -1,4 +1,4 @@
-//! ASCII.
+//! The SQL function ASCII.
 
 use super::{
     ComputedBy, FnDef, Leaks, Meaning, Primitive, by_owners,

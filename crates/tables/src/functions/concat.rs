@@ -1,4 +1,4 @@
-//! CONCAT.
+//! The SQL function CONCAT.
 
 use super::{
     ComputedBy, FnDef, Leaks, Meaning, Primitive, Reader,
@@ -54,7 +54,7 @@ static CONCAT: Primitive = Primitive {
     shown: as_call,
 };
 
-/// One text after the other; NULL where one is.
+/// Joins two texts; NULL if either is NULL.
 pub(super) fn after(first: Expr, second: Expr) -> Expr {
     let empty = |e: &Expr| matches!(e, Expr::Literal(Value::Text(bytes), _) if bytes.is_empty());
     match (empty(&first), empty(&second)) {
@@ -64,7 +64,7 @@ pub(super) fn after(first: Expr, second: Expr) -> Expr {
     }
 }
 
-/// A value as its text.
+/// A value converted to text.
 pub(super) fn as_text(of: Expr, reader: Reader<'_>) -> Result<Expr, Fault> {
     match reader.ty(&of)? {
         _ if matches!(of, Expr::Literal(Value::Null, _)) => Ok(text::text(of)),

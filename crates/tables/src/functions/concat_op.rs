@@ -1,4 +1,4 @@
-//! `||`.
+//! The SQL function `||`.
 
 use super::{
     FnDef, Leaks, Meaning,

@@ -1,4 +1,4 @@
-//! CONCAT_WS.
+//! The SQL function CONCAT_WS.
 
 use super::{
     FnDef, Leaks, Meaning,
@@ -27,7 +27,7 @@ pub(super) static DEFINITION: FnDef = FnDef {
             made = Some(match made {
                 None => (super::coalesce(vec![text, none()]), is_null),
                 Some((before, empty)) => {
-                    // A separator is between two that are there.
+                    // A separator only comes between two values that are present.
                     let apart = is_null.clone().or(empty.clone());
                     let between = Expr::Case {
                         branches: vec![(apart, none())],

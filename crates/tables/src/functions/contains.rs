@@ -1,4 +1,4 @@
-//! CONTAINS.
+//! The SQL function CONTAINS.
 
 use super::{
     FnDef, Leaks, Meaning, call,

@@ -1,4 +1,4 @@
-//! COS.
+//! The SQL function COS.
 
 use super::{ComputedBy, FnDef, Leaks, Meaning, Primitive, definition::as_call, real};
 use crate::fixed;

@@ -1,4 +1,4 @@
-//! COT.
+//! The SQL function COT.
 
 use super::{FnDef, Leaks, Meaning, call};
 use crate::algebra::Arithmetic;

@@ -1,4 +1,4 @@
-//! DATE_DIFF.
+//! The SQL function DATE_DIFF.
 
 use super::{
     FnDef, Leaks, Meaning,

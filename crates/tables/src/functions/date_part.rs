@@ -1,4 +1,4 @@
-//! DATE_PART.
+//! The SQL function DATE_PART.
 
 use super::{
     FnDef, Leaks, Meaning,

@@ -1,4 +1,4 @@
-//! DATE_SUB.
+//! The SQL function DATE_SUB.
 
 use super::{
     FnDef, Leaks, Meaning,
@@ -52,14 +52,14 @@ pub(super) static DEFINITION: FnDef = FnDef {
             branches: vec![(forward.clone(), a), (forward.clone().not(), b)],
             otherwise: None,
         };
-        // Months are counted from the earlier time on: from 31 January to 28 February is one,
-        // there and back.
+        // Months are counted from the earlier time on: from 31 January to 28 February is one month,
+        // in either direction.
         let earlier = by_direction(first.clone(), last.clone());
         let later = by_direction(last.clone(), first.clone());
         let month = Expr::literal(Value::text("month"), ColumnType::Varchar(5));
         let all = call("date_diff", vec![month, earlier.clone(), later.clone()], reader)?;
         let reached = call("add_months", vec![earlier, all.clone()], reader)?;
-        // A month is not whole if its last day is not reached.
+        // A month is not complete if its last day is not reached.
         let beyond = reader.compared(Comparison::Greater, reached, later)?;
         let early = Expr::Case { branches: vec![(beyond, whole(1))], otherwise: Some(Box::new(whole(0))) };
         let all = reader.arithmetic(Arithmetic::Subtract, all, early)?;

@@ -1,4 +1,4 @@
-//! DATE_TRUNC.
+//! The SQL function DATE_TRUNC.
 
 use super::{
     FnDef, Leaks, Meaning,

@@ -1,7 +1,7 @@
 //! Parts of dates.
 //!
-//! If only few years or months can occur, their first days are public, and a part is found by
-//! comparisons with them. Otherwise the calendar is computed, as in [`crate::plain`].
+//! If only few years or months can occur, their first days are public constants, and a part is
+//! found by comparisons with them. Otherwise the calendar is computed, as in [`crate::plain`].
 
 use super::{Operands, Primitive, Typed};
 use crate::error::Refused;
@@ -21,9 +21,9 @@ use hushwire_compute::{Comparison, Val};
 pub(super) enum DatePart {
     /// The year of the proleptic Gregorian calendar; year 0 precedes year 1.
     Year,
-    /// 1 to 12.
+    /// The month, 1 to 12.
     Month,
-    /// 1 to 31.
+    /// The day of the month, 1 to 31.
     Day,
 }
 
@@ -37,7 +37,7 @@ pub(super) fn checked(part: DatePart, operands: &Operands<'_>) -> Result<ExprTyp
     Ok(ExprType { ty: ColumnType::Integer, nullable: false, range: range(part, day) })
 }
 
-/// The range of a part of days.
+/// The range of a part, for a range of days.
 pub(super) fn range(part: DatePart, day: Range) -> Range {
     let year = |n| i128::from(civil(n)[0]);
     match part {
@@ -58,12 +58,12 @@ pub(super) fn value(part: DatePart, typed: &Typed<'_>, values: &[Value]) -> Valu
     day.map_or(Value::Null, |day| Value::Number(civil(day)[at].into()))
 }
 
-/// A part in a plan.
+/// The text of a part in a plan.
 pub(super) fn shown(of: &Primitive, operands: &[String], _public: &[i128]) -> String {
     format!("EXTRACT({} FROM {})", of.name, operands.join(", "))
 }
 
-/// The largest number of first days that a date is compared with.
+/// The largest number of first days with which a date is compared.
 const MOST: i128 = 96;
 
 /// A part of dates or timestamps, within a range.
@@ -86,7 +86,7 @@ pub(super) fn part<'b>(part: DatePart, of: Cell<'b>, range: Range) -> Val<'b> {
     let figure = |d: i128| match part {
         DatePart::Year => i128::from(civil(d)[0]),
         DatePart::Month => i128::from(civil(d)[1]),
-        // The day before the month's first.
+        // The day before the first of the month.
         DatePart::Day => d - i128::from(civil(d)[2]),
     };
     let b = day.builder();
@@ -105,14 +105,14 @@ pub(super) fn part<'b>(part: DatePart, of: Cell<'b>, range: Range) -> Val<'b> {
     sum
 }
 
-/// Whole eras of 400 years, whose years begin in March.
+/// Counts whole eras of 400 years; within them, years begin in March.
 fn computed<'b>(part: DatePart, day: Cell<'b>) -> Val<'b> {
     let range = Range { low: day.range.low + 719_468, high: day.range.high + 719_468 };
     let bits = width(range).max(32);
     let since = resized(day.val, bits);
     let since = since + number(since, 719_468);
     let n = |x: i128| number(since, x);
-    // Numbers within an era are below this.
+    // Numbers within an era are below this bound.
     let within = Range { low: 0, high: 146_097 * 5 };
     let over = |x: Val<'b>, by: i128| resized(divided(x, within, Divisor::Known(by)).whole, bits);
     let era = resized(floored(since, range, 146_097), bits);

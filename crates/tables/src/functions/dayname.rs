@@ -1,4 +1,4 @@
-//! DAYNAME.
+//! The SQL function DAYNAME.
 
 use super::{FnDef, Leaks, Meaning, call, slice::whole};
 use crate::algebra::{ColumnType, Expr, Value};

@@ -1,4 +1,4 @@
-//! DECADE.
+//! The SQL function DECADE.
 
 use super::{FnDef, Leaks, Meaning, calendar::floored, call};
 

@@ -31,7 +31,7 @@ use hushwire_compute::Val;
 /// };
 /// ```
 pub struct FnDef {
-    /// The names by which queries call it, in small letters. Documents list the first name.
+    /// The names by which queries call it, in lower case. Documents list the first name.
     pub names: &'static [&'static str],
     /// The number of arguments.
     pub arity: RangeInclusive<usize>,
@@ -41,27 +41,27 @@ pub struct FnDef {
     pub gives: &'static str,
     /// The value, in one line for documents.
     pub doc: &'static str,
-    /// A call on the rows of examples in documents; empty where it is refused.
+    /// A call on the rows of examples in documents; empty if no such call is possible.
     pub example: &'static str,
-    /// What the parties learn about a row's values when it is computed.
+    /// The information about a row's values that the parties learn when the function is computed.
     pub leaks: Leaks,
     /// The expression of a call.
     pub meaning: Meaning,
 }
 
-/// What the parties learn about a row's values when a function is computed. A new variant needs its
-/// words in EXPLAIN and in the list of functions.
+/// The information about a row's values that the parties learn when a function is computed. A new
+/// variant needs a text in EXPLAIN and in the list of functions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Leaks {
     /// Nothing: it lowers to operations that open nothing.
     Nothing,
 }
 
-/// The expression of a call.
+/// The ways to define a function.
 pub enum Meaning {
-    /// Other expressions, which plans show instead.
+    /// Rewritten as other expressions, which plans show instead.
     Rewritten(fn(&Arguments<'_>) -> Result<Expr, Fault>),
-    /// An operation of its own, and a function from arguments to its call.
+    /// An operation of its own, and a function that turns arguments into a call of it.
     Own(&'static Primitive, fn(&'static Primitive, &Arguments<'_>) -> Result<Expr, Fault>),
 }
 
@@ -69,7 +69,7 @@ impl FnDef {
     /// The expression of a call.
     ///
     /// # Errors
-    /// The number of arguments is wrong, or their types are.
+    /// If the number of arguments is wrong, or their types are.
     pub fn bind(&self, arguments: &Arguments<'_>) -> Result<Expr, Fault> {
         if !self.arity.contains(&arguments.all.len()) {
             let (least, most) = (self.arity.start(), self.arity.end());
@@ -86,35 +86,35 @@ impl FnDef {
     }
 }
 
-/// Who computes a call.
+/// The members that compute a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ComputedBy {
-    /// The parties, on shares. What depends on one owner's columns alone is moved to the owner as
-    /// the same operations.
+    /// The parties, on shares. If a call depends on one owner's columns alone, the owner computes
+    /// it with the same operations.
     Parties,
-    /// The owner of its columns in the open if one owner has them all, else the parties, who only
-    /// take these letters: owners then refuse strings with others.
+    /// The owner of its columns, in the clear, if one owner has all of them; otherwise the parties.
+    /// The parties take only these letters, and owners then refuse strings with others.
     OwnerFirst(Letters),
-    /// The owner of its columns alone: it is refused on columns that no owner has together.
+    /// Only the owner of its columns. The call is refused on columns of several owners.
     OwnerOnly,
 }
 
-/// The letters of strings from which parties compute a function as an owner does.
+/// The letters in strings for which the parties compute a function as an owner does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Letters {
-    /// ASCII: functions that take bytes for characters.
+    /// ASCII: for functions that treat bytes as characters.
     Ascii,
-    /// ASCII and Latin-1, U+0000 to U+00FF: functions of the case of letters.
+    /// ASCII and Latin-1, U+0000 to U+00FF: for functions that change the case of letters.
     Latin,
 }
 
 impl Letters {
-    /// Whether a text has no other letters.
+    /// Whether a text has only these letters.
     #[must_use]
     pub fn hold(self, text: &str) -> bool {
         match self {
             Letters::Ascii => text.is_ascii(),
-            // The capitals of two of its letters are not in Latin-1.
+            // The upper-case forms of two of its letters are not in Latin-1.
             Letters::Latin => text.chars().all(|c| c <= '\u{ff}' && !['µ', 'ÿ'].contains(&c)),
         }
     }
@@ -124,10 +124,10 @@ impl Letters {
 pub struct Primitive {
     /// The name, which identifies it.
     pub(crate) name: &'static str,
-    /// Whether the result is NULL if an operand is. Types, evaluation and lowering add that: the
-    /// functions below only handle rows without NULLs.
+    /// Whether the result is NULL if an operand is. Types, evaluation and lowering take care of
+    /// this, so the functions below only handle rows without NULLs.
     pub(crate) strict: bool,
-    /// Who computes it.
+    /// The members that compute it.
     pub(crate) by: ComputedBy,
     /// The type, NULLs and range of its result.
     pub(crate) check: fn(&Operands<'_>) -> Result<ExprType, Refused>,
@@ -147,7 +147,7 @@ impl Primitive {
     }
 }
 
-/// The lowering of [`ComputedBy::OwnerOnly`]: a plan has such a call's result as a column.
+/// The lowering of [`ComputedBy::OwnerOnly`]: in a plan, the result of such a call is a column.
 ///
 /// # Panics
 /// Always: it is the caller's bug.
@@ -155,17 +155,17 @@ pub(crate) fn by_owners<'b>(_: &Typed<'_>, _: &[Cell<'b>]) -> Cell<'b> {
     unreachable!("owners compute it")
 }
 
-/// `NAME(a, b)`.
+/// The text `NAME(a, b)`.
 pub(crate) fn as_call(of: &Primitive, operands: &[String], _public: &[i128]) -> String {
     format!("{}({})", of.name, operands.join(", "))
 }
 
-/// A call with the arguments as they are.
+/// A call with unchanged arguments.
 pub(crate) fn of_all(of: &'static Primitive, arguments: &Arguments<'_>) -> Result<Expr, Fault> {
     Ok(of.call(arguments.all.clone(), vec![]))
 }
 
-/// A call with the arguments in one type.
+/// A call with arguments converted to one type.
 pub(crate) fn of_one_type(of: &'static Primitive, arguments: &Arguments<'_>) -> Result<Expr, Fault> {
     Ok(of.call(arguments.reader.united(arguments.all.clone())?, vec![]))
 }
@@ -183,7 +183,7 @@ impl Operands<'_> {
         Refused::operands(self.types, remedy)
     }
 
-    /// The common type of alternatives; NULL is possible if it is for one of them.
+    /// The common type of alternatives; it may be NULL if one of them may be.
     pub(crate) fn united(&self) -> Result<ExprType, Refused> {
         let one = united(self.types).ok_or_else(|| self.refused("cast the values to one type"))?;
         if !keep_values(one.ty, self.types) {
@@ -206,7 +206,7 @@ impl Typed<'_> {
         self.operands.types[operand].ty
     }
 
-    /// A result that is not NULL by itself.
+    /// A result that has no NULLs of its own.
     pub(crate) fn cell<'b>(&self, val: Val<'b>) -> Cell<'b> {
         Cell { val, null: None, ty: self.own.ty, range: self.own.range, id: LOST }
     }

@@ -1,4 +1,4 @@
-//! DEGREES.
+//! The SQL function DEGREES.
 
 use super::{FnDef, Leaks, Meaning, call, real::real};
 use crate::algebra::{Arithmetic, ColumnType, Expr, Value};

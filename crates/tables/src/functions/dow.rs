@@ -1,4 +1,4 @@
-//! DOW.
+//! The SQL function DOW.
 
 use super::{
     FnDef, Leaks, Meaning,

@@ -1,4 +1,4 @@
-//! DOY.
+//! The SQL function DOY.
 
 use super::{
     FnDef, Leaks, Meaning,

@@ -1,4 +1,4 @@
-//! ENDS_WITH.
+//! The SQL function ENDS_WITH.
 
 use super::{
     FnDef, Leaks, Meaning,

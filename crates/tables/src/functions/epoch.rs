@@ -1,4 +1,4 @@
-//! EPOCH.
+//! The SQL function EPOCH.
 
 use super::{
     FnDef, Leaks, Meaning,
@@ -22,7 +22,7 @@ pub(super) static DEFINITION: FnDef = FnDef {
         if reader.ty(&of)? == ColumnType::Date {
             return reader.arithmetic(Arithmetic::Multiply, day_number(of, reader)?, whole(86_400));
         }
-        // A DECIMAL of six digits has the same steps.
+        // A DECIMAL with six fractional digits has the same steps.
         let step = Expr::Literal(Value::Number(1), ColumnType::Decimal { precision: 6, scale: 6 });
         reader.arithmetic(Arithmetic::Multiply, micros(of, reader)?, step)
     }),

@@ -1,4 +1,4 @@
-//! EXP.
+//! The SQL function EXP.
 
 use super::{
     ComputedBy, FnDef, Leaks, Meaning, Primitive,

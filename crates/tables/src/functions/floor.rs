@@ -1,4 +1,4 @@
-//! FLOOR.
+//! The SQL function FLOOR.
 
 use super::{FnDef, Leaks, Meaning, ceil::next_whole};
 use crate::algebra::Arithmetic;

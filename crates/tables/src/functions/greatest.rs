@@ -1,4 +1,4 @@
-//! GREATEST, and the code that it shares with LEAST.
+//! The SQL function GREATEST, and the code that it shares with LEAST.
 
 use super::{
     ComputedBy, FnDef, Leaks, Meaning, Operands, Primitive, Typed,
@@ -42,7 +42,7 @@ pub(super) static GREATEST: Primitive = Primitive {
 };
 
 /// The type in which values are compared, and the ranges of the operands that are never NULL. The
-/// result is on the better side of each of these ranges.
+/// result is at least as good as the worse end of each of these ranges.
 pub(super) fn checked(operands: &Operands<'_>) -> Result<(ExprType, Vec<Range>), Refused> {
     let one = operands.united()?;
     if !one.ty.is_ordered() {
@@ -53,7 +53,7 @@ pub(super) fn checked(operands: &Operands<'_>) -> Result<(ExprType, Vec<Range>),
     Ok((ExprType { nullable: operands.types.iter().all(|t| t.nullable), ..one }, known))
 }
 
-/// The value, among those that are not NULL, that compares as `wanted` or equal with all others.
+/// Among the values that are not NULL, one that compares as `wanted` or equal with all others.
 pub(super) fn chosen(wanted: Ordering, typed: &Typed<'_>, values: Vec<Value>) -> Value {
     let there = values.into_iter().enumerate().filter(|(_, value)| !value.is_null());
     let alike = there.map(|(at, value)| plain::converted(value, typed.ty(at), typed.own.ty));
@@ -61,7 +61,7 @@ pub(super) fn chosen(wanted: Ordering, typed: &Typed<'_>, values: Vec<Value>) ->
     best.unwrap_or(Value::Null)
 }
 
-/// The same in a computation, in a tree, so that few comparisons wait for each other.
+/// As [`chosen`], in a computation. It is a tree, so that few comparisons wait for each other.
 pub(super) fn lowered<'b>(wanted: Comparison, typed: &Typed<'_>, cells: &[Cell<'b>]) -> Cell<'b> {
     let ty = typed.own.ty;
     let mut all: Vec<Cell<'b>> = cells.iter().map(|cell| cell.converted(ty)).collect();
@@ -77,7 +77,7 @@ pub(super) fn lowered<'b>(wanted: Comparison, typed: &Typed<'_>, cells: &[Cell<'
     Cell { null: best.null, ..typed.cell(val) }
 }
 
-/// The better one of two values of one type; a NULL loses.
+/// The better of two values of one type; NULL is worse than any value.
 fn better<'b>(wanted: Comparison, a: Cell<'b>, b: Cell<'b>) -> Cell<'b> {
     let range = Range { low: a.range.low.min(b.range.low), high: a.range.high.max(b.range.high) };
     let [a, b] = [a, b].map(|cell| cell.united(cell.ty, range));

@@ -1,4 +1,4 @@
-//! HOUR.
+//! The SQL function HOUR.
 
 use super::{FnDef, Leaks, Meaning, calendar::of_time};
 

@@ -1,4 +1,4 @@
-//! IF.
+//! The SQL function IF.
 
 use super::{FnDef, Leaks, Meaning};
 use crate::algebra::{ColumnType, Expr, Value};

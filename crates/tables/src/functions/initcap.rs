@@ -1,4 +1,4 @@
-//! INITCAP.
+//! The SQL function INITCAP.
 
 use super::{
     ComputedBy, FnDef, Leaks, Meaning, Primitive, by_owners,
@@ -45,7 +45,7 @@ mod tests {
         functions::tests::in_open,
     };
 
-    /// As PostgreSQL has it.
+    /// The results of PostgreSQL.
     #[test]
     fn words_begin_with_capitals() {
         let of =

@@ -1,4 +1,4 @@
-//! CAST of intervals to VARCHAR: `-3 days -06:00:00.5`, as DuckDB writes them.
+//! CAST of intervals to VARCHAR: `-3 days -06:00:00.5`, in DuckDB's format.
 
 use super::{
     ComputedBy, Primitive,
@@ -26,7 +26,7 @@ static INTERVAL_TEXT: Primitive = Primitive {
     strict: true,
     by: ComputedBy::Parties,
     check: |operands| match operands.types[0].ty {
-        // Two signs, the words, the time and its fraction.
+        // Two signs, the word, the time and its fraction.
         ColumnType::Interval => Ok(varchar(1 + day_digits(operands.types[0]) + 5 + 1 + 1 + 8 + 7)),
         _ => Err(operands.refused("give it the difference of two times")),
     },
@@ -64,7 +64,7 @@ static INTERVAL_TEXT: Primitive = Primitive {
             let shows_time = or(c, has_time, no_days);
             let (sign_of_days, sign_of_time) = (c.and(has_days, negative), c.and(shows_time, negative));
             let both = c.and(has_days, shows_time);
-            // A byte, and whether it is there.
+            // Pairs of a byte and a flag for whether it is part of the text.
             let mut made = vec![(letter(b'-'), sign_of_days)];
             let mut begun = Bit::ZERO;
             let some_bits = (most * 10).div_ceil(3).min(bits[0].len());
@@ -136,7 +136,7 @@ mod tests {
         functions::tests::{numbers, values},
     };
 
-    /// The texts of DuckDB 0.10.3.
+    /// The texts are those of DuckDB 0.10.3.
     #[test]
     fn intervals_have_the_texts_of_their_parts() {
         let column = Column::new("x", ColumnType::Interval).nullable();

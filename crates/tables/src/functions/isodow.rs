@@ -1,4 +1,4 @@
-//! ISODOW.
+//! The SQL function ISODOW.
 
 use super::{FnDef, Leaks, Meaning, calendar::weekday};
 

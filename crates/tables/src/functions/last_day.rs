@@ -1,4 +1,4 @@
-//! LAST_DAY.
+//! The SQL function LAST_DAY.
 
 use super::{
     FnDef, Leaks, Meaning,

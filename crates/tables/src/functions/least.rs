@@ -1,4 +1,4 @@
-//! LEAST.
+//! The SQL function LEAST.
 
 use super::{
     ComputedBy, FnDef, Leaks, Meaning, Primitive,

@@ -1,4 +1,4 @@
-//! LEFT.
+//! The SQL function LEFT.
 
 use super::{
     FnDef, Leaks, Meaning, call,

@@ -1,4 +1,4 @@
-//! LENGTH.
+//! The SQL function LENGTH.
 
 use super::{
     ComputedBy, FnDef, Leaks, Meaning, Primitive,

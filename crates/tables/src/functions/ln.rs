@@ -1,4 +1,4 @@
-//! LN.
+//! The SQL function LN.
 
 use super::{FnDef, Leaks, Meaning, Primitive, real};
 use crate::fixed;

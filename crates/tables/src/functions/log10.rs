@@ -1,4 +1,4 @@
-//! LOG10.
+//! The SQL function LOG10.
 
 use super::{FnDef, Leaks, Meaning, Primitive, real};
 

@@ -1,4 +1,4 @@
-//! LOG2.
+//! The SQL function LOG2.
 
 use super::{FnDef, Leaks, Meaning, Primitive, real};
 use crate::fixed;

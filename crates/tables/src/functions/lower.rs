@@ -1,4 +1,4 @@
-//! LOWER.
+//! The SQL function LOWER.
 
 use super::{
     ComputedBy, FnDef, Leaks, Letters, Meaning, Primitive,

@@ -1,4 +1,4 @@
-//! LTRIM.
+//! The SQL function LTRIM.
 
 use super::{
     FnDef, Leaks, Meaning, Primitive,

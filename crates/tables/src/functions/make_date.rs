@@ -1,4 +1,4 @@
-//! MAKE_DATE.
+//! The SQL function MAKE_DATE.
 
 use super::{
     ComputedBy, FnDef, Leaks, Meaning, Primitive,
@@ -59,7 +59,7 @@ static MAKE_DATE: Primitive = Primitive {
         let bits = x.iter().filter_map(|x| x.0.ty()).map(|ty| ty.scalar.bits() as u8).max().unwrap_or(64);
         let x = x.map(|x| Wide(resized(x.0, bits)));
         let out = beyond(x[0], x[0].same(9999)) | beyond(x[1], x[1].same(12));
-        // A month that does not exist has no days to count.
+        // The number of days is looked up for a valid month only.
         let month = Fixed::choose(out, x[1].same(1), x[1]);
         let year = Fixed::choose(out, x[0].same(1), x[0]);
         let out = out | beyond(x[2], month_days(year, month));
@@ -69,7 +69,7 @@ static MAKE_DATE: Primitive = Primitive {
     shown: as_call,
 };
 
-/// Whether a number is not from 1 to `most`.
+/// Whether a number is outside 1 to `most`.
 fn beyond<'b>(of: Wide<'b>, most: Wide<'b>) -> Val<'b> {
     of.below(of.same(1)) | most.below(of)
 }

@@ -1,4 +1,4 @@
-//! MD5.
+//! The SQL function MD5.
 
 use super::{
     ComputedBy, FnDef, Leaks, Meaning, Primitive, by_owners,
@@ -105,7 +105,8 @@ const SINES: [u32; 64] = [
     0xeb86_d391,
 ];
 
-/// The digest of RFC 1321. It protects nothing here: it names texts as other systems do.
+/// The digest of RFC 1321. It has no security role here: it gives texts the names that other
+/// systems give them.
 fn digest(text: &[u8]) -> [u8; 16] {
     let mut padded = text.to_vec();
     padded.push(0x80);
@@ -146,7 +147,7 @@ mod tests {
         functions::tests::in_open,
     };
 
-    /// The vectors of RFC 1321, A.5.
+    /// The test vectors of RFC 1321, A.5.
     #[test]
     fn digests_are_those_of_the_standard() {
         let of = |text: &str| in_open("md5", vec![Expr::literal(Value::text(text), ColumnType::Varchar(99))]);

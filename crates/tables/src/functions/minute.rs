@@ -1,4 +1,4 @@
-//! MINUTE.
+//! The SQL function MINUTE.
 
 use super::{FnDef, Leaks, Meaning, calendar::of_time};
 

@@ -1,9 +1,9 @@
-//! Scalar functions of SQL. Each is one file with its [`FnDef`], and one line of [`FUNCTIONS`].
+//! The scalar functions of SQL. Each is one file with its [`FnDef`], and one line of [`FUNCTIONS`].
 //!
 //! ```text
-//! FnDef      names, arity, result, one line of documentation, what it leaks, and its meaning
+//! FnDef      names, arity, result, one line of documentation, its leakage, and its meaning
 //! Meaning    other expressions, or a Primitive
-//! Primitive  an operation of its own: types and ranges, value in the open, lowering, text in plans
+//! Primitive  an operation: types and ranges, value in the clear, lowering, text in plans
 //! ```
 //!
 //! A front end finds a function by its name and passes bound [`Arguments`]. Everything else follows
@@ -139,13 +139,13 @@ pub use substring::with_room;
 
 use crate::{Fault, algebra::Expr};
 
-/// A call of a function by its name.
+/// A call of a function, given its name.
 pub(crate) fn call(name: &str, all: Vec<Expr>, reader: Reader<'_>) -> Result<Expr, Fault> {
     let unknown = || Fault::internal("the query", format_args!("{name} is no function"));
     find(name).ok_or_else(unknown)?.bind(&Arguments { name, all, reader })
 }
 
-/// The function with this name, in small letters.
+/// The function with this name, in lower case.
 #[must_use]
 pub fn find(name: &str) -> Option<&'static FnDef> {
     FUNCTIONS.iter().copied().find(|function| function.names.contains(&name))

@@ -1,4 +1,4 @@
-//! MOD.
+//! The SQL function MOD.
 
 use super::{FnDef, Leaks, Meaning};
 use crate::algebra::Arithmetic;

@@ -1,4 +1,4 @@
-//! MONTH, which is EXTRACT(MONTH FROM …).
+//! The SQL function MONTH, which is also EXTRACT(MONTH FROM …).
 
 use super::{
     ComputedBy, FnDef, Leaks, Meaning, Primitive,
@@ -34,7 +34,7 @@ mod tests {
         functions::tests::{numbers, values},
     };
 
-    /// Days of `date -u -d @…`, of all years and of few.
+    /// Days from `date -u -d @…`, with a range of all years and of few.
     #[test]
     fn days_have_it() {
         let day = Column::new("d", ColumnType::Date).nullable();

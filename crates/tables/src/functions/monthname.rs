@@ -1,4 +1,4 @@
-//! MONTHNAME.
+//! The SQL function MONTHNAME.
 
 use super::{FnDef, Leaks, Meaning, call, slice::whole};
 use crate::algebra::{ColumnType, Expr, Value};

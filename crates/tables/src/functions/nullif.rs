@@ -1,4 +1,4 @@
-//! NULLIF.
+//! The SQL function NULLIF.
 
 use super::{Arguments, FnDef, Leaks, Meaning};
 use crate::{

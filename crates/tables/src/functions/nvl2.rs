@@ -1,4 +1,4 @@
-//! NVL2.
+//! The SQL function NVL2.
 
 use super::{FnDef, Leaks, Meaning};
 use crate::algebra::Expr;

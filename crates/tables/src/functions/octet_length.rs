@@ -1,4 +1,4 @@
-//! OCTET_LENGTH.
+//! The SQL function OCTET_LENGTH.
 
 use super::{
     ComputedBy, FnDef, Leaks, Meaning, Primitive,

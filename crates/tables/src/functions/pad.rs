@@ -1,4 +1,4 @@
-//! PAD.
+//! The SQL function PAD.
 
 use super::{
     ComputedBy, FnDef, Leaks, Letters, Meaning, Primitive,
@@ -58,7 +58,7 @@ pub(super) static PAD: Primitive = Primitive {
                 let all = joined(c, &text, &filling, 2 * length);
                 return write(&all[..length], bytes);
             }
-            // Moved to the end, by the bytes that are free.
+            // The text is moved to the end, by the number of free bytes.
             let free: Vec<_> = text
                 .iter()
                 .map(|byte| {
@@ -86,7 +86,8 @@ pub(super) static PAD: Primitive = Primitive {
     },
 };
 
-/// The length, whether the front is filled, with what, and the bytes that a CAST around leaves.
+/// The length, whether the front is filled, the filling, and the bytes that an enclosing CAST
+/// allows.
 fn parts(public: &[i128]) -> (usize, bool, Vec<u8>, usize) {
     (public[0] as usize, public[1] & 1 == 1, of_public(&public[2..]), (public[1] >> 1) as usize)
 }
@@ -121,7 +122,7 @@ mod tests {
         assert_eq!(values("rpad", &given, &[int(5), fill]), texts(["axyxy", "xyxyx", "abcdx", "abcde"]));
     }
 
-    /// A CAST around leaves room for characters of several bytes.
+    /// An enclosing CAST allows for characters of several bytes.
     #[test]
     fn a_cast_around_gives_room() {
         let text = |of: &str| Expr::literal(Value::text(of), ColumnType::Varchar(8));

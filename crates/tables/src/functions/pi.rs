@@ -1,4 +1,4 @@
-//! PI.
+//! The SQL function PI.
 
 use super::{FnDef, Leaks, Meaning};
 use crate::algebra::{ColumnType, Expr, Value};

@@ -1,4 +1,4 @@
-//! POSITION.
+//! The SQL function POSITION.
 
 use super::{
     ComputedBy, FnDef, Leaks, Meaning, Primitive,
@@ -78,7 +78,7 @@ static POSITION: Primitive = Primitive {
                 so_far = choose(c, so_far, Bit::ONE, *at);
             }
             let place = count(c, &before);
-            // An empty part is in place 1 of an empty text, too.
+            // An empty part is at place 1, also in an empty text.
             let empty = ends.first().copied().unwrap_or(Bit::ONE);
             let there = any(c, found);
             let there = choose(c, empty, Bit::ONE, there);

@@ -1,4 +1,4 @@
-//! POWER.
+//! The SQL function POWER.
 
 use super::{
     Arguments, ComputedBy, FnDef, Leaks, Meaning, Primitive,
@@ -52,7 +52,7 @@ static POWER: Primitive = Primitive {
     shown: as_call,
 };
 
-/// The greatest exponent for which products are computed.
+/// The largest exponent for which products are computed.
 const MOST: i128 = 16;
 
 fn bind(of: &'static Primitive, arguments: &Arguments<'_>) -> Result<Expr, Fault> {
@@ -74,7 +74,7 @@ fn bind(of: &'static Primitive, arguments: &Arguments<'_>) -> Result<Expr, Fault
                 Ok::<_, Fault>(product)
             };
             return match times {
-                // 1, or NULL.
+                // The result is 1, or NULL.
                 0 => Ok(Expr::Case {
                     branches: vec![(base.clone().is_null(), Expr::Literal(Value::Null, ColumnType::Integer))],
                     otherwise: Some(Box::new(one)),

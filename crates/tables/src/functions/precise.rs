@@ -1,13 +1,15 @@
-//! Sines and cosines with all the bits that they are computed with, where a function needs them.
+//! Sines and cosines with all the bits that are computed, for functions that need them.
 //!
-//! Near 1, an arc cosine makes 2^-16 of a step of 2^-32, and so does a root near 0. The distance of
-//! two points on a sphere is an arc cosine of products of sines and cosines, or twice the arc sine
-//! of a root of such products, and points that are near each other would have few right digits.
-//! Numbers below 1 leave space for more: sums and products of them with 60 fractional bits fit in
-//! 128. The types say the rest, so that evaluation and lowering are those of all DOUBLEs.
+//! Near 1, an arc cosine turns a step of 2^-32 into 2^-16, and so does a root near 0. The distance
+//! of two points on a sphere is an arc cosine of products of sines and cosines, or twice the arc
+//! sine of a root of such products. For points that are near each other it would have few correct
+//! digits. Numbers below 1 leave room for more bits: their sums and products with 60 fractional
+//! bits fit in 128 bits. The types express this, so evaluation and lowering are the same as for all
+//! DOUBLEs.
 //!
-//! For a distance of θ radians, the result is within 2^-30 + min(2^-52 / θ, 2^-26) of that of the
-//! angles as they are represented. Floating point has min(2^-52 / θ, 2^-26) of these.
+//! For a distance of θ radians, the result differs by at most 2^-30 + min(2^-52 / θ, 2^-26) from
+//! the distance for the angles as they are represented. Floating point itself errs by min(2^-52 /
+//! θ, 2^-26).
 
 use super::{
     acos::ACOS, asin::ASIN, coalesce::COALESCE, cos::COS, greatest::GREATEST, least::LEAST, sin::SIN,
@@ -19,8 +21,8 @@ use crate::{
 };
 
 /// The expression in which ACOS, ASIN and SQRT of sums and products of sines and cosines take these
-/// with all their bits. It is another one only where its type, and the ranges of the schema's
-/// columns, leave space for them.
+/// with all their bits. It differs from `expr` only if its type, and the ranges of the schema's
+/// columns, leave room for them.
 #[must_use]
 pub fn precise(expr: &Expr, schema: &Schema) -> Expr {
     let made = expr.with_operands(&mut |e| precise(e, schema));
@@ -38,7 +40,7 @@ pub fn precise(expr: &Expr, schema: &Schema) -> Expr {
     if raised.check(schema).is_ok() { raised } else { made }
 }
 
-/// The expression with all bits of its sines and cosines; `None` if it has none of them.
+/// The expression with all bits of its sines and cosines; `None` if it has no sines or cosines.
 fn raised(expr: &Expr) -> Option<Expr> {
     match expr {
         Expr::Call(call) => called(call),
@@ -50,7 +52,7 @@ fn raised(expr: &Expr) -> Option<Expr> {
             Some(raised(a)?.arithmetic(Arithmetic::Divide, (**b).clone()))
         }
         Expr::Negate(of) => Some(Expr::Negate(Box::new(raised(of)?))),
-        // Conditions stay what they are.
+        // Conditions are not changed.
         Expr::Case { branches, otherwise } => {
             let values = branches.iter().map(|(_, value)| value).chain(otherwise.as_deref());
             let mut values = any_raised(&values.cloned().collect::<Vec<_>>())?.into_iter();
@@ -74,7 +76,7 @@ fn called(call: &Call) -> Option<Expr> {
     }
 }
 
-/// The expressions, in which at least one has sines or cosines.
+/// The expressions with all bits; `None` if no expression has sines or cosines.
 fn any_raised(all: &[Expr]) -> Option<Vec<Expr>> {
     let made: Vec<Option<Expr>> = all.iter().map(raised).collect();
     let some = made.iter().any(Option::is_some);

@@ -1,4 +1,4 @@
-//! QUARTER.
+//! The SQL function QUARTER.
 
 use super::{FnDef, Leaks, Meaning, call, slice::whole};
 use crate::algebra::Arithmetic;

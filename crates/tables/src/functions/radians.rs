@@ -1,4 +1,4 @@
-//! RADIANS.
+//! The SQL function RADIANS.
 
 use super::{FnDef, Leaks, Meaning, call, real::real};
 use crate::algebra::{Arithmetic, ColumnType, Expr, Value};

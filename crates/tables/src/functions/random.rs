@@ -1,4 +1,4 @@
-//! RANDOM.
+//! The SQL function RANDOM.
 
 use super::{FnDef, Leaks, Meaning};
 use hushwire_fault::{Fault, code};

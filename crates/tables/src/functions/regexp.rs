@@ -1,8 +1,8 @@
-//! Common parts of regular expressions, which the owner of a text applies in the open.
+//! Common parts of regular expressions, which the owner of a text applies in the clear.
 //!
-//! The syntax is RE2's, as in DuckDB. A search takes time in proportion to the text, whatever the
-//! pattern is. [`spelt`] writes a pattern as the engine here reads it: its classes know all of
-//! Unicode, and those of RE2 ASCII alone.
+//! The syntax is RE2's, as in DuckDB. The time of a search is proportional to the text, whatever
+//! the pattern is. [`spelt`] translates a pattern for the engine used here: the engine's classes
+//! cover all of Unicode, but those of RE2 only ASCII.
 
 use super::{Arguments, text};
 use crate::Fault;
@@ -13,11 +13,11 @@ use std::{cell::RefCell, collections::HashMap};
 /// LOCAL: the largest compiled pattern, in bytes.
 const LARGEST: usize = 1 << 20;
 
-/// A pattern and its options, as public arguments have them.
+/// A pattern and its options, which are public arguments.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Pattern {
     text: String,
-    /// Whether capitals equal small letters.
+    /// Whether upper-case and lower-case letters are equal.
     any_case: bool,
     /// Whether a dot matches the end of a line.
     dot_all: bool,
@@ -25,12 +25,12 @@ pub(super) struct Pattern {
     lines: bool,
     /// Whether all of a text must match.
     whole: bool,
-    /// Whether all matches count, and not the first one alone.
+    /// Whether all matches count, and not only the first.
     pub(super) all: bool,
 }
 
 impl Pattern {
-    /// The pattern in place `at`, and the options in place `options`, where there are some.
+    /// The pattern in argument `at`, and the options in argument `options`, if there are any.
     pub(super) fn of(
         arguments: &Arguments<'_>,
         at: usize,
@@ -83,7 +83,7 @@ impl Pattern {
             .build();
         made.map_err(|e| match e {
             regex::Error::CompiledTooBig(_) => "it is too large".to_owned(),
-            // The last line of the parser's message says what is wrong.
+            // The last line of the parser's message has the cause.
             other => {
                 other.to_string().lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned()
             }
@@ -118,14 +118,14 @@ impl Pattern {
         })
     }
 
-    /// As public arguments, with a text behind.
+    /// The public arguments: the options, the pattern, and a text after it.
     pub(super) fn public(&self, behind: &[u8]) -> Vec<i128> {
         let flags = [self.any_case, self.dot_all, self.lines, self.whole, self.all];
         let flags = flags.iter().rev().fold(0, |bits, flag| bits << 1 | i128::from(*flag));
         [vec![flags], text::public(self.text.as_bytes()), vec![0], text::public(behind)].concat()
     }
 
-    /// The public arguments, with the text behind.
+    /// Splits public arguments into the pattern and the text after it.
     pub(super) fn of_public(public: &[i128]) -> (Pattern, Vec<u8>) {
         let (flags, rest) = public.split_first().map_or((0, &[][..]), |(first, rest)| (*first, rest));
         let flag = |k: u32| flags >> k & 1 == 1;
@@ -142,13 +142,13 @@ impl Pattern {
         (pattern, parts.next().unwrap_or_default())
     }
 
-    /// The pattern in a plan.
+    /// The text of the pattern in a plan.
     pub(super) fn shown(&self) -> String {
         format!("'{}'", self.text)
     }
 }
 
-/// A class of RE2 in brackets, by its letter.
+/// A class of RE2, in the form used in brackets, by its letter.
 fn class(letter: char) -> Option<&'static str> {
     Some(match letter.to_ascii_lowercase() {
         'd' => "0-9",
@@ -158,12 +158,12 @@ fn class(letter: char) -> Option<&'static str> {
     })
 }
 
-/// A pattern of RE2 in the syntax of the engine.
+/// Translates a pattern of RE2 to the syntax of the engine.
 ///
-/// - `\d`, `\s`, `\w` and `\b` are of ASCII.
-/// - Within brackets, `[`, `&` and `~` are themselves; the engine has sets in sets.
-/// - A backslash before a sign of ASCII is the sign. For the engine, `\<` begins a word.
-/// - `\Q…\E` is its text.
+/// - `\d`, `\s`, `\w` and `\b` match only ASCII.
+/// - Within brackets, `[`, `&` and `~` are literal; the engine would allow sets in sets.
+/// - A backslash before an ASCII sign makes it literal. For the engine, `\<` begins a word.
+/// - `\Q…\E` is its literal text.
 fn spelt(pattern: &str) -> String {
     let (mut out, mut rest, mut is_set) = (String::with_capacity(pattern.len()), pattern, false);
     while let Some(c) = rest.chars().next() {
@@ -198,7 +198,7 @@ fn spelt(pattern: &str) -> String {
                 if let Some(behind) = rest.strip_prefix('^') {
                     (out, rest) = (out + "^", behind);
                 }
-                // A bracket in front is itself.
+                // A bracket in front is literal.
                 if let Some(behind) = rest.strip_prefix(']') {
                     (out, rest) = (out + "\\]", behind);
                 }
@@ -234,7 +234,7 @@ mod tests {
 
     #[test]
     fn patterns_mean_what_they_mean_in_re2() {
-        // Each answer is that of RE2, by DuckDB's regexp_matches.
+        // Each expected result is that of RE2, from DuckDB's regexp_matches.
         for (pattern, text, wanted) in [
             (r"^\w+$", "Müller", false),
             (r"^\W$", "ü", true),

@@ -1,4 +1,4 @@
-//! REGEXP_EXTRACT.
+//! The SQL function REGEXP_EXTRACT.
 
 use super::{
     ComputedBy, FnDef, Leaks, Meaning, Primitive, by_owners,
@@ -64,7 +64,7 @@ mod tests {
         let text = |text: &str| Expr::literal(Value::text(text), ColumnType::Varchar(40));
         let extract = |of: &str, n| in_open("regexp_extract", vec![text(of), text(r"(\w+)@(\w+)"), int(n)]);
         assert_eq!(extract("x: anna@shop, b@c", 0), Value::text("anna@shop"));
-        // A letter of a pattern is one of ASCII, as in RE2.
+        // A letter of a pattern is an ASCII letter, as in RE2.
         assert_eq!(extract("x: änna@shop", 1), Value::text("nna"));
         assert_eq!(extract("x: anna@shop", 2), Value::text("shop"));
         assert_eq!(extract("none", 1), Value::text(""));

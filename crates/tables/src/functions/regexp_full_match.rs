@@ -1,4 +1,4 @@
-//! REGEXP_FULL_MATCH.
+//! The SQL function REGEXP_FULL_MATCH.
 
 use super::{FnDef, Leaks, Meaning, regexp::Pattern, regexp_matches::MATCHES, text};
 

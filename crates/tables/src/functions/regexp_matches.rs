@@ -1,4 +1,4 @@
-//! REGEXP_MATCHES.
+//! The SQL function REGEXP_MATCHES.
 
 use super::{
     ComputedBy, FnDef, Leaks, Meaning, Primitive, by_owners,
@@ -68,7 +68,7 @@ mod tests {
         assert!(matches("regexp_full_match", "a\nb", "a.b", "s"));
     }
 
-    /// Whatever the pattern, a search takes time in proportion to the text.
+    /// The time of a search is proportional to the text, whatever the pattern is.
     #[test]
     fn patterns_that_others_search_for_ages_are_quick() {
         let of = "a".repeat(500);

@@ -1,4 +1,4 @@
-//! REGEXP_REPLACE.
+//! The SQL function REGEXP_REPLACE.
 
 use super::{
     ComputedBy, FnDef, Leaks, Meaning, Primitive, by_owners,
@@ -30,7 +30,7 @@ pub(super) static DEFINITION: FnDef = FnDef {
     }),
 };
 
-/// The letters of a replacement, and the groups that it names.
+/// The letters of a replacement, and the groups that it refers to.
 fn parts(other: &[u8]) -> Vec<Result<u8, usize>> {
     let (mut made, mut rest) = (vec![], other);
     while let Some((first, behind)) = rest.split_first() {
@@ -50,12 +50,12 @@ fn parts(other: &[u8]) -> Vec<Result<u8, usize>> {
     made
 }
 
-/// The most bytes of a result of a text of `bytes`.
+/// The largest number of bytes of a result, for a text of `bytes` bytes.
 fn longest(pattern: &Pattern, other: &[u8], bytes: usize) -> usize {
     let parts = parts(other);
     let letters = parts.iter().filter(|part| part.is_ok()).count();
     let groups = parts.len() - letters;
-    // Matches share no byte; an empty one may be before each byte and at the end.
+    // Matches do not overlap; an empty one may be before each byte and at the end.
     let most = match (pattern.all, pattern.is_empty()) {
         (false, _) => 1,
         (true, true) => bytes + 1,

@@ -1,4 +1,4 @@
-//! REPEAT.
+//! The SQL function REPEAT.
 
 use super::{FnDef, Leaks, Meaning, concat::after, text};
 use crate::algebra::{ColumnType, Expr, Value};

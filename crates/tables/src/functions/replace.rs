@@ -1,4 +1,4 @@
-//! REPLACE.
+//! The SQL function REPLACE.
 
 use super::{
     ComputedBy, FnDef, Leaks, Meaning, Primitive,
@@ -23,7 +23,7 @@ pub(super) static DEFINITION: FnDef = FnDef {
             return Ok(arguments.all[0].clone());
         }
         if other.len() > part.len() {
-            // A circuit would have to make room: the owner does it.
+            // A circuit would have to make room, so the owner computes this.
             let literal = |text: &[u8]| {
                 let text = Value::Text(text.to_vec());
                 Expr::Literal(text, ColumnType::Varchar(MAX_TEXT))
@@ -65,7 +65,7 @@ static REPLACE: Primitive = Primitive {
             for (k, byte) in text.iter().enumerate() {
                 let mut byte = choose_byte(c, within[k], NOTHING, *byte);
                 let mut kept = c.not(within[k]);
-                // The other text is in the first places of the part.
+                // The replacement takes the first places of the replaced part.
                 for (i, put) in other.iter().enumerate().filter(|(i, _)| *i <= k) {
                     byte = choose_byte(c, at[k - i], letter(*put), byte);
                     kept = c.xor(kept, at[k - i]);
@@ -79,7 +79,7 @@ static REPLACE: Primitive = Primitive {
     shown: |of, operands, public| shown(of, operands, &public[1..]),
 };
 
-/// The part that is replaced, and the other text.
+/// The part that is replaced, and the replacement.
 fn parts(public: &[i128]) -> (Vec<u8>, Vec<u8>) {
     let (length, texts) = public.split_first().expect("it has a length");
     let (part, other) = texts.split_at(*length as usize);

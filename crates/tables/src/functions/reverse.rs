@@ -1,4 +1,4 @@
-//! REVERSE.
+//! The SQL function REVERSE.
 
 use super::{
     ComputedBy, FnDef, Leaks, Letters, Meaning, Primitive,
@@ -33,7 +33,7 @@ static REVERSE: Primitive = Primitive {
         let bytes = text::bytes(typed.ty(0));
         typed.cell(circuit(&[cells[0].val], |c, bits| {
             let turned: Vec<_> = read(&bits[0]).into_iter().rev().collect();
-            // The padding is in front now.
+            // After the reversal, the padding is in front.
             write(&front_trimmed(c, &turned, &[0]), bytes)
         }))
     },

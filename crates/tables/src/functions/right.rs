@@ -1,4 +1,4 @@
-//! RIGHT.
+//! The SQL function RIGHT.
 
 use super::{
     FnDef, Leaks, Meaning, call,

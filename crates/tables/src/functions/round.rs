@@ -1,4 +1,4 @@
-//! ROUND.
+//! The SQL function ROUND.
 
 use super::{Arguments, FnDef, Leaks, Meaning, call, slice::whole};
 use crate::{
@@ -50,7 +50,7 @@ fn bind(arguments: &Arguments<'_>) -> Result<Expr, Fault> {
         };
     match arguments.reader.ty(a)? {
         ColumnType::Decimal { precision, scale: has } if scale < has => {
-            // One more digit before the point: 9.9 becomes 10.
+            // The result has one more digit before the point: 9.9 becomes 10.
             let precision = (precision - has + scale + 1).min(38);
             Ok(a.clone().cast(ColumnType::Decimal { precision, scale }))
         }

@@ -1,4 +1,4 @@
-//! RTRIM.
+//! The SQL function RTRIM.
 
 use super::{
     FnDef, Leaks, Meaning, Primitive,

@@ -1,4 +1,4 @@
-//! SECOND.
+//! The SQL function SECOND.
 
 use super::{FnDef, Leaks, Meaning, calendar::of_time};
 

@@ -1,4 +1,4 @@
-//! SIGN.
+//! The SQL function SIGN.
 
 use super::{Arguments, ComputedBy, FnDef, Leaks, Meaning, Primitive, definition::as_call};
 use crate::{
@@ -36,7 +36,7 @@ static SIGN: Primitive = Primitive {
         let (b, x) = (cells[0].builder(), cells[0].val);
         let to = scalar(typed.own.ty, typed.own.range);
         let is_some = x.compare(Comparison::NotEqual, number(x, 0)).cast(to);
-        // A number that is never below 0 is only compared with 0.
+        // A number that is never below 0 only needs a comparison with 0.
         typed.cell(match typed.own.range.low {
             0.. => is_some,
             _ => b.select(x.less(number(x, 0)), b.number(to, -1), is_some),
@@ -47,7 +47,7 @@ static SIGN: Primitive = Primitive {
 
 fn bind(of: &'static Primitive, arguments: &Arguments<'_>) -> Result<Expr, Fault> {
     let [number] = arguments.exactly()?;
-    // A literal NULL gets the type of a number.
+    // A literal NULL gets a number's type.
     let number = match number {
         Expr::Literal(Value::Null, _) => Expr::Literal(Value::Null, ColumnType::Integer),
         number => number,

@@ -1,4 +1,4 @@
-//! SIN.
+//! The SQL function SIN.
 
 use super::{ComputedBy, FnDef, Leaks, Meaning, Primitive, definition::as_call, real};
 use crate::fixed;

@@ -1,4 +1,4 @@
-//! Parts of texts whose places are secret: what SUBSTRING, LEFT and RIGHT of columns are made of.
+//! Parts of texts at secret places, on which SUBSTRING, LEFT and RIGHT of columns are built.
 
 use super::{
     ComputedBy, Primitive, Reader,
@@ -15,7 +15,7 @@ use crate::{
 };
 use hushwire_compute::Comparison;
 
-/// Characters of a text: how many are skipped, and up to which one, both from 0 on.
+/// The characters of a text from one place to another, both counted from 0.
 static SLICE: Primitive = Primitive {
     name: "SLICE",
     strict: true,
@@ -37,7 +37,7 @@ static SLICE: Primitive = Primitive {
     },
     lower: |typed, cells| {
         let bytes = text::bytes(typed.ty(0));
-        // Beyond the string, all ends are alike.
+        // All ends beyond the string are equivalent.
         let most = bytes as i128;
         let end = |place: usize| {
             let (val, b) = (cells[place].val, cells[place].builder());
@@ -62,7 +62,7 @@ static SLICE: Primitive = Primitive {
     shown: as_call,
 };
 
-/// A whole number.
+/// A literal whole number.
 pub(super) fn whole(n: i128) -> Expr {
     Expr::Literal(Value::Number(n), ColumnType::BigInt)
 }

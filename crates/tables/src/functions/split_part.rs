@@ -1,4 +1,4 @@
-//! SPLIT_PART.
+//! The SQL function SPLIT_PART.
 
 use super::{
     ComputedBy, FnDef, Leaks, Meaning, Primitive,

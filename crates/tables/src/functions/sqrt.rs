@@ -1,4 +1,4 @@
-//! SQRT.
+//! The SQL function SQRT.
 
 use super::{
     ComputedBy, FnDef, Leaks, Meaning, Operands, Primitive,
@@ -32,7 +32,8 @@ pub(super) static DEFINITION: FnDef = FnDef {
     }),
 };
 
-/// The public argument of a call on a [`PRECISE`] number is the fractional bits of its result.
+/// The public argument of a call on a [`PRECISE`] number is the number of fractional bits of its
+/// result.
 pub(super) static SQRT: Primitive = Primitive {
     name: "SQRT",
     strict: true,
@@ -44,7 +45,8 @@ pub(super) static SQRT: Primitive = Primitive {
             return Err(operands.refused("give it a number"));
         }
         let frac = real::frac(operands.public);
-        // A smaller number may have more bits behind the point, and be rounded down less.
+        // A smaller number may have more bits after the point, and its root be rounded down by
+        // less.
         let high = match is_precise {
             true => precise(of.range.high.max(0), frac),
             false => root(of.range.high.max(0), of.ty) + (1 << fixed::FRAC),
@@ -73,14 +75,14 @@ pub(super) static SQRT: Primitive = Primitive {
     shown: as_call,
 };
 
-/// The least number that has a root. A [`PRECISE`] number that roundings of its parts made less
-/// than 0 counts as 0.
+/// The least number that has a root. A [`PRECISE`] number may be slightly below 0 because its parts
+/// were rounded; it then counts as 0.
 fn least(operands: &Operands<'_>) -> i128 {
     if operands.public.is_empty() { 0 } else { -fixed::SLACK }
 }
 
-/// The greatest [`PRECISE`] number whose root is computed: with twice its fractional bits it has
-/// 126 bits.
+/// The largest [`PRECISE`] number whose root is computed: with twice the fractional bits it has 126
+/// bits.
 const MOST: i128 = 1 << (126 - fixed::INSIDE);
 
 /// The root of a [`PRECISE`] number of at most [`MOST`].
@@ -90,11 +92,11 @@ fn precise<F: Fixed>(x: F, frac: u8) -> F {
     x.left(fixed::INSIDE).whole_root().right(fixed::INSIDE - frac)
 }
 
-/// The steps by which a number moves to the left, half of them: 32 in all.
+/// Half the steps by which a number is shifted to the left; they sum to 32.
 const STEPS: [u8; 6] = [16, 8, 4, 2, 1, 1];
 
-/// The root of a number of a type, with as many of the 32 fractional bits as 126 bits leave space
-/// for: a number moves to the left first, as far as it may, and its root then by half of the rest.
+/// The root of a number of a type, with as many of the 32 fractional bits as fit into 126 bits. The
+/// number is first shifted to the left as far as possible, and the root by half of the rest.
 fn root<F: Fixed>(of: F, ty: ColumnType) -> F {
     let (mut x, mut moved) = (of, vec![]);
     for step in STEPS {

@@ -1,4 +1,4 @@
-//! STARTS_WITH.
+//! The SQL function STARTS_WITH.
 
 use super::{FnDef, Leaks, Meaning, call, slice::whole};
 use crate::algebra::{Expr, Value};
@@ -24,7 +24,7 @@ pub(super) static DEFINITION: FnDef = FnDef {
     }),
 };
 
-/// A public text as a part of a pattern.
+/// A public text, escaped as a part of a pattern.
 pub(super) fn escaped(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
     text.chars()

@@ -1,4 +1,4 @@
-//! STRFTIME.
+//! The SQL function STRFTIME.
 
 use super::{
     ComputedBy, FnDef, Leaks, Meaning, Primitive,
@@ -61,7 +61,7 @@ pub(super) static DEFINITION: FnDef = FnDef {
     }),
 };
 
-/// A date in a format that is known to have parts.
+/// A date in a format that is known to be valid.
 pub(super) fn formatted(of: Expr, format: &[u8]) -> Expr {
     STRFTIME.call(vec![of], public(format))
 }
@@ -95,7 +95,7 @@ static STRFTIME: Primitive = Primitive {
             }
             _ => number(resized(of.val, 64), 0),
         };
-        // A literal has one column, too, so that a circuit reads something.
+        // A column is read even for a literal, so that the circuit has an input.
         let mut columns: Vec<Val<'_>> = vec![resized(day.val, 64)];
         for part in &parts {
             columns.extend(part.number(day, time));
@@ -110,7 +110,7 @@ static STRFTIME: Primitive = Primitive {
                 made.extend(own);
                 next += usize::from(reads);
             }
-            // A short part at the end is shorter there.
+            // A shorter part at the end needs no packing.
             let within = parts.iter().rev().skip(1).any(|part| !part.is_short());
             let made = if within { packed(c, &made, &keep) } else { made };
             write(&made, bytes)
@@ -127,7 +127,7 @@ enum DateText {
     Digits(u8),
     /// %b, %B, %a, %A or %p.
     Name(u8),
-    /// A point and the digits of a second that are not 0 at the end.
+    /// A point and the digits of the second's fraction, without zeros at the end.
     Fraction,
 }
 
@@ -197,7 +197,7 @@ impl DateText {
         }
     }
 
-    /// Whether it has the same number of bytes for all times.
+    /// Whether the part has the same number of bytes for all times.
     fn is_short(&self) -> bool {
         !matches!(self, DateText::Name(b'B' | b'A') | DateText::Fraction)
     }
@@ -206,7 +206,7 @@ impl DateText {
         !matches!(self, DateText::Letter(_))
     }
 
-    /// The number that is written, of a day and the microseconds since midnight.
+    /// The number to write, from a day and the microseconds since midnight.
     fn of(&self, day: i128, time: i128) -> i128 {
         let [year, month, of_month] = civil(day).map(i128::from);
         let weekday = (day + 4).rem_euclid(7);
@@ -259,7 +259,7 @@ impl DateText {
             let year = b.select(year.less(number(year, 0)), number(year, 0), year);
             b.select(year.less(number(year, 9999)), year, number(year, 9999))
         };
-        // Days since a Sunday long before.
+        // The number of days since a Sunday long ago.
         let weekday = || {
             let since = resized(day.val, 64) + number(time, 4 + 7 * (1 << 39));
             let far = crate::algebra::Range { low: 0, high: 1 << 43 };
@@ -349,7 +349,7 @@ mod tests {
         assert!(refused("date_format", &of("%H:%i, %M")).is_none());
     }
 
-    /// As `date -u -d @… +…` writes them.
+    /// The expected texts are from `date -u -d @… +…`.
     #[test]
     fn formats() {
         let format = |text: &str| Expr::literal(Value::text(text), ColumnType::Varchar(40));

@@ -1,4 +1,4 @@
-//! STRPTIME.
+//! The SQL function STRPTIME.
 
 use super::{
     ComputedBy, FnDef, Leaks, Meaning, Primitive, by_owners,
@@ -47,7 +47,7 @@ fn codes(format: &[u8]) -> Vec<u8> {
     found
 }
 
-/// A format of MySQL with the codes of C.
+/// Translates a format of MySQL to the codes of C.
 pub(super) fn of_mysql(format: &[u8]) -> Vec<u8> {
     let (mut made, mut rest) = (vec![], format);
     while let [first, behind @ ..] = rest {
@@ -107,14 +107,15 @@ const MONTHS: [&str; 12] = [
 ];
 const WEEKDAYS: [&str; 7] = ["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"];
 
-/// At most this many digits at the front, and what follows them.
+/// The number in up to `most` digits at the front, and the rest of the text.
 fn digits(text: &[u8], most: usize) -> Option<(i128, &[u8])> {
     let count = text.iter().take(most).take_while(|byte| byte.is_ascii_digit()).count();
     let number = std::str::from_utf8(&text[..count]).ok()?.parse().ok()?;
     Some((number, &text[count..]))
 }
 
-/// The place of the name at the front, whole or by three letters, and what follows it.
+/// The index of the name at the front, whole or abbreviated to three letters, and the rest of the
+/// text.
 fn named<'t>(text: &'t [u8], names: &[&str]) -> Option<(i128, &'t [u8])> {
     let begins =
         |name: &str| text.get(..name.len()).is_some_and(|own| own.eq_ignore_ascii_case(name.as_bytes()));
@@ -124,7 +125,7 @@ fn named<'t>(text: &'t [u8], names: &[&str]) -> Option<(i128, &'t [u8])> {
     })
 }
 
-/// The microseconds since 1970 of a text in a format.
+/// Reads a text in a format, as microseconds since 1970.
 fn read(text: &[u8], format: &[u8]) -> Option<i128> {
     let (mut year, mut month, mut day, mut of_year) = (1900, 1, 1, None);
     let (mut hour, mut minute, mut second, mut micros, mut afternoon) = (0, 0, 0, 0, None);
@@ -205,7 +206,7 @@ mod tests {
     fn texts_are_read_in_a_format() {
         let text = |text: &str| Expr::literal(Value::text(text), ColumnType::Varchar(60));
         let read = |name: &str, of: &str, format: &str| in_open(name, vec![text(of), text(format)]);
-        // The days of `date -u -d …`.
+        // The expected days are from `date -u -d …`.
         assert_eq!(read("strptime", "29.02.2024", "%d.%m.%Y"), Value::Number(19_782 * DAY));
         assert_eq!(read("str_to_date", "August 10 2017", "%M %d %Y"), Value::Number(17_388));
         assert_eq!(

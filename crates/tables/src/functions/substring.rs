@@ -1,4 +1,4 @@
-//! SUBSTRING.
+//! The SQL function SUBSTRING.
 
 use super::{
     Arguments, ComputedBy, FnDef, Leaks, Letters, Meaning, Primitive, call,
@@ -23,8 +23,8 @@ pub(super) static DEFINITION: FnDef = FnDef {
     meaning: Meaning::Own(&SUBSTRING, bind),
 };
 
-/// The public arguments are the first place, the largest number of characters, and the bytes of its
-/// type, if there is room for more than one a character.
+/// The public arguments are the first place, the largest number of characters, and the bytes of the
+/// result's type, if it allows more than one byte per character.
 static SUBSTRING: Primitive = Primitive {
     name: "SUBSTRING",
     strict: true,
@@ -61,8 +61,8 @@ static SUBSTRING: Primitive = Primitive {
     },
 };
 
-/// A SUBSTRING whose characters may have more bytes, up to those of a CAST around it; any other
-/// expression as it is.
+/// A SUBSTRING whose characters may have several bytes, up to the bytes of an enclosing CAST. Any
+/// other expression is unchanged.
 pub fn with_room(of: Expr, bytes: u16) -> Expr {
     match of {
         Expr::Call(call) if *call.primitive == SUBSTRING && call.public.len() == 2 => {
@@ -77,7 +77,7 @@ pub fn with_room(of: Expr, bytes: u16) -> Expr {
     }
 }
 
-/// How many bytes of a type's strings are skipped, and how many are taken.
+/// The numbers of bytes of a type's strings that are skipped and taken.
 fn part(ty: ColumnType, public: &[i128]) -> Option<(u16, u16)> {
     let (ColumnType::Varchar(bytes), &[from, length, ..]) = (ty, public) else { return None };
     let before = u16::try_from(from).ok()?.checked_sub(1)?;
@@ -85,13 +85,13 @@ fn part(ty: ColumnType, public: &[i128]) -> Option<(u16, u16)> {
     (before < bytes && length > 0).then(|| (before, length.min(bytes - before)))
 }
 
-/// Characters from a place on that is no literal from 1 on, or that many that are none.
+/// SUBSTRING by characters, for a place or a count that is not a positive literal.
 fn by_characters(arguments: &Arguments<'_>) -> Result<Expr, Fault> {
     let reader = arguments.reader;
     let (text, from) = (arguments.all[0].clone(), arguments.all[1].clone());
     let length = call("length", vec![text.clone()], reader)?;
     let skip = match &from {
-        // Counted from the end.
+        // A negative place is counted from the end.
         Expr::Literal(Value::Number(..0), _) => reader.arithmetic(Arithmetic::Add, length.clone(), from)?,
         _ => reader.arithmetic(Arithmetic::Subtract, from, whole(1))?,
     };

@@ -1,4 +1,4 @@
-//! TAN.
+//! The SQL function TAN.
 
 use super::{FnDef, Leaks, Meaning, call};
 use crate::algebra::Arithmetic;

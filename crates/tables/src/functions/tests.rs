@@ -1,4 +1,4 @@
-//! Calls by name, in the clear and lowered.
+//! Calls by name, evaluated in the clear and lowered.
 
 use super::{Arguments, FUNCTIONS, Leaks, Reader, find};
 use crate::{
@@ -10,31 +10,31 @@ use hushwire_compute::{Op, evaluate};
 use hushwire_fault::code;
 use std::collections::BTreeMap;
 
-/// A literal.
+/// A literal integer.
 pub(crate) fn int(n: i128) -> Expr {
     Expr::literal(Value::Number(n), ColumnType::Integer)
 }
 
-/// Numbers, and NULLs.
+/// Numbers and NULLs.
 pub(crate) fn numbers<const N: usize>(all: [Option<i128>; N]) -> Vec<Value> {
     all.map(|n| n.map_or(Value::Null, Value::Number)).to_vec()
 }
 
-/// A call on a schema's columns. No text is read as a value.
+/// A call on a schema's columns. Texts are not read as values of other types.
 pub(crate) fn call(name: &str, all: Vec<Expr>, schema: &Schema) -> Result<Expr, Fault> {
     let read = |text: &str, ty| Err(Fault::filled(code::VALUE, &[("value", &text), ("type", &ty)]));
     let function = find(name).unwrap_or_else(|| panic!("{name} is a function"));
     function.bind(&Arguments { name, all, reader: Reader { schema, read } })
 }
 
-/// The error of a call of literals.
+/// The error of a call on literals.
 pub(crate) fn refused(name: &str, all: &[Expr]) -> Option<Fault> {
     let schema = Schema::default();
     let made = call(name, all.to_vec(), &schema).and_then(|e| e.check(&schema));
     made.err()
 }
 
-/// The value of a call of literals in the open.
+/// The value of a call on literals, in the clear.
 pub(crate) fn in_open(name: &str, all: Vec<Expr>) -> Value {
     let one = Relation::values(Schema::default(), vec![vec![]]).unwrap();
     let made = call(name, all, &Schema::default()).unwrap_or_else(|e| panic!("{name}: {e}"));

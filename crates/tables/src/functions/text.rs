@@ -7,7 +7,7 @@ use crate::{
     error::Refused,
 };
 
-/// The bytes of a string's type.
+/// The number of bytes of a string's type.
 pub(super) fn bytes(ty: ColumnType) -> usize {
     match ty {
         ColumnType::Varchar(bytes) => bytes.into(),
@@ -15,19 +15,19 @@ pub(super) fn bytes(ty: ColumnType) -> usize {
     }
 }
 
-/// A string of at most this many bytes.
+/// The type of a string of at most this many bytes.
 pub(super) fn varchar(bytes: usize) -> ExprType {
     let ty = ColumnType::Varchar(bytes.clamp(1, MAX_TEXT.into()) as u16);
     ExprType { ty, nullable: false, range: ty.range() }
 }
 
-/// A whole number from 0 on.
+/// The type of a whole number from 0 to `most`.
 pub(super) fn number(most: usize) -> ExprType {
     let range = Range { low: 0, high: most as i128 };
     ExprType { ty: ColumnType::BigInt, nullable: false, range }
 }
 
-/// The bytes of the operand in this place.
+/// The number of bytes of the operand at this place.
 pub(super) fn checked(operands: &Operands<'_>, place: usize) -> Result<usize, Refused> {
     match operands.types[place].ty {
         ColumnType::Varchar(bytes) => Ok(bytes.into()),
@@ -35,7 +35,7 @@ pub(super) fn checked(operands: &Operands<'_>, place: usize) -> Result<usize, Re
     }
 }
 
-/// An argument as a string: a bare NULL gets that type.
+/// An argument as a string: a bare NULL gets a string's type.
 pub(super) fn text(of: Expr) -> Expr {
     match of {
         Expr::Literal(Value::Null, _) => Expr::Literal(Value::Null, ColumnType::Varchar(1)),
@@ -48,7 +48,7 @@ pub(super) fn of_texts(of: &'static Primitive, arguments: &Arguments<'_>) -> Res
     Ok(of.call(arguments.all.iter().cloned().map(text).collect(), vec![]))
 }
 
-/// The bytes of an argument that must be a literal; a remedy says how to do without.
+/// The bytes of an argument that must be a literal. The error's remedy names an alternative.
 pub(super) fn literal(arguments: &Arguments<'_>, place: usize) -> Result<Vec<u8>, Fault> {
     match arguments.all.get(place) {
         Some(Expr::Literal(Value::Text(bytes), _)) => Ok(bytes.clone()),
@@ -64,7 +64,7 @@ pub(super) fn literal(arguments: &Arguments<'_>, place: usize) -> Result<Vec<u8>
     }
 }
 
-/// The whole number of an argument that must be a literal, from `least` on.
+/// The whole number of an argument that must be a literal, at least `least`.
 pub(super) fn literal_number(arguments: &Arguments<'_>, place: usize, least: i128) -> Result<i128, Fault> {
     match arguments.all.get(place) {
         Some(Expr::Literal(Value::Number(n), ty)) if ty.is_integer() && *n >= least => Ok(*n),
@@ -90,7 +90,7 @@ pub(super) fn of_public(public: &[i128]) -> Vec<u8> {
     public.iter().map(|n| *n as u8).collect()
 }
 
-/// The characters of a text from one place to another, both from 0 on.
+/// The characters of a text from one place to another, both counted from 0.
 pub(super) fn characters(text: &[u8], from: usize, to: usize) -> Vec<u8> {
     let mut begun = 0;
     let within = |byte: &&u8| {
@@ -100,7 +100,7 @@ pub(super) fn characters(text: &[u8], from: usize, to: usize) -> Vec<u8> {
     text.iter().filter(within).copied().collect()
 }
 
-/// A string's bytes; none for any other value.
+/// A string's bytes; empty for any other value.
 pub(super) fn value(values: &[Value], place: usize) -> &[u8] {
     match values.get(place) {
         Some(Value::Text(bytes)) => bytes,

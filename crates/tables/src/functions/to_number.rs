@@ -63,7 +63,7 @@ static TO_NUMBER: Primitive = Primitive {
     shown: |_, operands, public| format!("CAST({} AS DECIMAL(18, {}))", operands.join(", "), public[0]),
 };
 
-/// A number of a text in steps of 10^-scale; further digits are cut.
+/// The number that a text denotes, in steps of 10^-scale; further digits are cut off.
 fn number(text: &[u8], scale: i128) -> Option<i128> {
     let text = text.trim_ascii();
     let (negative, size) = match text.split_first() {
@@ -98,10 +98,10 @@ fn number(text: &[u8], scale: i128) -> Option<i128> {
     some.then_some(if negative { -made } else { made })
 }
 
-/// A number from here on takes no further digit.
+/// A number from this limit on takes no further digit.
 const LIMIT: i128 = 100_000_000_000_000_000;
 
-/// A circuit's state while it reads a text from the front.
+/// A circuit's state while it reads a text from its front.
 struct Reader {
     size: Vec<Bit>,
     negative: Bit,
@@ -110,7 +110,7 @@ struct Reader {
     some: Bit,
     point: Bit,
     bad: Bit,
-    /// Whether that many digits after the point were taken, for each number up to the scale.
+    /// For each count up to the scale, whether that many fractional digits were read.
     after: Vec<Bit>,
 }
 
@@ -131,7 +131,7 @@ impl Reader {
         }
     }
 
-    /// The size times ten, plus a digit, where the condition is 1.
+    /// Replaces the size by ten times itself plus a digit, if the condition is 1.
     fn shift(&mut self, c: &mut Circuits, digit: &[Bit], condition: Bit) {
         let full = below(c, &self.size, &constant(LIMIT as u64, 60));
         let full = c.not(full);
@@ -149,7 +149,7 @@ impl Reader {
 
     fn take(&mut self, c: &mut Circuits, byte: [Bit; 8]) {
         let some = is_some(c, byte);
-        // 0x30 to 0x39.
+        // The bytes 0x30 to 0x39.
         let ten = below(c, &byte[..4], &constant(10, 4));
         let high = equal(
             c,
@@ -186,10 +186,10 @@ impl Reader {
         self.point = or(c, self.point, point);
     }
 
-    /// The size, whether it is negative, and whether there is no number.
+    /// The size, whether the number is negative, and whether there is no number.
     fn made(mut self, c: &mut Circuits) -> Vec<Bit> {
         let mut lacks = Bit::ZERO;
-        // From no digit after the point on, a number lacks all digits up to the scale.
+        // The missing fractional digits are filled up with zeros.
         for k in 0..self.after.len() - 1 {
             lacks = or(c, lacks, self.after[k]);
             self.shift(c, &[], lacks);

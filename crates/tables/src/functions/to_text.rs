@@ -55,7 +55,7 @@ static TO_TEXT: Primitive = Primitive {
         let x = cells[0].val;
         let columns = if form.sign { vec![x.abs(), x.less(number(x, 0))] } else { vec![x] };
         typed.cell(circuit(&columns, |c, bits| {
-            // The smallest number has no positive one, but the same bits as its size.
+            // The smallest number has no positive counterpart, but its bits are those of its size.
             let all = digits(c, &bits[0], form.whole + form.scale);
             let (whole, behind) = all.split_at(form.whole);
             let (mut made, mut keep) = (vec![], vec![]);

@@ -1,4 +1,4 @@
-//! TO_TIMESTAMP.
+//! The SQL function TO_TIMESTAMP.
 
 use super::{Arguments, FnDef, Leaks, Meaning, slice::whole};
 use crate::{

@@ -1,4 +1,4 @@
-//! TRANSLATE.
+//! The SQL function TRANSLATE.
 
 use super::{
     ComputedBy, FnDef, Leaks, Meaning, Primitive, by_owners,
@@ -21,7 +21,7 @@ pub(super) static DEFINITION: FnDef = FnDef {
     }),
 };
 
-/// The characters, each with the one in its place.
+/// Pairs of a character and its replacement, if it has one.
 fn pairs(public: &[i128]) -> Vec<(char, Option<char>)> {
     let mut parts = public.split(|byte| *byte == 0).map(|part| {
         let text = of_public(part);

@@ -1,4 +1,4 @@
-//! TRIM.
+//! The SQL function TRIM.
 
 use super::{
     Arguments, ComputedBy, FnDef, Leaks, Meaning, Primitive,
@@ -23,7 +23,7 @@ pub(super) static DEFINITION: FnDef = FnDef {
 
 static TRIM: Primitive = ends::<true, true>("TRIM");
 
-/// A call with the characters that are cut off: a blank if they are left out.
+/// A call with the characters to cut off: a blank by default.
 pub(super) fn trimmed(of: &'static Primitive, arguments: &Arguments<'_>) -> Result<Expr, Fault> {
     let set = match arguments.all.len() {
         1 => b" ".to_vec(),
@@ -38,7 +38,7 @@ pub(super) fn trimmed(of: &'static Primitive, arguments: &Arguments<'_>) -> Resu
     Ok(of.call(vec![text::text(arguments.all[0].clone())], public(&set)))
 }
 
-/// Cuts characters off the front, the end or both.
+/// The operation that cuts characters off the front, the end or both.
 pub(super) const fn ends<const FRONT: bool, const END: bool>(name: &'static str) -> Primitive {
     Primitive {
         name,
@@ -60,7 +60,7 @@ pub(super) const fn ends<const FRONT: bool, const END: bool>(name: &'static str)
     }
 }
 
-/// A text without characters at its ends.
+/// A text without these characters at its ends.
 fn cut(text: &[u8], set: &[u8], front: bool, end: bool) -> Value {
     let stays = |byte: &u8| !set.contains(byte);
     let from = if front { text.iter().position(stays).unwrap_or(text.len()) } else { 0 };

@@ -1,4 +1,4 @@
-//! TRUNC.
+//! The SQL function TRUNC.
 
 use super::{FnDef, Leaks, Meaning, call};
 use crate::algebra::{ColumnType, Expr, Value};
@@ -24,7 +24,7 @@ pub(super) static DEFINITION: FnDef = FnDef {
                 ));
             }
         };
-        // Scaled so that FLOOR and CEIL cut there.
+        // The number is scaled so that FLOOR and CEIL cut at the wanted digit.
         let ten = |n: u8| Expr::Literal(Value::Number(10i128.pow(n.into())), ColumnType::BigInt);
         let reader = arguments.reader;
         use crate::algebra::Arithmetic::{Divide, Multiply};

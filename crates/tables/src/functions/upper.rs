@@ -1,4 +1,4 @@
-//! UPPER.
+//! The SQL function UPPER.
 
 use super::{
     ComputedBy, FnDef, Leaks, Letters, Meaning, Primitive,
@@ -34,8 +34,8 @@ static UPPER: Primitive = Primitive {
     shown: as_call,
 };
 
-/// A letter as a capital or a small one; the letter itself if the other one has more bytes or is
-/// several letters.
+/// A letter in upper or lower case. The letter stays unchanged if its other case has more bytes or
+/// is several letters.
 pub(super) fn cased(letter: char, upper: bool) -> char {
     let (mut capital, mut small) = (letter.to_uppercase(), letter.to_lowercase());
     let made = if upper { (capital.next(), capital.next()) } else { (small.next(), small.next()) };
@@ -45,7 +45,7 @@ pub(super) fn cased(letter: char, upper: bool) -> char {
     }
 }
 
-/// A text in capitals or small letters.
+/// A text in upper or lower case.
 pub(super) fn in_open(text: &[u8], upper: bool) -> Value {
     let text = String::from_utf8_lossy(text).into_owned();
     Value::text(&text.chars().map(|c| cased(c, upper)).collect::<String>())

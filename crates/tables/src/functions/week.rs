@@ -1,4 +1,4 @@
-//! WEEK.
+//! The SQL function WEEK.
 
 use super::{
     FnDef, Leaks, Meaning,
@@ -19,7 +19,7 @@ pub(super) static DEFINITION: FnDef = FnDef {
     meaning: Meaning::Rewritten(|arguments| {
         let [of] = arguments.exactly()?;
         let reader = arguments.reader;
-        // A week is of the year of its Thursday.
+        // A week belongs to the year of its Thursday.
         let of = dated(of, reader)?;
         let day = if reader.ty(&of)? == ColumnType::Timestamp { of.cast(ColumnType::Date) } else { of };
         let by = reader.arithmetic(Arithmetic::Subtract, whole(4), weekday(day.clone(), reader)?)?;

@@ -1,4 +1,4 @@
-//! WIDTH_BUCKET.
+//! The SQL function WIDTH_BUCKET.
 
 use super::{FnDef, Leaks, Meaning, call};
 use crate::algebra::{Arithmetic, ColumnType, Expr, Value};

@@ -1,4 +1,4 @@
-//! Rows that somebody holds as columns: they become records without a value for each field.
+//! Converts rows that are held as columns to records, without a value for each field.
 
 use super::{Incoming, truth};
 use crate::{
@@ -13,7 +13,7 @@ use hushwire_columns::{FloatSlice, NumberSlice, append, append_steps, first_outs
 use hushwire_fault::code;
 use std::borrow::Cow;
 
-/// LOCAL: rows that are made of columns at a time.
+/// LOCAL: the number of rows that are built from columns at a time.
 const PIECE: usize = 1 << 12;
 
 /// The values of a column.
@@ -36,19 +36,19 @@ pub enum ColumnValues<'a> {
         bytes: &'a [u8],
         /// The bytes of a float: 4 or 8.
         width: usize,
-        /// How many steps 1 has.
+        /// The number of steps in 1.
         unit: f64,
     },
     /// Strings.
     Texts(&'a [&'a [u8]]),
 }
 
-/// A column that somebody holds: as many values as there are rows.
+/// A column in a caller's memory, with one value per row.
 #[derive(Clone, Copy)]
 pub struct ColumnSlice<'a> {
-    /// The values; where a row has none, anything.
+    /// The values; arbitrary in rows that have none.
     pub values: ColumnValues<'a>,
-    /// Which rows have a value; all, if none.
+    /// The rows that have a value; all if `None`.
     pub valid: Option<BitSlice<'a>>,
 }
 
@@ -76,7 +76,7 @@ impl ColumnSlice<'_> {
         }
     }
 
-    /// The value of row `i`, of a column that it fits.
+    /// The value of row `i`, for a column that it fits.
     ///
     /// # Panics
     /// If there is no such row.
@@ -97,7 +97,7 @@ impl ColumnSlice<'_> {
         }
     }
 
-    /// The bytes of row `i`, which tell it apart from other values of the column: nothing for NULL.
+    /// The bytes of row `i`, which distinguish it from other values of the column; `None` for NULL.
     #[must_use]
     pub fn key(&self, i: usize) -> Option<Cow<'_, [u8]>> {
         if !self.is_valid(i) {
@@ -129,16 +129,16 @@ fn natural(width: usize, signed: bool) -> Range {
     let bits = 8 * width as u32;
     match (bits, signed) {
         (128, true) => Range { low: i128::MIN, high: i128::MAX },
-        // Greater ones are in no column's range.
+        // Larger numbers are in no column's range.
         (128, false) => Range { low: 0, high: i128::MAX },
         (bits, true) => Range { low: -(1 << (bits - 1)), high: (1 << (bits - 1)) - 1 },
         (bits, false) => Range { low: 0, high: (1 << bits) - 1 },
     }
 }
 
-/// The first row whose number lies outside a range.
+/// The first row whose number is outside a range.
 fn outside(slice: &ColumnSlice<'_>, numbers: NumberSlice<'_>, range: Range) -> Option<usize> {
-    // Most columns are as wide as their type, which holds whatever they hold.
+    // Most columns are as wide as their type, which then holds all of their numbers.
     if numbers.width < 16 && range.holds(natural(numbers.width, numbers.signed)) {
         return None;
     }
@@ -146,10 +146,10 @@ fn outside(slice: &ColumnSlice<'_>, numbers: NumberSlice<'_>, range: Range) -> O
 }
 
 impl Incoming<'_> {
-    /// Takes the next rows, as columns in the order of the table's.
+    /// Takes the next rows as columns, in the order of the table's columns.
     ///
     /// # Errors
-    /// As [`Incoming::take`]; columns have different lengths.
+    /// As [`Incoming::take`], and if columns have different lengths.
     pub fn take_columns(&mut self, rows: usize, columns: &[ColumnSlice<'_>]) -> Result<(), Fault> {
         if self.taken + rows > self.rows {
             return Err(self.too_many());
@@ -174,7 +174,7 @@ impl Incoming<'_> {
             }
         }
         if !self.made.is_empty() {
-            // Columns that the owner computes are computed from rows.
+            // Columns that the owner computes are computed row by row.
             for start in (0..rows).step_by(PIECE) {
                 let row = |i: usize| columns.iter().map(|slice| slice.value(i)).collect();
                 let piece: Vec<Row> = (start..rows.min(start + PIECE)).map(row).collect();
@@ -226,14 +226,14 @@ impl Incoming<'_> {
     }
 }
 
-/// The numbers that a column holds: those of its type that it promises.
+/// The numbers that a column may hold: those of its type within the promised range.
 fn held(column: &Column, ty: ColumnType) -> Range {
     let all = ty.range();
     let promised = column.range.unwrap_or(all);
     Range { low: all.low.max(promised.low), high: all.high.min(promised.high) }
 }
 
-/// The first row that is no value of its column.
+/// The first row whose value does not fit its column.
 fn unfit(column: &Column, slice: &ColumnSlice<'_>) -> Option<usize> {
     match (column.ty, slice.values) {
         (ColumnType::Boolean, ColumnValues::Truths(_)) => None,
@@ -259,7 +259,7 @@ mod tests {
     use super::*;
     use crate::algebra::{Expr, Schema, Table, TablePart};
 
-    /// A linear congruence: the cases need no more.
+    /// A linear congruential generator, which is enough for these cases.
     struct Random(u64);
 
     impl Random {
@@ -338,7 +338,7 @@ mod tests {
                 padded: true,
                 unique: vec![],
             };
-            // Beside them, a column that the owner computes: the last one once more.
+            // The rows also have a column that the owner computes: a copy of the last one.
             let last = table.schema.columns().len() - 1;
             let made = [(table.schema.columns()[last].clone(), Expr::Column(last))];
             for made in [&made[..0], &made] {

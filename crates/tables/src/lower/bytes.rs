@@ -1,8 +1,8 @@
 //! Strings as circuits on their bytes.
 //!
 //! A string is padded with zeros. Its first byte is the highest one, as in [`super::cell`].
-//! Circuits move all bytes of a string by a secret number of places in as many steps as that number
-//! has bits.
+//! Circuits move all bytes of a string by a secret number of places. The number of steps is the
+//! number of bits of that number.
 
 use hushwire_circuit::{Bit, Builder as Circuits};
 use hushwire_compute::{Netlist, Op, Scalar, Val};
@@ -13,7 +13,7 @@ pub(crate) type Byte = [Bit; 8];
 /// The byte 0.
 pub(crate) const NOTHING: Byte = [Bit::ZERO; 8];
 
-/// A value of a circuit on columns, which are read as bits.
+/// Computes a circuit on columns, which are read as bits.
 pub(crate) fn circuit<'b>(
     columns: &[Val<'b>],
     make: impl FnOnce(&mut Circuits, &[Vec<Bit>]) -> Vec<Bit>,
@@ -31,13 +31,13 @@ pub(crate) fn circuit<'b>(
     bits[0].builder().apply(Op::Circuit(netlist), &bits)
 }
 
-/// The number that a circuit's bits are, as a number with a sign of this width.
+/// The number that a circuit's output bits form, as a signed number of this width.
 pub(crate) fn as_number(val: Val<'_>, bits: u8) -> Val<'_> {
     let Some(ty) = val.ty() else { return val };
     val.cast(Scalar::unsigned(ty.scalar.bits() as u8)).cast(Scalar::signed(bits))
 }
 
-/// The bytes of a string, the first one first.
+/// The bytes of a string, from the first one on.
 pub(crate) fn read(bits: &[Bit]) -> Vec<Byte> {
     let byte = |bits: &[Bit]| -> Byte { core::array::from_fn(|i| bits[i]) };
     bits.chunks_exact(8).rev().map(byte).collect()
@@ -60,7 +60,7 @@ pub(crate) fn or(c: &mut Circuits, a: Bit, b: Bit) -> Bit {
     c.xor(both, one)
 }
 
-/// The conjunction of all, in a tree.
+/// The conjunction of all bits, as a tree.
 pub(crate) fn all(c: &mut Circuits, mut bits: Vec<Bit>) -> Bit {
     while bits.len() > 1 {
         let two = |two: &[Bit]| if let [a, b] = *two { c.and(a, b) } else { two[0] };
@@ -75,7 +75,7 @@ pub(crate) fn any(c: &mut Circuits, bits: Vec<Bit>) -> Bit {
     c.not(none)
 }
 
-/// `yes` where the condition is 1, else `no`.
+/// Selects `yes` if the condition is 1, else `no`.
 pub(crate) fn choose(c: &mut Circuits, condition: Bit, yes: Bit, no: Bit) -> Bit {
     let differ = c.xor(yes, no);
     let change = c.and(condition, differ);
@@ -86,7 +86,7 @@ pub(crate) fn choose_byte(c: &mut Circuits, condition: Bit, yes: Byte, no: Byte)
     core::array::from_fn(|i| choose(c, condition, yes[i], no[i]))
 }
 
-/// The byte, or nothing where the condition is 0.
+/// The byte, or 0 if the condition is 0.
 pub(crate) fn kept(c: &mut Circuits, condition: Bit, byte: Byte) -> Byte {
     byte.map(|bit| c.and(condition, bit))
 }
@@ -104,12 +104,12 @@ pub(crate) fn equal(c: &mut Circuits, a: Byte, b: Byte) -> Bit {
     all(c, same)
 }
 
-/// Whether there is a byte.
+/// Whether the byte is part of the string, which means that it is not 0.
 pub(crate) fn is_some(c: &mut Circuits, byte: Byte) -> Bit {
     any(c, byte.to_vec())
 }
 
-/// Whether a character of UTF-8 begins here: the byte continues none, and is none of the padding.
+/// Whether a UTF-8 character begins here: the byte is neither a continuation byte nor padding.
 pub(crate) fn begins(c: &mut Circuits, byte: Byte) -> Bit {
     let not = c.not(byte[6]);
     let continues = c.and(byte[7], not);
@@ -124,7 +124,7 @@ pub(crate) fn among(c: &mut Circuits, byte: Byte, set: &[u8]) -> Bit {
     any(c, each)
 }
 
-/// The bytes that many places further to the front where the condition is 1.
+/// Moves the bytes `places` places to the front, if the condition is 1.
 pub(crate) fn to_front<const N: usize>(
     c: &mut Circuits,
     text: &[[Bit; N]],
@@ -135,7 +135,7 @@ pub(crate) fn to_front<const N: usize>(
     (0..text.len()).map(|k| core::array::from_fn(|i| choose(c, condition, moved(k)[i], text[k][i]))).collect()
 }
 
-/// The bytes that many places further to the back where the condition is 1.
+/// Moves the bytes `places` places to the back, if the condition is 1.
 pub(crate) fn to_back(c: &mut Circuits, text: &[Byte], places: usize, condition: Bit) -> Vec<Byte> {
     let moved = |k: usize| k.checked_sub(places).map_or(NOTHING, |k| text[k]);
     (0..text.len()).map(|k| choose_byte(c, condition, moved(k), text[k])).collect()
@@ -155,7 +155,7 @@ pub(crate) fn add(c: &mut Circuits, a: &[Bit], b: &[Bit], mut carry: Bit) -> Vec
     sum
 }
 
-/// How many bits are 1.
+/// The number of bits that are 1.
 pub(crate) fn count(c: &mut Circuits, bits: &[Bit]) -> Vec<Bit> {
     match bits {
         [] => vec![Bit::ZERO],
@@ -168,7 +168,7 @@ pub(crate) fn count(c: &mut Circuits, bits: &[Bit]) -> Vec<Bit> {
     }
 }
 
-/// For each bit, how many up to it are 1, itself among them.
+/// For each bit, the number of bits up to and including it that are 1.
 pub(crate) fn counts(c: &mut Circuits, bits: &[Bit]) -> Vec<Vec<Bit>> {
     let width = usize::BITS as usize - bits.len().leading_zeros() as usize;
     let mut so_far = vec![Bit::ZERO; width];
@@ -182,7 +182,7 @@ pub(crate) fn counts(c: &mut Circuits, bits: &[Bit]) -> Vec<Vec<Bit>> {
         .collect()
 }
 
-/// Whether one number, without a sign, is below another.
+/// Whether one unsigned number is below another.
 pub(crate) fn below(c: &mut Circuits, a: &[Bit], b: &[Bit]) -> Bit {
     let width = a.len().max(b.len());
     let not: Vec<Bit> =
@@ -192,7 +192,7 @@ pub(crate) fn below(c: &mut Circuits, a: &[Bit], b: &[Bit]) -> Bit {
     c.not(sum[width])
 }
 
-/// The bytes that are kept, at the front: each moves by the number of those before it that are not.
+/// Moves the kept bytes to the front: each moves by the number of dropped bytes before it.
 pub(crate) fn packed(c: &mut Circuits, text: &[Byte], keep: &[Bit]) -> Vec<Byte> {
     let dropped: Vec<Bit> = keep.iter().map(|bit| c.not(*bit)).collect();
     let places = counts(c, &dropped);
@@ -202,7 +202,7 @@ pub(crate) fn packed(c: &mut Circuits, text: &[Byte], keep: &[Bit]) -> Vec<Byte>
         let place = place.into_iter().map(|bit| c.and(*keep, bit)).collect();
         items.push((kept(c, *keep, *byte), place));
     }
-    // Lowest bits first: two that are kept never meet.
+    // The steps go from the lowest bit on, so that two kept bytes never collide.
     for bit in 0..width {
         let step = 1 << bit;
         let nothing = (NOTHING, vec![Bit::ZERO; width]);
@@ -227,14 +227,14 @@ pub(crate) fn packed(c: &mut Circuits, text: &[Byte], keep: &[Bit]) -> Vec<Byte>
     items.into_iter().map(|(byte, _)| byte).collect()
 }
 
-/// The bytes without those of a set at their front.
+/// The bytes without a set's bytes at their front.
 pub(crate) fn front_trimmed(c: &mut Circuits, text: &[Byte], set: &[u8]) -> Vec<Byte> {
     let mut flagged: Vec<[Bit; 9]> = vec![];
     for byte in text {
         let is = among(c, *byte, set);
         flagged.push(core::array::from_fn(|i| if i < 8 { byte[i] } else { is }));
     }
-    // After a step fewer than that many are left at the front.
+    // After a step, fewer than this many such bytes remain at the front.
     let mut step = text.len().next_power_of_two();
     while step > 0 {
         if step <= text.len() {
@@ -246,7 +246,7 @@ pub(crate) fn front_trimmed(c: &mut Circuits, text: &[Byte], set: &[u8]) -> Vec<
     flagged.into_iter().map(|byte| core::array::from_fn(|i| byte[i])).collect()
 }
 
-/// The bytes without those of a set at their end.
+/// The bytes without a set's bytes at their end.
 pub(crate) fn end_trimmed(c: &mut Circuits, text: &[Byte], set: &[u8]) -> Vec<Byte> {
     let mut made = text.to_vec();
     let mut drops = Bit::ONE;
@@ -261,7 +261,7 @@ pub(crate) fn end_trimmed(c: &mut Circuits, text: &[Byte], set: &[u8]) -> Vec<By
     made
 }
 
-/// One string after the other, in `bytes` bytes.
+/// Joins two strings, in `bytes` bytes.
 pub(crate) fn joined(c: &mut Circuits, first: &[Byte], second: &[Byte], bytes: usize) -> Vec<Byte> {
     let some: Vec<Bit> = first.iter().map(|byte| is_some(c, *byte)).collect();
     let length = count(c, &some);
@@ -276,7 +276,7 @@ pub(crate) fn joined(c: &mut Circuits, first: &[Byte], second: &[Byte], bytes: u
     moved
 }
 
-/// Where a public string begins within a string, from the front, without overlaps.
+/// The places where a public string occurs in a string, found from the front, without overlaps.
 pub(crate) fn occurrences(c: &mut Circuits, text: &[Byte], of: &[u8]) -> Vec<Bit> {
     let mut at: Vec<Bit> = vec![];
     for k in 0..text.len() {
@@ -299,13 +299,13 @@ pub(crate) fn covered(c: &mut Circuits, at: &[Bit], length: usize) -> Vec<Bit> {
     (0..at.len()).map(one).map(|bits| any(c, bits)).collect()
 }
 
-/// Capitals for small letters, or small letters for capitals: of ASCII, and of Latin-1 in UTF-8.
+/// Changes case: ASCII letters, and Latin-1 letters in UTF-8.
 pub(crate) fn in_case(c: &mut Circuits, text: &[Byte], upper: bool) -> Vec<Byte> {
     let mut before = NOTHING;
     let mut made = vec![];
     for byte in text {
         let five: Vec<Bit> = byte[..5].to_vec();
-        // ASCII: 1 to 26 behind 0x40 or 0x60.
+        // ASCII letters are 1 to 26 after 0x40 or 0x60.
         let (low, high) = (constant(1, 5), constant(27, 5));
         let (too_low, below_end) = (below(c, &five, &low), below(c, &five, &high));
         let not_low = c.not(too_low);
@@ -313,7 +313,7 @@ pub(crate) fn in_case(c: &mut Circuits, text: &[Byte], upper: bool) -> Vec<Byte>
         let no_eighth = c.not(byte[7]);
         let is_ascii = c.and(byte[6], no_eighth);
         let ascii = c.and(is_letter, is_ascii);
-        // Latin-1 behind 0xc3: 0x80 or 0xa0, and 0 to 30 without 23.
+        // Latin-1 letters follow 0xc3: they are 0x80 or 0xa0 plus 0 to 30 without 23.
         let behind = equal(c, before, letter(0xc3));
         let not_six = c.not(byte[6]);
         let continues = c.and(byte[7], not_six);
@@ -343,15 +343,15 @@ fn constant_equal(c: &mut Circuits, bits: &[Bit], n: u64) -> Bit {
     all(c, same)
 }
 
-/// The decimal digits of a number without a sign, the highest first.
+/// The decimal digits of an unsigned number, the highest first.
 pub(crate) fn digits(c: &mut Circuits, number: &[Bit], most: usize) -> Vec<[Bit; 4]> {
     let mut digits = vec![[Bit::ZERO; 4]; most];
     for (at, bit) in number.iter().rev().enumerate() {
-        // After n bits, no more digits than n bits have are other than 0.
+        // After n bits, only the digits that n bits can have are not 0.
         let used = (at * 31 / 100 + 2).min(most);
         let mut carry = *bit;
         for digit in &mut digits[..used] {
-            // A digit of 5 or more, doubled, leaves 10: 3 is added before.
+            // A digit of 5 or more, doubled, exceeds 9; adding 3 before makes the carry.
             let [a, b, d, e] = *digit;
             let ab = or(c, a, b);
             let middle = c.and(d, ab);
@@ -372,7 +372,7 @@ pub(crate) fn digit_byte(digit: [Bit; 4]) -> Byte {
     [a, b, d, e, Bit::ONE, Bit::ONE, Bit::ZERO, Bit::ZERO]
 }
 
-/// Whether two numbers without a sign are equal.
+/// Whether two unsigned numbers are equal.
 pub(crate) fn equal_bits(c: &mut Circuits, a: &[Bit], b: &[Bit]) -> Bit {
     let bit = |of: &[Bit], i: usize| of.get(i).copied().unwrap_or(Bit::ZERO);
     let same: Vec<Bit> = (0..a.len().max(b.len()))

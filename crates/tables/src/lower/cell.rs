@@ -1,12 +1,12 @@
 //! Columns as values of a computation.
 //!
 //! ```text
-//! BOOLEAN       bool, false where it is NULL
+//! BOOLEAN       bool, false if it is NULL
 //! numbers       two's complement in as few bits as hold the public range: 8, 16, 32, 64, or bytes
 //!               up to 128
 //! VARCHAR(n)    bits(8 n), the first byte highest, so that strings are ordered as numbers are
 //! DIGEST        bits(64)
-//! NULL          a flag beside; the number or string is anything
+//! NULL          a separate flag; the number or string is arbitrary
 //! ```
 
 use super::{
@@ -78,7 +78,7 @@ pub(crate) struct Cell<'b> {
     pub(crate) null: Option<Val<'b>>,
     pub(crate) ty: ColumnType,
     pub(crate) range: Range,
-    /// The identity of the column, in whatever order its rows are.
+    /// The identity of the column; it does not depend on the order of rows.
     pub(crate) id: u32,
 }
 
@@ -130,7 +130,7 @@ impl<'b> Cell<'b> {
         }
     }
 
-    /// Numbers in a range's width, modulo 2 to that.
+    /// The numbers in a range's width, modulo 2 to that width.
     pub(crate) fn sized(self, range: Range) -> Val<'b> {
         resized(self.val, width(range))
     }
@@ -141,8 +141,8 @@ impl<'b> Cell<'b> {
             return self;
         }
         let b = self.builder();
-        // If different values can become equal, the result is another column, with groups and an
-        // order of its own.
+        // If different values can become equal, the result is another column, with its own groups
+        // and order.
         let id = if is_exact(self.ty, to) { self.id } else { LOST };
         let made = match (self.ty, to) {
             (ColumnType::Varchar(from), ColumnType::Varchar(bytes)) => {
@@ -217,14 +217,14 @@ fn is_exact(from: ColumnType, to: ColumnType) -> bool {
     }
 }
 
-/// `x / by`, rounded to the nearest, halves away from 0.
+/// The quotient `x / by`, rounded to the nearest, halves away from 0.
 fn nearest(val: Val<'_>, range: Range, by: i128) -> Val<'_> {
     if by == 1 {
         return val;
     }
     let Quotient { whole, rest } = divided(val, range, Divisor::Known(by));
     let b = val.builder();
-    // At least half of it; for an odd divisor, the half rounded up.
+    // The remainder is at least half of the divisor; for an odd divisor, the half is rounded up.
     let half = by / 2 + by % 2;
     let up = rest.compare(Comparison::GreaterOrEqual, number(rest, half));
     let down = rest.compare(Comparison::LessOrEqual, number(rest, -half));
@@ -232,14 +232,14 @@ fn nearest(val: Val<'_>, range: Range, by: i128) -> Val<'_> {
     whole + up - down
 }
 
-/// `x / by`, rounded towards −∞.
+/// The quotient `x / by`, rounded towards −∞.
 pub(crate) fn floored(val: Val<'_>, range: Range, by: i128) -> Val<'_> {
     let Quotient { whole, rest } = divided(val, range, Divisor::Known(by));
     let below = rest.less(number(rest, 0));
     whole - val.builder().select(below, number(whole, 1), number(whole, 0))
 }
 
-/// The identity of a least or greatest value: an end of the scalar's range.
+/// The neutral element of a least or greatest value: an end of the scalar's range.
 pub(crate) fn extreme(scalar: Scalar, greatest: bool) -> Tensor {
     let bits = scalar.bits();
     let ones = u128::MAX >> (128 - bits);

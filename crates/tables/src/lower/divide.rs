@@ -106,12 +106,13 @@ fn divider(n: u16, d: u16, known: Option<u128>) -> Netlist {
     Netlist::new(c.finish(&[quotient, rest])).expect("at most 128 bits each")
 }
 
-/// A range times a number, where 128 bits hold it.
+/// A range times a number; `None` if 128 bits do not hold it.
 pub(super) fn multiplied(range: Range, times: i128) -> Option<Range> {
     Some(Range { low: range.low.checked_mul(times)?, high: range.high.checked_mul(times)? })
 }
 
-/// Sums divided by counts, with the digits of a mean, and which of them are NULL for their size.
+/// Sums divided by counts, with the digits of a mean, and flags for those that are NULL because of
+/// their size.
 pub(crate) fn mean<'b>(
     (sum, range): (Val<'b>, Range),
     (count, counts): (Val<'b>, Range),

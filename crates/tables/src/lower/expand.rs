@@ -1,7 +1,7 @@
 //! Joins of many rows with many, up to a public bound.
 //!
 //! ```text
-//! left rows know how many partners they have ──► the place of their first pair, a sum
+//! number of partners of each left row ──► the place of its first pair, a sum
 //! pairs 0 … bound − 1 and left rows, sorted by place ──► each left row is copied down to its pairs
 //! a pair's number among its left row's ──► the number of a right row in the order of keys
 //!                                      ──► a join by number
@@ -22,7 +22,7 @@ use super::{
 use crate::algebra::{JoinKind, Range, Schema};
 use hushwire_compute::{Comparison, Scalar, Scan};
 
-/// Numbers of rows and pairs.
+/// The type of the numbers of rows and pairs.
 const COUNT: Scalar = Scalar::signed(64);
 
 impl<'b> Lower<'b> {

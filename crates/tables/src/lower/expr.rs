@@ -57,8 +57,8 @@ impl<'b> Scope<'_, 'b> {
             Expr::Compare(comparison, ..) => is(compared(*comparison, operands[0], operands[1])).definite(),
             Expr::And(..) => {
                 let [x, y] = [operands[0], operands[1]];
-                // NULL unless one is certainly false: both are NULL, or one is NULL beside a true
-                // one.
+                // NULL unless one is certainly false: both are NULL, or one is NULL and the other
+                // is true.
                 let unsure = |x: Cell<'b>, y: Cell<'b>| {
                     x.null.map(|null| null & (y.null.map_or(y.val, |n| n | y.val)))
                 };
@@ -94,8 +94,8 @@ impl<'b> Scope<'_, 'b> {
                         let low = (part.low > of.range.low).then(|| beyond(Comparison::Less, part.low));
                         let high =
                             (part.high < of.range.high).then(|| beyond(Comparison::Greater, part.high));
-                        // The cell may have a narrower range than its type; then no value is
-                        // beyond.
+                        // The cell may have a narrower range than its type; then no value is out of
+                        // range.
                         let none = || of.val.compare(Comparison::NotEqual, of.val);
                         let out = either(low, high).unwrap_or_else(none);
                         Cell {
@@ -132,7 +132,7 @@ impl<'b> Scope<'_, 'b> {
         }
     }
 
-    /// The value in the range that the check gives it, which decides whether it may be too large.
+    /// The value in the range from the check, which determines whether it may be too large.
     pub(crate) fn typed(&self, expr: &Expr) -> Cell<'b> {
         let (cell, own) = (self.value(expr), expr.check(self.schema).expect("it was checked"));
         if is_number(own.ty) { cell.with(cell.sized(own.range), own.ty, own.range) } else { cell }
@@ -180,7 +180,7 @@ impl<'b> Scope<'_, 'b> {
         (y.range.low <= 0 && y.range.high >= 0).then(|| y.val.equals(number(y.val, 0)))
     }
 
-    /// `x / y` by long division; NULL if y is 0 or the quotient is too large.
+    /// The quotient `x / y` by long division; NULL if y is 0 or the quotient is too large.
     fn quotient(&self, x: Cell<'b>, y: Cell<'b>, by: &Quotient, to: &Cell<'b>) -> Cell<'b> {
         let times = |val: Val<'b>, range: Range, times: i128| {
             let range =
@@ -207,7 +207,7 @@ impl<'b> Scope<'_, 'b> {
 /// A product in steps of 2^-frac, as in [`plain::numbers::product`].
 fn scaled_product<'b>(x: Cell<'b>, y: Cell<'b>, frac: u8, to: Range) -> Val<'b> {
     if let Some(whole) = greatest(x.range).checked_mul(greatest(y.range)) {
-        // A product of few rows may be below one step; it has bits to be shifted all the same.
+        // A product of small factors may be below one step, but needs enough bits to be shifted.
         let whole = mirrored(Range { low: 0, high: whole.max(1 << frac) });
         return (x.sized(whole) * y.sized(whole)) >> u16::from(frac);
     }
@@ -221,7 +221,7 @@ fn scaled_product<'b>(x: Cell<'b>, y: Cell<'b>, frac: u8, to: Range) -> Val<'b> 
 }
 
 impl Cell<'_> {
-    /// A truth value that is false instead of NULL.
+    /// A truth value, with false in place of NULL.
     fn definite(self) -> Self {
         match self.null {
             Some(null) => Cell { val: self.val & !null, ..self },

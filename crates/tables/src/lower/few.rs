@@ -1,4 +1,4 @@
-//! Groups with few public keys: products with flags instead of a sort.
+//! Groups by a few public keys: products with flags instead of a sort.
 
 use super::{
     Lower,
@@ -49,7 +49,7 @@ impl<'b> Lower<'b> {
             .zip(&domains)
             .map(|(cell, domain)| domain.iter().map(|value| scope_of(cell, value)).collect())
             .collect();
-        // Keys count up, the last one fastest.
+        // The combinations count up, with the last key fastest.
         let combinations: Vec<Vec<usize>> = (0..count)
             .map(|mut k| {
                 let mut at: Vec<usize> = domains
@@ -99,7 +99,7 @@ impl<'b> Lower<'b> {
     }
 }
 
-/// Public values of a small domain in order, NULL last.
+/// The public values of a small domain in order, NULL last.
 fn domain(cell: &Cell<'_>) -> Option<Vec<Value>> {
     let mut values: Vec<Value> = match cell.ty {
         ColumnType::Boolean => vec![Value::Boolean(false), Value::Boolean(true)],

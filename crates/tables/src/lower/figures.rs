@@ -1,4 +1,4 @@
-//! Figures of groups, whichever way rows are grouped.
+//! Figures of groups, for each way of grouping rows.
 
 use super::{
     cell::{Cell, both, extreme, scalar},
@@ -17,14 +17,14 @@ use hushwire_compute::{Builder, Comparison, Reduction, Scalar, Scan, Shape, Val}
 pub(super) enum Grouping<'b> {
     /// All rows in one group, whose figures are a column of one row.
     All(&'b Builder),
-    /// Runs of rows from each start on; a run's figure stands in its last row.
+    /// Runs of rows that begin at each start; a run's figure is in its last row.
     Sorted(Val<'b>),
     /// A flag for each group and row, `[groups, rows]`.
     Few(Val<'b>),
 }
 
 impl<'b> Grouping<'b> {
-    /// Sums of numbers, wrapping.
+    /// The sums of numbers, which wrap around.
     fn sum(&self, x: Val<'b>) -> Val<'b> {
         match self {
             Grouping::All(_) => one_row(x.sum()),
@@ -36,8 +36,8 @@ impl<'b> Grouping<'b> {
         }
     }
 
-    /// The sums of at most `most` numbers in `range`, and which of them are NULL for their size.
-    /// They are wide enough to be multiplied by `times`.
+    /// The sums of at most `most` numbers in `range`, and flags for those that are NULL because of
+    /// their size. The sums are wide enough to be multiplied by `times`.
     fn checked_sum(
         &self,
         numbers: &dyn Fn(u8) -> Val<'b>,
@@ -51,7 +51,7 @@ impl<'b> Grouping<'b> {
         (sum, looked_at.then(|| leaves(self.sum(upper(x, most)))))
     }
 
-    /// How many rows are flagged, or all of a group.
+    /// The number of flagged rows of each group, or of all its rows.
     pub(super) fn count(&self, flag: Option<Val<'b>>, rows: u64) -> Val<'b> {
         match (self, flag) {
             (Grouping::Few(flags), None) => counted(*flags, rows).reduce(Reduction::Sum, 1),
@@ -79,17 +79,17 @@ pub(super) fn upper(x: Val<'_>, most: u64) -> Val<'_> {
     resized(x >> 64, width(sums))
 }
 
-/// Whether a sum is NULL for its size, from the sum of the numbers' upper bits.
+/// Whether a sum is NULL because of its size, from the sum of the numbers' upper bits.
 pub(super) fn leaves(upper: Val<'_>) -> Val<'_> {
     let below = upper.compare(Comparison::Less, number(upper, UPPER.low));
     below | upper.compare(Comparison::Greater, number(upper, UPPER.high))
 }
 
-/// The rows under a figure.
+/// The rows from which a figure is computed.
 #[derive(Clone, Copy)]
 pub(super) struct Of<'b> {
     pub(super) b: &'b Builder,
-    /// Rows, valid or not.
+    /// The number of rows, valid or not.
     pub(super) rows: u64,
     /// A bound on the number of valid rows.
     pub(super) all: u64,
@@ -109,18 +109,18 @@ pub(super) fn figure<'b>(
     let own = column.expr_type();
     let Some(argument) = argument else { return cell_of(own, grouping.count(valid, of.rows), None) };
     let counts = fresh.or_else(|| both(valid, argument.null.map(|null| !null)));
-    // A group is never empty; without keys all rows may be.
+    // A group is never empty; but without keys there may be no valid rows.
     let nullable = argument.null.is_some() || matches!(grouping, Grouping::All(_));
     (aggregate.figure.lower)(&GroupRows { grouping, own, argument, counts, nullable, of })
 }
 
-/// The rows of groups whose figure is computed.
+/// The rows of groups for which a figure is computed.
 struct GroupRows<'a, 'b> {
     grouping: &'a Grouping<'b>,
     /// The figure's type.
     own: ExprType,
     argument: Cell<'b>,
-    /// The rows that count; all where there are no flags.
+    /// The rows that count; all if there are no flags.
     counts: Option<Val<'b>>,
     /// Whether a group may have no row that counts.
     nullable: bool,
@@ -185,7 +185,7 @@ impl<'b> FigureRows<'b> for GroupRows<'_, 'b> {
         let (ty, range, b) = (self.argument.ty, self.argument.range, self.of.b);
         let null = self.none();
         if let ColumnType::Varchar(17..) = ty {
-            // The rows were sorted so that the last one has it.
+            // The rows were sorted so that the last row has this value.
             let rows = self.of.rows;
             let val = match self.grouping {
                 Grouping::All(_) if rows == 0 => zero(b, scalar(ty, range)).broadcast(Shape::vector(1)),
@@ -209,13 +209,13 @@ impl<'b> FigureRows<'b> for GroupRows<'_, 'b> {
     }
 }
 
-/// A figure's column.
+/// The column of a figure.
 fn cell_of<'b>(own: ExprType, val: Val<'b>, null: Option<Val<'b>>) -> Cell<'b> {
     let val = if super::cell::is_number(own.ty) { resized(val, width(own.range)) } else { val };
     Cell { val, null, ty: own.ty, range: own.range, id: u32::MAX }
 }
 
-/// The scalar whose order is the order of a type's values; strings have at most 16 bytes.
+/// The scalar that has the order of a type's values; strings have at most 16 bytes.
 pub(super) fn ordered(ty: ColumnType, range: Range) -> Scalar {
     match ty {
         ColumnType::Boolean => Scalar::unsigned(1),

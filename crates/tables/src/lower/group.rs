@@ -14,7 +14,7 @@ use crate::{
 };
 use hushwire_compute::{Comparison, Scalar, Scan, Shape, Val};
 
-/// The figures that a query asks of its groups.
+/// The figures that a query requests for its groups.
 #[derive(Clone, Copy)]
 pub(super) struct Asked<'a, 'b> {
     pub(super) aggregates: &'a [Aggregate],
@@ -22,8 +22,8 @@ pub(super) struct Asked<'a, 'b> {
     /// The columns of the figures.
     pub(super) figures: &'a [Column],
     pub(super) min_group: u64,
-    /// A bound on the valid rows of all groups: the input relation's. The lowered rows may be more,
-    /// with invalid ones among them.
+    /// A bound on the valid rows of all groups, from the input relation. There may be more lowered
+    /// rows, some of them invalid.
     pub(super) all: u64,
 }
 
@@ -78,7 +78,7 @@ impl<'b> Lower<'b> {
                 let count = made.valid_or_true().reduce(hushwire_compute::Reduction::Count, 0);
                 count.compare(Comparison::LessOrEqual, number(count, bound.into()))
             }
-            // Fewer public keys than the bound.
+            // There are fewer public keys than the bound.
             None => truth(this.b, true),
         });
         match bound.filter(|bound| !keys.is_empty() && *bound < made.rows) {
@@ -127,8 +127,8 @@ impl<'b> Lower<'b> {
             .collect();
         let arguments_there: Vec<Cell<'b>> = arguments.iter().flatten().copied().collect();
         let more = [keys, &arguments_there].concat();
-        // Distinct arguments are sorted behind their keys, so that equals are adjacent. The first
-        // such order serves all other figures too.
+        // Distinct arguments are sorted after their keys, so that equal ones are adjacent. The
+        // first such order also serves all other figures.
         let first = aggregates.iter().zip(arguments).find_map(|(a, cell)| cell.filter(|_| a.distinct));
         let (rows, more) = match (rows.groups(keys), first) {
             (Some(_), None) => {
@@ -144,8 +144,8 @@ impl<'b> Lower<'b> {
         let (keys, mut rest) = (more[..keys.len()].to_vec(), more[keys.len()..].iter().copied());
         let arguments: Vec<Option<Cell<'b>>> =
             arguments.iter().map(|a| a.and_then(|_| rest.next())).collect();
-        // Figures that need an order of their own sort by the same keys, so that their groups lie
-        // in the same places as here.
+        // Figures that need another order sort by the same keys, so that their groups have the same
+        // places as here.
         let (runs, by) = match rows.groups(&keys) {
             Some(runs) => {
                 let key = |(cell, s): (&Cell<'b>, &Sorted)| CellKey {
@@ -180,11 +180,11 @@ impl<'b> Lower<'b> {
         made
     }
 
-    /// The validity, the argument and, for a distinct figure, whether a row is the first with its
-    /// argument in its group.
+    /// The validity and the argument; for a distinct figure, also whether a row is the first with
+    /// its argument in its group.
     ///
-    /// A distinct figure, and a least or greatest string that no word holds, gets an order of its
-    /// own by keys and argument. Groups have the same places in every order by these keys.
+    /// A distinct figure gets its own order by keys and argument, and so does a least or greatest
+    /// string that is longer than a word. Groups have the same places in every order by these keys.
     fn each_once(
         &mut self,
         rows: &CellRows<'b>,
@@ -200,7 +200,7 @@ impl<'b> Lower<'b> {
             _ => None,
         };
         if let (Some(greatest), ColumnType::Varchar(17..)) = (extreme, cell.ty) {
-            // Rows that count come last, and among them the row with the extreme value.
+            // The rows that count come last; the last of them has the extreme value.
             let last = counts(cell, rows.valid);
             let flag = last.map(|counts| Cell {
                 val: counts,
@@ -227,7 +227,7 @@ impl<'b> Lower<'b> {
             let (sorted, moved) = rows.sort(&[], &by, &more);
             (sorted, moved[keys.len()..].to_vec())
         };
-        // Keys have the same places in every order by them.
+        // Keys have the same places in every order by keys.
         let runs: Vec<Cell<'b>> = [keys.iter().map(|key| key.cell).collect(), moved.clone()].concat();
         let starts = sorted.starts(&runs);
         let cell = moved[0];
@@ -239,9 +239,9 @@ impl<'b> Lower<'b> {
     }
 }
 
-/// A key whose value in the last row of a run is the value of the run's valid rows. Keys by which
-/// runs are formed have that value in all rows of a run; a key that follows from them has it in
-/// valid rows alone.
+/// A key whose value in the last row of a run is the value of the run's valid rows. Keys that form
+/// runs have this value in all rows of a run. A key that follows from them has it only in valid
+/// rows.
 fn of_valid_rows<'b>(key: Cell<'b>, runs: &[Cell<'b>], starts: Val<'b>, valid: Option<Val<'b>>) -> Cell<'b> {
     match valid {
         Some(valid) if runs.iter().all(|run| run.id != key.id) => {
@@ -251,7 +251,7 @@ fn of_valid_rows<'b>(key: Cell<'b>, runs: &[Cell<'b>], starts: Val<'b>, valid: O
     }
 }
 
-/// All keys, with those first that a wanted order names.
+/// All keys, beginning with those that a wanted order names.
 fn key_order(keys: usize, wants: &[Want]) -> Vec<Want> {
     let mut order: Vec<Want> = vec![];
     for want in wants.iter().take_while(|want| want.column < keys) {
@@ -268,8 +268,8 @@ fn key_order(keys: usize, wants: &[Want]) -> Vec<Want> {
 }
 
 /// Whether counts belong to groups that are shown: groups of at least `min_group` rows, and of at
-/// least one. Counts are signed numbers; a bound beyond their width is capped at the greatest
-/// count, which none exceeds, so that no group is shown.
+/// least one. Counts are signed numbers. A bound beyond their width is capped at the greatest
+/// count, which no count exceeds, so no group is shown.
 pub(super) fn is_group<'b>(count: Val<'b>, min_group: u64) -> Val<'b> {
     let bits = count.ty().map_or(64, |ty| ty.scalar.bits() as u32);
     let below = i128::from(min_group.max(1) - 1).min((1i128 << (bits - 1)) - 1);

@@ -1,7 +1,7 @@
-//! Joins: rows of both sides are sorted by key, and values of one side's rows are copied down to
+//! Joins. Rows of both sides are sorted by key, and values of one side's rows are copied down to
 //! the other's.
 //!
-//! Left rows return to their former order, unless an operator above wants them by key.
+//! Left rows return to their former order, unless an operator above needs them by key.
 
 use super::{
     Lower, Want,
@@ -13,9 +13,9 @@ use super::{
 use crate::algebra::{ColumnType, Expr, JoinKind, Pairing, Relation, Schema, by_extremes, is_partnership};
 use hushwire_compute::{Shape, Val};
 
-/// A join as its relation has it.
+/// A join in its relation's form.
 pub(crate) struct Join<'a> {
-    /// The operator itself; its sides may be swapped here.
+    /// The operator itself; its sides may be swapped in `left` and `right`.
     pub(crate) relation: &'a Relation,
     pub(crate) left: &'a Relation,
     pub(crate) right: &'a Relation,
@@ -61,7 +61,7 @@ impl<'b> Lower<'b> {
         }
     }
 
-    /// Whether the order by keys is wanted, and which keys are descending in it.
+    /// If an operator above wants an order by the keys, whether each key is descending in it.
     fn wanted(
         join: &Join<'_>,
         l: &CellRows<'b>,
@@ -85,7 +85,7 @@ impl<'b> Lower<'b> {
         if have || !ids.iter().all(known) || keys.null.is_some() || wants.len() < ids.len() {
             return None;
         }
-        // Right rows are in the order too, if their keys fit the left columns.
+        // Right rows are also in this order, if their keys have the left columns' form.
         if keys.as_they_stand.contains(&false) {
             return None;
         }
@@ -96,7 +96,7 @@ impl<'b> Lower<'b> {
         (each.len() == ids.len()).then(|| (order, wants[..ids.len()].to_vec()))
     }
 
-    /// Pairs with a right side whose keys are unique.
+    /// Joins with a right side whose keys are unique.
     fn unique_join(
         &mut self,
         join: &Join<'_>,
@@ -137,7 +137,7 @@ impl<'b> Lower<'b> {
             made.rows = l.rows + r.rows;
             made.valid = Some(meeting.of_left(l.valid_or_true()));
             made.packed = false;
-            // The order holds for right rows as well: other operators find from keys where groups
+            // The order also holds for right rows: other operators use keys to find where groups
             // begin.
             for ((id, left), right) in l_keys.ids.iter().zip(&l_keys.values).zip(&r_keys.values) {
                 let key = meeting.sorted(behind(self.b, *right, *left));
@@ -196,7 +196,7 @@ impl<'b> Lower<'b> {
         }
     }
 
-    /// Rows of pairs, followed by right rows without a partner, beside NULLs.
+    /// The pairs, followed by right rows without a partner, beside NULLs.
     pub(super) fn with_lone_right(
         &mut self,
         pairs: &CellRows<'b>,
@@ -214,7 +214,7 @@ impl<'b> Lower<'b> {
         self.stacked(pairs, &alone)
     }
 
-    /// On valid rows, a right key equals the left key.
+    /// On valid rows, a right key equals the left key, so they get one identity.
     fn same_keys(&self, join: &Join<'_>, made: &mut CellRows<'b>) {
         let columns = join.left.schema().columns().len();
         for (a, b) in join.on {
@@ -228,7 +228,7 @@ impl<'b> Lower<'b> {
     }
 }
 
-/// Values become NULL where there is no partner.
+/// Sets values to NULL in rows without a partner.
 fn without<'b>(columns: &mut [Cell<'b>], pass: Val<'b>) {
     for cell in columns {
         let null = either(cell.null, Some(!pass));

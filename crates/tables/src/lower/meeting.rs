@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! right rows, then left rows ──► sorted by key, stably ──► a live right row starts a copy
-//!                            ──► left rows of its key have it
+//!                            ──► left rows of its key receive it
 //! ```
 //!
 //! Right rows come before left rows with the same key, since the sort is stable. A right row is
@@ -18,7 +18,7 @@ use super::{
 use crate::algebra::{ColumnType, Range, common_type};
 use hushwire_compute::{Builder, Comparison, Op, Reduction, Scalar, Scan, Shape, Val};
 
-/// The keys of one side, in the common type, and the rows that have no key.
+/// The keys of one side, in the common type, and flags for rows that have no key.
 #[derive(Clone)]
 pub(super) struct Keys<'b> {
     pub(super) values: Vec<Val<'b>>,
@@ -33,7 +33,7 @@ pub(super) struct Keys<'b> {
 pub(super) struct Meeting<'b> {
     b: &'b Builder,
     order: Option<Val<'b>>,
-    /// Where another key begins.
+    /// The rows at which another key begins.
     pub(super) groups: Val<'b>,
     right: u64,
     all: u64,
@@ -50,8 +50,8 @@ impl<'b> Keys<'b> {
         both(valid, self.null.map(|null| !null))
     }
 
-    /// The right rows of these keys that have a flagged left row with the same key. A NULL sorts
-    /// among keys of 0 and matches nothing.
+    /// The right rows of these keys that have a flagged left row with the same key. A NULL is
+    /// sorted like a key of 0, and matches nothing.
     pub(super) fn met(&self, meeting: &Meeting<'b>, flags: Val<'b>) -> Val<'b> {
         let met = meeting.met(flags);
         both(Some(met), self.null.map(|null| !null)).expect("one is there")
@@ -88,9 +88,8 @@ impl<'b> Meeting<'b> {
         Meeting::ordered(b, order, &keys, rows)
     }
 
-    /// Matches by tags of keys instead of a sort: keys come in any order. Rows that are not there
-    /// (`live`, if some may not be) get a key each that no other row has, so nothing reveals their
-    /// number.
+    /// Matches by tags of keys instead of a sort; keys come in any order. Missing rows (`live`, if
+    /// there may be any) get a key each that no other row has, so nothing reveals their number.
     pub(super) fn by_tags(
         b: &'b Builder,
         right: &Keys<'b>,
@@ -110,7 +109,7 @@ impl<'b> Meeting<'b> {
                 .into_iter()
                 .map(|key| key.ty().map_or(key, |ty| b.select(live, key, zero(b, ty.scalar))))
                 .collect();
-            // Counted from 1, since a row that is there has 0.
+            // The numbers begin at 1, since present rows have 0.
             let number = places(b, n + m, Scalar::unsigned(32));
             let number = number + super::numbers::number(number, 1);
             named.push(b.select(live, zero(b, Scalar::unsigned(32)), number));
@@ -199,7 +198,7 @@ pub(super) struct Found<'b> {
     pub(super) meeting: Meeting<'b>,
     /// Whether a live right row with the same key precedes the row.
     pub(super) matched: Val<'b>,
-    /// Where a copy starts.
+    /// The rows at which a copy starts.
     pub(super) starts: Val<'b>,
     pub(super) live: Val<'b>,
 }

@@ -1,9 +1,9 @@
 //! Lowers relations to computations.
 //!
-//! Each operator takes the columns and validity of [`CellRows`] and makes new ones; its shape
-//! follows from public row counts alone. An operator that needs an order tells the operators below
-//! it (`wants`), and one that leaves rows in an order tells those above (`CellRows::sorted`), so
-//! that one sort serves several.
+//! Each operator takes the columns and validity of [`CellRows`] and makes new ones. Its shape
+//! follows from public row counts alone. An operator that needs an order tells this to the
+//! operators below (`wants`). An operator that leaves rows in an order tells this to those above
+//! (`CellRows::sorted`). So one sort can serve several operators.
 
 pub(crate) mod bytes;
 pub(crate) mod cell;
@@ -45,7 +45,7 @@ pub(crate) struct Want {
     pub(crate) nulls_first: bool,
 }
 
-/// A line of the plan for people.
+/// A line of the plan's text.
 #[derive(Clone, Debug)]
 pub(crate) struct Note {
     pub(crate) depth: usize,
@@ -69,7 +69,7 @@ pub(crate) struct Lower<'b> {
     names: Promises,
     promises: Vec<(String, Val<'b>)>,
     notes: Vec<Note>,
-    /// For each node so far, the line of its operator; and the line of the current operator.
+    /// The line of each node's operator, for the nodes so far; and the current operator's line.
     lines: Vec<u32>,
     line: usize,
     depth: usize,
@@ -90,7 +90,7 @@ pub(crate) struct Finished<'b> {
     pub(crate) promises: Vec<(String, Val<'b>)>,
     pub(crate) notes: Vec<Note>,
     pub(crate) lines: Vec<u32>,
-    /// The operators that depend on an order that the query does not name.
+    /// The operators that depend on an order that the query does not specify.
     pub(crate) ties: Vec<Tie>,
 }
 
@@ -136,7 +136,8 @@ impl<'b> Lower<'b> {
     /// Tables, promises, lines, and each node's line, after everything is lowered.
     ///
     /// # Errors
-    /// A promise of the plan was not checked; two tables have one name, by which owners bring rows.
+    /// If a promise of the plan was not checked, or two tables have the same name, by which owners
+    /// bring rows.
     pub(crate) fn finish(self) -> Result<Finished<'b>, Fault> {
         let tables: Vec<Table> = self.tables.into_iter().map(|(table, _)| table).collect();
         let Lower { made, names, promises, notes, lines, ties, .. } = self;
@@ -245,7 +246,7 @@ impl<'b> Lower<'b> {
             Operator::Limit { input, skip, fetch } => {
                 let some = *fetch != Some(0) && *skip < input.rows();
                 let is_cut = some && (*skip > 0 || fetch.is_some_and(|fetch| fetch < input.rows()));
-                // A limit chooses rows: they must not be in an order that only serves an operator
+                // A limit selects rows: they must not be in an order that only serves an operator
                 // above.
                 let rows = self.lower(input, if is_cut { &[] } else { wants });
                 if is_cut {
@@ -278,7 +279,7 @@ impl<'b> Lower<'b> {
         rows
     }
 
-    /// An input of each of a table's owners, one after the other.
+    /// Reads an input from each of a table's owners, and puts them one after the other.
     fn brought(
         &mut self,
         table: &Table,
@@ -293,7 +294,7 @@ impl<'b> Lower<'b> {
         if parts.len() == 1 { parts[0] } else { self.b.concat(0, &parts) }
     }
 
-    /// A column of a table number `at` that owners bring as column `k`.
+    /// A column of the table number `at`, which owners bring as column `k`.
     fn brought_column(&mut self, table: &Table, at: usize, k: usize, column: &Column) -> Cell<'b> {
         let (of, flag) = (column.expr_type(), hushwire_compute::Scalar::Bool);
         let val = self.brought(table, cell::scalar(of.ty, of.range), &|part| input_name(at, part, k));
@@ -301,7 +302,7 @@ impl<'b> Lower<'b> {
         Cell { val, null, ty: of.ty, range: of.range, id: u32::MAX }
     }
 
-    /// A table's columns, and those that its owners compute: inputs beside the table's.
+    /// A table's columns, and those that its owners compute, which are further inputs of the table.
     fn by_owner(&mut self, input: &Relation, columns: &[(String, Expr)]) -> CellRows<'b> {
         let mut rows = self.lower(input, &[]);
         let Operator::Scan(table) = input.operator() else { unreachable!("it was checked") };
@@ -386,7 +387,7 @@ impl<'b> Lower<'b> {
         Scope { b: self.b, schema, columns: &rows.columns }
     }
 
-    /// A column with an identity of its own.
+    /// The column, with a new identity if it has none.
     fn named(&mut self, cell: Cell<'b>) -> Cell<'b> {
         if cell.id != u32::MAX {
             return cell;

@@ -15,7 +15,7 @@ pub(crate) fn width(range: Range) -> u8 {
     }
 }
 
-/// A constant.
+/// A public number with the scalar of `val`.
 pub(crate) fn number<'b>(val: Val<'b>, n: i128) -> Val<'b> {
     match val.ty() {
         Some(ty) => val.builder().number(ty.scalar, n),
@@ -33,7 +33,7 @@ pub(crate) fn zero(b: &Builder, scalar: Scalar) -> Val<'_> {
     b.constant(Tensor::zeros(scalar, &[]))
 }
 
-/// A number in another width.
+/// A number converted to another width.
 pub(crate) fn resized(val: Val<'_>, bits: u8) -> Val<'_> {
     match val.ty() {
         Some(ty) if ty.scalar != Scalar::signed(bits) => val.cast(Scalar::signed(bits)),

@@ -1,4 +1,4 @@
-//! Rows with or without a partner, without making pairs.
+//! Semi and anti joins: rows with or without a partner, without making pairs.
 
 use super::{
     Lower,
@@ -11,8 +11,8 @@ use crate::algebra::{ColumnType, Expr, JoinKind, Schema};
 use hushwire_compute::{Comparison, Scalar, Scan, Shape};
 
 impl<'b> Lower<'b> {
-    /// Left rows with or without a partner, if the right side is the `left` of this join and the
-    /// left side's keys are unique.
+    /// Left rows with or without a partner, if the left side's keys are unique. The right side is
+    /// the `left` of this join.
     pub(super) fn kept_unique(
         &mut self,
         turned: &Join<'_>,
@@ -36,8 +36,8 @@ impl<'b> Lower<'b> {
         r.clone().kept(if turned.kind == JoinKind::Semi { met } else { !met })
     }
 
-    /// Left rows with or without a partner, for any number of partners. A further comparison is
-    /// made with the least or the greatest of a key's right rows.
+    /// Left rows with or without a partner, for any number of partners. A further comparison uses
+    /// the least or the greatest of a key's right rows.
     pub(super) fn partners(
         &mut self,
         join: &Join<'_>,

@@ -1,9 +1,9 @@
 //! Rows in one order, and sorts to other orders.
 //!
-//! A [`CellRows`] is columns of one length and a validity bit a row. It remembers by which columns
-//! it is sorted: the next operator that needs rows with equal keys together can use that. Validity
-//! is not a key, so a filter keeps the order; therefore every operator accepts invalid rows in
-//! between.
+//! A [`CellRows`] has columns of one length and a validity bit per row. It remembers the columns by
+//! which it is sorted, so that the next operator that needs rows with equal keys together can use
+//! this order. Validity is not a key, so a filter keeps the order. Therefore every operator accepts
+//! invalid rows in between.
 
 use super::{
     cell::{Cell, LOST},
@@ -37,7 +37,7 @@ impl<'b> CellKey<'b> {
         Sorted { id: self.cell.id, descending: self.descending, nulls_first: self.nulls_first }
     }
 
-    /// Values to order by.
+    /// The values to order by.
     pub(crate) fn values(&self) -> Vec<(Val<'b>, bool)> {
         let null = self.cell.null.map(|null| (null, self.nulls_first));
         let value = self.cell.canonical();
@@ -61,12 +61,13 @@ pub(crate) struct CellRows<'b> {
     pub(crate) sorted: Vec<Sorted>,
     /// Whether valid rows come before all others.
     pub(crate) packed: bool,
-    /// Columns whose values follow from others on valid rows: those of a unique key's partner.
+    /// Columns whose values are determined by other columns on valid rows: the columns of a unique
+    /// key's partner.
     pub(crate) follows: Vec<(Vec<u32>, Vec<u32>)>,
-    /// The columns whose values the order of rows reveals, in addition to their places in tables:
-    /// all that rows were sorted by; [`LOST`] for a column without identity.
+    /// The columns whose values the order of rows reveals, in addition to the rows' places in
+    /// tables: all by which rows were sorted. [`LOST`] stands for a column without identity.
     pub(crate) told: Vec<u32>,
-    /// The columns of `told` that an ORDER BY asks for, with only projections, filters and limits
+    /// The columns of `told` that an ORDER BY requests, with only projections, filters and limits
     /// above it.
     pub(crate) asked: Vec<u32>,
 }
@@ -82,8 +83,8 @@ impl<'b> CellRows<'b> {
         self.told.iter().map(|id| place(id).map_or(LOST, |at| columns[at].id)).collect()
     }
 
-    /// Whether the order of rows reveals columns that are not among its own and that nobody asked
-    /// for.
+    /// Whether the order of rows reveals columns that are not among the rows' own and that no ORDER
+    /// BY requests.
     pub(crate) fn tells_more(&self) -> bool {
         let is_own = |id: &u32| *id != LOST && self.columns.iter().any(|cell| cell.id == *id);
         self.rows > 1 && self.told.iter().any(|id| !self.asked.contains(id) && !is_own(id))
@@ -101,14 +102,14 @@ impl<'b> CellRows<'b> {
         CellRows { columns, valid: self.valid.map(f), ..self.clone() }
     }
 
-    /// Whether a column is among some columns, or follows from them.
+    /// Whether a column is among these columns, or is determined by them.
     pub(super) fn is_known(&self, id: u32, by: &[u32]) -> bool {
         by.contains(&id)
             || self.follows.iter().any(|(from, to)| to.contains(&id) && from.iter().all(|f| by.contains(f)))
     }
 
-    /// The keys from which the others follow, if rows with equal keys are adjacent; `None` if they
-    /// are not.
+    /// The keys that determine all others, if rows with equal keys are adjacent; `None` if they are
+    /// not.
     pub(crate) fn groups(&self, keys: &[Cell<'b>]) -> Option<Vec<Cell<'b>>> {
         let mut found: Vec<Cell<'b>> = vec![];
         let mut sorted = self.sorted.iter();
@@ -131,7 +132,7 @@ impl<'b> CellRows<'b> {
             if id != u32::MAX && self.is_known(id, &seen) {
                 return true;
             }
-            // A column without NULLs may have them anywhere.
+            // For a column without NULLs, their place does not matter.
             let same = |s: &Sorted| {
                 s.id == id
                     && s.descending == key.descending
@@ -142,7 +143,7 @@ impl<'b> CellRows<'b> {
         })
     }
 
-    /// The keys without those that follow from the keys before them.
+    /// The keys without those that the keys before them determine.
     fn needed(&self, keys: &[CellKey<'b>]) -> Vec<CellKey<'b>> {
         let mut seen: Vec<u32> = vec![];
         let mut needed = vec![];
@@ -155,8 +156,8 @@ impl<'b> CellRows<'b> {
         needed
     }
 
-    /// Sorts by keys, after the flags `first`. Also sorts the columns `more`, which are not its
-    /// own.
+    /// Sorts by keys, after the flags `first`. Also sorts the columns `more`, which are not the
+    /// rows' own.
     pub(crate) fn sort(
         &self,
         first: &[(Val<'b>, bool)],
@@ -178,7 +179,7 @@ impl<'b> CellRows<'b> {
         (made, more.iter().map(|cell| cell.spread(self.rows).map(moved)).collect())
     }
 
-    /// Valid rows first, in their order, cut to `rows` rows.
+    /// Moves valid rows to the front, in their order, and cuts to `rows` rows.
     pub(crate) fn packed(&self, rows: u64) -> Self {
         let rows = rows.min(self.rows);
         let first = match self.valid {
@@ -220,7 +221,7 @@ impl<'b> CellRows<'b> {
     }
 }
 
-/// The rows that are the last before the next start.
+/// The last row before each start, and the last row of all.
 pub(crate) fn ends<'b>(b: &'b Builder, starts: Val<'b>, rows: u64) -> Val<'b> {
     if rows < 2 {
         return starts;

@@ -62,7 +62,7 @@ impl<'b> Lower<'b> {
         CellRows { told, ..self.unsorted(first.rows + second.rows, valid, columns) }
     }
 
-    /// Pairs followed by left rows without a partner, beside NULLs.
+    /// The pairs, followed by left rows without a partner, beside NULLs.
     pub(super) fn with_lone_left(&mut self, pairs: &CellRows<'b>, alone: &CellRows<'b>) -> CellRows<'b> {
         let b = self.b;
         let nothing = |cell: &Cell<'b>| Cell {
@@ -84,8 +84,8 @@ impl<'b> Lower<'b> {
         self.sorted_groups(rows, &rows.columns.clone(), &order, asked)
     }
 
-    /// Left rows that have an equal right row, or none: the k-th of equal left rows is matched with
-    /// the k-th right one.
+    /// Left rows that have an equal right row, or that have none. The k-th of equal left rows is
+    /// matched with the k-th right one.
     fn partnered(
         &mut self,
         operation: SetOperation,

@@ -5,8 +5,8 @@ use crate::algebra::Token;
 use hushwire_circuit::{Bit, Builder as Circuits};
 use hushwire_compute::{Comparison, Netlist, Op, Scalar, Val};
 
-/// Parts of a string of at most 128 bits, as numbers, the first bytes first: comparing them in turn
-/// compares the string.
+/// Parts of a string of at most 128 bits each, as numbers, the first bytes first. Comparing them in
+/// turn compares the strings.
 pub(crate) fn numbers(val: Val<'_>) -> Vec<Val<'_>> {
     let Some(ty) = val.ty() else { return vec![val] };
     let bits = ty.scalar.bits() as u16;
@@ -45,8 +45,8 @@ pub(crate) fn like<'b>(of: Cell<'b>, tokens: &[Token]) -> Val<'b> {
 }
 
 /// A circuit that reads a padded string byte by byte and tracks which prefixes of the pattern may
-/// end there; a truth value if the pattern alone decides. It has one AND a byte and prefix, and
-/// seven a byte and distinct letter.
+/// end there. It is a truth value if the pattern alone decides. It has one AND per byte and prefix,
+/// and seven per byte and distinct letter.
 fn matcher(bytes: usize, tokens: &[Token]) -> Result<Netlist, bool> {
     let mut c = Circuits::new();
     let text = c.input(8 * bytes);
@@ -56,7 +56,7 @@ fn matcher(bytes: usize, tokens: &[Token]) -> Result<Netlist, bool> {
         let none = all(c, ends);
         c.not(none)
     };
-    // After a `%`, a prefix may end wherever the prefix before it does.
+    // After a `%`, a prefix may end wherever the shorter prefix without it may end.
     let closed = |c: &mut Circuits, states: &mut [Bit]| {
         for (k, token) in tokens.iter().enumerate() {
             if *token == Token::Many {

@@ -1,13 +1,13 @@
-//! Rows that an order leaves equal, where a limit, a row number or a neighbour depends on the
-//! actual order.
+//! Rows that are equal in an order, if a limit, a row number or a neighbour depends on their actual
+//! order.
 //!
-//! That order may come from keys that no ORDER BY names and the result does not show, among them
-//! digests: two inputs that differ only in the order of such keys would have different results. A
-//! query is refused unless one of these holds:
+//! The actual order may come from keys that no ORDER BY names and the result does not show, such as
+//! digests. Two inputs that differ only in the order of such keys would then have different
+//! results. A query is refused unless one of these conditions holds:
 //!
 //! - the actual order is that of the tables' rows, of an ORDER BY below, or of columns that the
 //!   result shows;
-//! - no two rows are equal in the order, as far as plans tell: by keys, or by numbers of rows;
+//! - no two rows are equal in the order, as far as plans can tell: by keys, or by numbers of rows;
 //! - rows that are equal in the order are equal in all values that are used.
 
 use super::{Lower, cell::LOST, rows::CellRows};
@@ -27,7 +27,7 @@ type Used = BTreeSet<usize>;
 pub(super) type Uses = BTreeMap<usize, Used>;
 
 /// An operator that depends on an actual order, and the columns that this order reveals in addition
-/// to those named.
+/// to the named ones.
 pub(crate) struct Tie {
     operator: String,
     told: Vec<u32>,
@@ -37,7 +37,7 @@ fn all(relation: &Relation) -> Used {
     (0..relation.schema().columns().len()).collect()
 }
 
-/// The used columns of a relation, all of whose columns are shown, and of the relations below it.
+/// The used columns of a relation and of the relations below it, if all of its columns are shown.
 pub(super) fn uses(relation: &Relation) -> Uses {
     let mut known = Uses::new();
     let mut next = vec![(relation.clone(), all(relation))];
@@ -93,7 +93,7 @@ fn below(relation: &Relation, used: &Used) -> Vec<(Relation, Used)> {
             vec![(input.clone(), used | &with(&mut keys.iter().map(|key| &key.expr)))]
         }
         Operator::Limit { input, .. } => vec![(input.clone(), used.clone())],
-        // Other set operations compare rows, so every column counts.
+        // Other set operations compare whole rows, so every column is used.
         Operator::Set { operation: SetOperation::Union, all: true, left, right } => {
             vec![(left.clone(), used.clone()), (right.clone(), used.clone())]
         }
@@ -136,7 +136,7 @@ fn tell_all_apart(relation: &Relation, columns: Used) -> bool {
     match relation.operator() {
         Operator::Window(input, window) => {
             let width = input.schema().columns().len();
-            // ROW_NUMBER was checked itself; RowId was not, and orders nothing.
+            // ROW_NUMBER itself was checked; RowId was not, and gives no order.
             let numbers = |at: &usize| {
                 let function = at.checked_sub(width).and_then(|k| window.functions.get(k));
                 window.partition.is_empty() && function.is_some_and(|(_, f)| *f == WindowFunction::RowNumber)
@@ -144,7 +144,7 @@ fn tell_all_apart(relation: &Relation, columns: Used) -> bool {
             columns.iter().any(numbers)
                 || tell_all_apart(input, columns.into_iter().filter(|at| *at < width).collect())
         }
-        // A column that the condition sets to one value counts as one of the columns.
+        // A column that the condition fixes to one value counts as one of the columns.
         Operator::Filter(input, condition) => {
             let fixed = match condition {
                 Expr::Compare(Comparison::Equal, a, b) => match (a.as_ref(), b.as_ref()) {
@@ -164,7 +164,7 @@ fn tell_all_apart(relation: &Relation, columns: Used) -> bool {
             });
             meets_once(input, columns.iter().map(|at| &made[*at].1)) || tell_all_apart(input, same.collect())
         }
-        // Rows of the two sides differ if a column's values on one side are not on the other.
+        // Rows of the two sides differ if some column has different values on the two sides.
         Operator::Set { operation: SetOperation::Union, all: true, left, right } => {
             let differs = |at: &usize| match (constants(left, *at), constants(right, *at)) {
                 (Some(a), Some(b)) => a.is_disjoint(&b),
@@ -178,8 +178,9 @@ fn tell_all_apart(relation: &Relation, columns: Used) -> bool {
     }
 }
 
-/// Whether a relation is a full join whose keys, those of the side that is there, tell all rows
-/// apart: keys are unique and never NULL on both sides, so that each is a key of one row.
+/// Whether a relation is a full join whose keys, taken from the side that is present, distinguish
+/// all rows. This holds if keys are unique and never NULL on both sides, so that each is the key of
+/// one row.
 fn meets_once<'e>(relation: &Relation, columns: impl Iterator<Item = &'e Expr>) -> bool {
     let Operator::Join { kind: JoinKind::Full, left, right, on, residual: None, .. } = relation.operator()
     else {
@@ -202,7 +203,7 @@ fn meets_once<'e>(relation: &Relation, columns: impl Iterator<Item = &'e Expr>) 
     tell_all_apart(left, of_left) && tell_all_apart(right, of_right)
 }
 
-/// The two columns of which an expression is the one that is not NULL.
+/// The two columns of an expression that takes the one that is not NULL.
 fn either_column(expr: &Expr) -> Option<(usize, usize)> {
     let column = |e: &Expr| if let Expr::Column(at) = e { Some(*at) } else { None };
     match expr {
@@ -227,7 +228,7 @@ fn either_column(expr: &Expr) -> Option<(usize, usize)> {
     }
 }
 
-/// The values of a column, if it is made of literals.
+/// The set of values of a column, if it consists of literals.
 fn constants(relation: &Relation, column: usize) -> Option<BTreeSet<Value>> {
     match relation.operator() {
         Operator::Project(input, made) => match &made[column].1 {
@@ -243,7 +244,7 @@ fn constants(relation: &Relation, column: usize) -> Option<BTreeSet<Value>> {
 }
 
 impl<'b> Lower<'b> {
-    /// Checks that a limit does not choose rows by an order that the query does not name.
+    /// Checks that a limit does not select rows by an order that the query does not specify.
     pub(super) fn limit_is_fair(&mut self, limit: &Relation, input: &Relation, rows: &CellRows<'b>) {
         let used = self.uses.get(&limit.address()).cloned().unwrap_or_else(|| all(limit));
         self.note_ties(limit, input, rows, &[], &used);
@@ -270,8 +271,8 @@ impl<'b> Lower<'b> {
         }
     }
 
-    /// Records what the actual order reveals for rows that are equal in `by` and in the ORDER BY
-    /// below.
+    /// Records the columns that the actual order reveals for rows that are equal in `by` and in the
+    /// ORDER BY below.
     fn note_ties(
         &mut self,
         operator: &Relation,
@@ -297,7 +298,7 @@ impl<'b> Lower<'b> {
 }
 
 impl CellRows<'_> {
-    /// The error of a plan that depends on an order of columns that its result does not show.
+    /// The error for a plan that depends on an order of columns that its result does not show.
     pub(crate) fn unfair(&self, ties: &[Tie]) -> Option<Fault> {
         let is_shown = |id: &u32| *id != LOST && self.columns.iter().any(|cell| cell.id == *id);
         let tie = ties.iter().find(|tie| !tie.told.iter().all(is_shown))?;

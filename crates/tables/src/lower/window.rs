@@ -17,9 +17,9 @@ struct Sorted<'b> {
     /// The largest number of valid rows.
     all: u64,
     valid: Option<Val<'b>>,
-    /// Where a partition begins.
+    /// The rows at which a partition begins.
     partitions: Val<'b>,
-    /// Where rows begin that are equal in the order.
+    /// The rows at which a run of rows begins that are equal in the order.
     peers: Val<'b>,
     /// A row's number in its partition, from 1.
     number: Val<'b>,
@@ -85,7 +85,7 @@ impl<'b> Lower<'b> {
         } else {
             self.note(format!("sorts {} rows by {}", rows.rows, self.told(&keys)));
             let (sorted, more) = rows.sort(&[], &keys, &more);
-            // Validity is a key too, but reveals nothing about valid rows.
+            // Validity is also a key, but reveals nothing about valid rows.
             (CellRows { told, ..sorted }, more)
         };
         let (partition, rest) = more.split_at(partition.len());
@@ -186,7 +186,7 @@ impl<'b> Lower<'b> {
             (WindowFunction::Lead(_, by), Some(cell)) => {
                 let by = (*by).min(on.rows);
                 let up = |val: Val<'b>| behind(self.b, val.slice(by, on.rows), self.zeros(val, by));
-                // The row that many after is in the same partition if it has this number.
+                // The row `by` rows later is in the same partition if it has this number.
                 let expected = on.number + number(on.number, by.into());
                 let wrong = up(on.number).compare(Comparison::NotEqual, expected);
                 let none = either(Some(wrong), on.valid.map(|valid| !up(valid))).expect("one is there");
@@ -216,7 +216,7 @@ impl<'b> Lower<'b> {
 }
 
 impl<'b> Sorted<'b> {
-    /// Whether no flagged row is among those up to a row, as `last` finds them.
+    /// Whether there is no flagged row among those up to a row, as `last` finds them.
     fn none_seen(&self, flags: Option<Val<'b>>, last: impl Fn(Val<'b>) -> Val<'b>) -> Val<'b> {
         let seen = counted(flags.expect("one is there"), self.rows);
         let seen = last(seen.scan(Scan::Sum, self.partitions));

@@ -134,7 +134,7 @@ fn holds(comparison: Comparison, found: Ordering) -> bool {
 /// The result; `None` if it is NULL.
 fn arithmetic(op: Arithmetic, [x, y]: [i128; 2], [a, b]: [ExprType; 2], to: ColumnType) -> Option<i128> {
     let numbers = to.is_numeric() && a.ty.is_numeric() && b.ty.is_numeric();
-    // Sums and remainders have one scale; products add theirs.
+    // Sums and remainders have one scale; the scales of products add up.
     let same = |n: i128, from: ColumnType| match (from, to) {
         _ if numbers => rescale(n, from, to),
         (ColumnType::Date, ColumnType::Interval | ColumnType::Timestamp) => {
@@ -217,7 +217,7 @@ mod tests {
         assert_eq!(tokens("a!", Some('!')), None);
     }
 
-    /// A pattern of many `%` that fails at its end.
+    /// A pattern with many `%` that fails only at its end.
     #[test]
     fn long_patterns_end_soon() {
         let text = "a".repeat(4000);
@@ -227,7 +227,7 @@ mod tests {
         assert!(like(text.as_bytes(), &many));
     }
 
-    /// The walk agrees with trying every way to fill a `%`.
+    /// The result is the same as when every way to fill a `%` is tried.
     #[test]
     fn patterns_are_as_every_split_has_them() {
         fn every(text: &[u8], tokens: &[Token]) -> bool {

@@ -1,4 +1,4 @@
-//! Joins, pair by pair; partners are found by their keys.
+//! Evaluates joins, pair by pair; partners are found by their keys.
 
 use super::{Row, World, expr::converted, is_true, value};
 use crate::{
@@ -27,7 +27,7 @@ impl World<'_> {
             ((e, types[0], common), (f, types[1], common))
         });
         let (of_left, of_right): (Vec<_>, Vec<_>) = sides.unzip();
-        // NULLs equal nothing.
+        // A NULL equals nothing.
         let key = |of: &[(&Expr, ColumnType, ColumnType)], schema: &Schema, row: &Row| -> Option<Row> {
             let one = |(e, from, to): &(&Expr, ColumnType, ColumnType)| {
                 Some(converted(value(e, schema, row), *from, *to)).filter(|v| !v.is_null())

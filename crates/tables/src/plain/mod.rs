@@ -1,5 +1,5 @@
-//! Evaluates relations on rows in the clear, row by row: their definition, and the reference of
-//! every other way.
+//! Evaluates relations on rows in the clear, row by row. This is their definition, and the
+//! reference for every other evaluation.
 
 mod expr;
 mod figures;
@@ -27,7 +27,7 @@ pub type Tables = BTreeMap<String, Vec<Row>>;
 /// below limits, otherwise in any order.
 ///
 /// # Errors
-/// A table is missing, or rows break a promise.
+/// If a table is missing, or rows break a promise.
 pub fn evaluate(relation: &Relation, tables: &Tables) -> Result<Vec<Row>, Fault> {
     World { tables, promises: Promises::of(relation) }.rows(relation)
 }

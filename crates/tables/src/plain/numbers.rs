@@ -2,7 +2,7 @@
 
 use crate::algebra::{ColumnType, DAY, Mean, Quotient, Range, UPPER};
 
-/// `n / d`, rounded to the nearest, halves away from 0; `d` is positive.
+/// The quotient `n / d`, rounded to the nearest, halves away from 0; `d` is positive.
 pub(crate) fn nearest(n: i128, d: i128) -> i128 {
     let size = n.unsigned_abs();
     let (whole, rest) = (size / d.unsigned_abs(), size % d.unsigned_abs());
@@ -10,8 +10,8 @@ pub(crate) fn nearest(n: i128, d: i128) -> i128 {
     if n < 0 { whole.wrapping_neg() } else { whole }
 }
 
-/// A product of numbers in steps of 2^-frac, rounded towards −∞; `None` if it exceeds 128 bits on
-/// the way.
+/// A product of numbers in steps of 2^-frac, rounded towards −∞; `None` if an intermediate value
+/// exceeds 128 bits.
 pub(crate) fn product(x: i128, y: i128, frac: u8) -> Option<i128> {
     let in_parts = |x: i128, y: i128| {
         let (upper, lower) = (y >> frac, y & ((1 << frac) - 1));
@@ -35,7 +35,8 @@ pub(crate) fn quotient(x: i128, y: i128, by: &Quotient) -> Option<i128> {
     Some(whole)
 }
 
-/// The sum of numbers; `None` if it is NULL for its size, provided that its size is checked.
+/// The sum of numbers; `None` if it is NULL because of its size. The size is checked only if
+/// `looked_at`.
 pub(crate) fn sum(numbers: impl Iterator<Item = i128>, looked_at: bool) -> Option<i128> {
     let (mut sum, mut upper) = (0i128, 0i128);
     for n in numbers {
@@ -44,7 +45,7 @@ pub(crate) fn sum(numbers: impl Iterator<Item = i128>, looked_at: bool) -> Optio
     (!looked_at || UPPER.holds(Range { low: upper, high: upper })).then_some(sum)
 }
 
-/// A sum divided by a count, with a mean's digits; `None` if it is NULL for its size.
+/// A sum divided by a count, with a mean's digits; `None` if it is NULL because of its size.
 pub(crate) fn mean(sum: i128, count: i128, digits: &Mean) -> Option<i128> {
     let (whole, rest) = (sum / count, sum % count);
     let held = digits.most.is_none_or(|most| whole.saturating_abs() <= most);
@@ -68,8 +69,8 @@ pub(crate) fn rescale(n: i128, from: ColumnType, to: ColumnType) -> Option<i128>
     }
 }
 
-/// Year, month and day of a day since 1970-01-01: Gregorian, by eras of 400 years whose years begin
-/// in March.
+/// Year, month and day of a day since 1970-01-01, in the Gregorian calendar. Eras of 400 years are
+/// counted, in which years begin in March.
 pub(crate) fn civil(day: i128) -> [i32; 3] {
     let since = day + 719_468;
     let (era, of_era) = (since.div_euclid(146_097), since.rem_euclid(146_097));
@@ -85,7 +86,7 @@ pub(crate) fn civil(day: i128) -> [i32; 3] {
 mod tests {
     use super::*;
 
-    /// Days of `date -u -d @…`.
+    /// Days from `date -u -d @…`.
     #[test]
     fn days_are_dates() {
         for (day, date) in [

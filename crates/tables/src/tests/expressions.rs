@@ -1,4 +1,4 @@
-//! Expressions, one query each, so that what fails is named.
+//! Expressions, one query each, so that a failure names its expression.
 
 use super::*;
 use Arithmetic::{Add, Divide, Multiply, Remainder, Subtract};
@@ -121,7 +121,7 @@ fn all() -> Vec<Expr> {
     all
 }
 
-/// Calls of functions that choose values by their order, and of SIGN.
+/// Calls of functions that select values by their order, and of SIGN.
 pub(super) fn chosen() -> Vec<Expr> {
     let [key, small, text, flag, price, day, long, near, time, big] =
         [0, 1, 2, 3, 4, 5, 6, 7, 8, 10].map(column);
@@ -180,8 +180,8 @@ fn table_of(columns: Vec<Column>, rows: Vec<Row>) -> (Relation, Data) {
     (Relation::scan(table).unwrap(), data)
 }
 
-/// Numbers at the ends of their types, whose sums, products and quotients have more bits than
-/// these.
+/// Numbers at the ends of their types. Their sums, products and quotients have more bits than the
+/// types.
 fn ends() -> (Relation, Data) {
     let columns = vec![
         Column::new("x", ColumnType::Decimal { precision: 38, scale: 6 }),
@@ -248,7 +248,7 @@ fn wide_numbers_are_exact_or_refused() {
     }
 }
 
-/// Results that 64 bits do not hold, as everybody computes them.
+/// Results that 64 bits do not hold; all evaluations agree.
 #[test]
 fn nothing_wraps() {
     let double = ColumnType::Double { frac: 32 };
@@ -276,14 +276,14 @@ fn nothing_wraps() {
     let query = Query::new("q", &relation, &["analyst"]).unwrap();
     let types: Vec<String> = query.schema().columns().iter().map(|c| c.ty.to_string()).collect();
     assert_eq!(types[3..], ["DECIMAL(38, 0)"; 3], "whole numbers of more than 64 bits are none of BIGINT");
-    // What might have more than 128 bits is refused, and its remedy helps.
+    // An expression that might have more than 128 bits is refused, and its remedy helps.
     let large = times(&times(&y, &y), &y);
     assert_eq!(large.check(table.schema()).unwrap_err().code(), code::TOO_MANY_DIGITS);
     let cast = times(&times(&y, &y).cast(ColumnType::Decimal { precision: 18, scale: 0 }), &y);
     assert_eq!(check(&table.project(named([cast])).unwrap(), &data).unwrap(), vec![vec![Value::Null]]);
 }
 
-/// Sums, means and variances at the ends, among them some that are NULL for their size.
+/// Sums, means and variances at the ends; some of them are NULL because of their size.
 #[test]
 fn figures_that_are_too_large_are_null() {
     let (table, data) = ends();
@@ -311,7 +311,7 @@ fn figures_that_are_too_large_are_null() {
         nulls += check(&made, &data).unwrap().concat().iter().filter(|v| v.is_null()).count();
     }
     assert!(nulls > 20, "{nulls} are NULL");
-    // A sum of 64-bit numbers is itself.
+    // The sum of a single 64-bit number is that number.
     let [sum, mean] = [&SUM, &AVG].map(|f| Aggregate::new("f", f, column(1)));
     let ends =
         table.filter(column(1).equals(Expr::literal(Value::Number(i64::MAX.into()), ColumnType::BigInt)));
@@ -320,7 +320,7 @@ fn figures_that_are_too_large_are_null() {
     assert_eq!(check(&made, &data).unwrap(), vec![vec![sum, mean]]);
 }
 
-/// `_` is a character of UTF-8, of however many bytes.
+/// `_` matches one UTF-8 character of any number of bytes.
 #[test]
 fn one_character_is_one_of_any_length() {
     let texts = ["Ünal", "Unal", "nal", "日本", "日本語", "é", "", "aé", "🙂b", "éé"];
@@ -350,8 +350,8 @@ fn one_character_is_one_of_any_length() {
     }
 }
 
-/// Products of decimals that 38 digits do not hold are refused, unless bounds of their factors say
-/// that they are less.
+/// Products of decimals that exceed 38 digits are refused, unless bounds of their factors show that
+/// they are smaller.
 #[test]
 fn decimals_that_would_wrap_are_refused() {
     let wide = ColumnType::Decimal { precision: 22, scale: 2 };
@@ -373,7 +373,7 @@ fn decimals_that_would_wrap_are_refused() {
     assert!(product(narrow(0), narrow(0)).is_ok());
 }
 
-/// Whichever way a column comes to a SUBSTRING, its owner knows that it does.
+/// However a column reaches a SUBSTRING, its owner is told.
 #[test]
 fn columns_that_are_cut_by_bytes_are_known() {
     let mut data = Data::default();

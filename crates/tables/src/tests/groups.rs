@@ -1,4 +1,4 @@
-//! Groups, sets and what is different.
+//! Groups, sets and distinct rows.
 
 use super::*;
 
@@ -60,7 +60,7 @@ fn few_public_keys_need_no_sort() {
     });
 }
 
-/// A table has the most rows that a count of eight bits holds: no group exceeds it.
+/// A table has the largest number of rows that a count of eight bits holds: no group exceeds it.
 #[test]
 fn no_group_is_of_more_rows_than_there_are() {
     let mut whole = 0;

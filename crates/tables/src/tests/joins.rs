@@ -1,4 +1,4 @@
-//! Joins of all kinds, with unique keys, many rows of a key, and comparisons besides.
+//! Joins of all kinds: with unique keys, with many rows per key, and with further comparisons.
 
 use super::*;
 
@@ -37,8 +37,8 @@ fn unique_keys() {
                     let on = vec![(column(0), column(0))];
                     let joined = left.join(&right, kind, on, residual, None).unwrap();
                     let rows = check(&joined, &data).unwrap();
-                    // By tags, which the evaluator takes for a sort: those that are not there have
-                    // keys of their own.
+                    // By tags, which the evaluator replaces by a sort. Missing rows have keys of
+                    // their own.
                     let query = Query::by_tags("query", &joined, &["analyst"]).unwrap();
                     let outputs = evaluate(query.computation(), &data.inputs(&query)).unwrap();
                     let mut by_tags = query.rows(&outputs).unwrap();
@@ -113,7 +113,7 @@ fn all_pairs() {
         let left = data.table(dice, "l", columns()[..4].to_vec(), rows);
         let right = data.table(dice, "r", columns()[2..6].to_vec(), 13 - rows);
         check(&left.cross(&right).unwrap(), &data).unwrap();
-        // A scalar subquery: the one row of all.
+        // A scalar subquery: one row for all rows.
         let one = right.aggregate(vec![], vec![Aggregate::new("m", &MAX, column(2))], 0, None).unwrap();
         let more = left.cross(&one).unwrap().filter(greater(column(4), column(0))).unwrap();
         check(&more, &data).unwrap();
@@ -134,7 +134,7 @@ fn a_broken_promise_ends_the_run() {
     rows[1][0] = rows[0][0].clone();
     let promise = promise_of(&check(&joined, &data).expect_err("two rows of a key"));
     assert_eq!(promise, "that key of table r is unique");
-    // Nothing is shown beside the bit.
+    // Only the bit is shown.
     let query = Query::new("q", &joined, &["a"]).unwrap();
     let outputs = evaluate(query.computation(), &data.inputs(&query)).unwrap();
     assert!(outputs.values().all(|t| (0..t.len()).all(|i| !t.truth(i))), "{outputs:?}");

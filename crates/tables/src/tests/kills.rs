@@ -1,6 +1,6 @@
-//! Shards that are lost in the middle of each operator: all shards of all parties end with a cause,
-//! and a second try in new sessions has the rows. No mask of a session serves twice, in one try or
-//! in another.
+//! Shards that are lost in the middle of each operator. All shards of all parties end with a cause,
+//! and a second try in new sessions gives the rows. No mask is used twice, within a try or across
+//! tries.
 
 use super::{three::operators, *};
 use hushwire_aes::Backend;
@@ -23,12 +23,12 @@ const SHARDS: usize = 3;
 /// The party that loses shards.
 const LOSER: Role = Role::ALL[1];
 
-/// A part of a run that ends in the middle of it.
+/// The part of a run that is lost in the middle of it.
 #[derive(Clone, Copy, Debug)]
 enum Lost {
-    /// One shard, after this many exchanges with the party's others.
+    /// One shard, after this many exchanges with the party's other shards.
     Shard(u64),
-    /// All shards of the party at once, as with a host that had all of them.
+    /// All shards of the party at once, as when they share a host that fails.
     Host(u64),
     /// One shard's session with the other parties, after this many steps.
     Session(u64),
@@ -37,7 +37,7 @@ enum Lost {
 
 type Made = Result<Vec<Shares>, ThreeError>;
 
-/// The runs of an operator, which have one record of the uses of keys.
+/// The runs of an operator, which share one registry of key uses.
 struct Tries<'c> {
     computation: &'c Computation,
     plan: Plan,
@@ -46,8 +46,8 @@ struct Tries<'c> {
 }
 
 impl Tries<'_> {
-    /// A try in sessions of its own: by shard, then by party, and the exchanges and steps of a
-    /// shard of the party that may lose it.
+    /// A try in new sessions. Returns the results by shard, then by party, and the numbers of
+    /// exchanges and steps of a shard of the party that may lose it.
     fn run(&mut self, lost: Lost) -> (Vec<[Made; 3]>, [u64; 2]) {
         let mut prg = Prg::new(Backend::best(), &Seed::random(), "test");
         let doors = self.computation.inputs().zip(self.plan.inputs());
@@ -72,7 +72,7 @@ impl Tries<'_> {
             let (left, right) = (Some(role.left().id()), Some(role.right().id()));
             let ring = net.channel(0, left, right).unwrap();
             let mut back = net.channel(0, right, left).unwrap();
-            // As a session does it: an id and seeds of its own.
+            // A fresh id and fresh seeds, as in a real session.
             let mut id = [0; 16];
             [id[0], id[1]] = [tried, shard as u8];
             let party = Rep3Party::open(role, Backend::best(), SessionId(id), Seed::random(), &mut back);
@@ -90,7 +90,7 @@ impl Tries<'_> {
         (made, [count.load(Ordering::Relaxed), steps.load(Ordering::Relaxed)])
     }
 
-    /// The outputs of a try that ended well at all.
+    /// The outputs of a try that ended well everywhere.
     fn outputs(&self, made: Vec<[Made; 3]>) -> BTreeMap<String, Tensor> {
         let made: Vec<[Vec<Shares>; 3]> =
             made.into_iter().map(|of| of.map(|made| made.unwrap_or_else(|e| panic!("{e}")))).collect();
@@ -103,15 +103,15 @@ impl Tries<'_> {
         outputs.map(tensor).collect()
     }
 
-    /// A try that loses something, which must end all that still need it, each with a cause; then
-    /// one that loses nothing.
+    /// A try that loses something must end all shards that still need it, each with a cause. Then a
+    /// try that loses nothing must succeed.
     fn lose(&mut self, lost: Lost, expected: &BTreeMap<String, Tensor>, about: &str) {
         let (made, _) = self.run(lost);
         assert!(made.iter().flatten().any(Result::is_err), "{lost:?}: nothing was lost: {about}");
         for (shard, of) in made.iter().enumerate() {
             for (party, made) in of.iter().enumerate() {
                 let named = match made {
-                    // It was done before, and needed nothing more.
+                    // The shard was done before, and needed nothing more.
                     Ok(_) | Err(ThreeError::Cancelled) => true,
                     Err(ThreeError::Net(e) | ThreeError::Rep3(Rep3Error::Net(e))) => {
                         matches!(e, NetError::Shard { .. }) || e.peer().is_some()
@@ -136,9 +136,9 @@ fn data() -> Data {
     Data { parts: parts.into_iter().map(|(name, parts)| (name.to_owned(), parts)).collect() }
 }
 
-/// Loses shards, hosts and sessions in as many stages of each operator: filters, groups, distinct
-/// rows, limits, sorts, windows, joins of every kind and sets, with the shuffles and compactions
-/// that they consist of.
+/// Loses shards, hosts and sessions in `stages` stages of each operator: filters, groups, distinct
+/// rows, limits, sorts, windows, joins of every kind and sets, with the shuffles and compactions in
+/// them.
 fn lose_in_each_stage(stages: u64) {
     let (data, mut stage) = (data(), 0);
     for relation in operators() {
@@ -153,7 +153,7 @@ fn lose_in_each_stage(stages: u64) {
         assert_eq!(tries.outputs(made), expected, "{about}");
         assert!(exchanges > 0, "{about}");
         for k in 0..stages.min(exchanges) {
-            // Another part of each stage in each operator.
+            // Each operator loses another part at each stage.
             stage += 1;
             let at = |of: u64| (k * of + stage % of) / stages.min(exchanges).max(1);
             let lost = match stage % 3 {
@@ -177,7 +177,7 @@ fn a_loss_in_each_stage_of_each_operator_ends_all_and_a_second_try_is_right() {
     lose_in_each_stage(60);
 }
 
-/// The record finds a second try with the first one's seeds.
+/// The registry of key uses finds a second try with the seeds of the first.
 #[test]
 #[should_panic(expected = "the shard ends")]
 fn a_try_with_the_seeds_of_another_is_found() {

@@ -1,5 +1,5 @@
-//! Every operator on small random tables: NULLs, duplicates, padding, several owners, one row and
-//! none, against the plain evaluator.
+//! Every operator on small random tables, compared with the plain evaluator: with NULLs,
+//! duplicates, padding, several owners, one row and no rows.
 
 mod expressions;
 mod groups;
@@ -58,7 +58,7 @@ fn value(dice: &mut Dice, column: &Column) -> Value {
             let letters = (0..pick(dice, u64::from(n.min(3)) + 1)).map(|_| b"abA"[pick(dice, 3) as usize]);
             let mut text: Vec<u8> = letters.collect();
             if n > 16 && pick(dice, 2) == 0 {
-                // Differences behind the first word.
+                // Strings that differ after the first word.
                 text = [&b"common beginnings"[..], &text].concat();
                 text.truncate(n.into());
             }
@@ -69,7 +69,7 @@ fn value(dice: &mut Dice, column: &Column) -> Value {
             None if column.ty == ColumnType::Digest { bits: 64 } => {
                 Value::Number(i128::from(u64::MAX) - pick(dice, 3))
             }
-            // The highest bit is one of the digest's.
+            // The highest bit is part of the digest.
             None if column.ty == ColumnType::Digest { bits: 128 } => {
                 Value::Number([i128::MIN, i128::MAX, -1][pick(dice, 3) as usize])
             }
@@ -102,7 +102,7 @@ impl Data {
             while (part.len() as u64) < real {
                 let mut row: Row = columns.iter().map(|c| value(dice, c)).collect();
                 for set in &unique {
-                    // Spread over more values than there are rows.
+                    // The values are spread over more values than there are rows.
                     row[set[0]] = Value::Number(pick(dice, 4 * rows));
                 }
                 if unique.iter().any(|set| seen.iter().any(|old| set.iter().all(|at| old[*at] == row[*at]))) {
@@ -137,7 +137,7 @@ impl Data {
     }
 }
 
-/// Runs a relation both ways; the result.
+/// Runs a relation both ways, and returns the result.
 pub(crate) fn check(relation: &Relation, data: &Data) -> Result<Vec<Row>, Fault> {
     let query = Query::new("query", relation, &["analyst"]).unwrap();
     let outputs = evaluate(query.computation(), &data.inputs(&query)).unwrap();
@@ -161,7 +161,7 @@ pub(crate) fn check(relation: &Relation, data: &Data) -> Result<Vec<Row>, Fault>
             data.tables()
         );
     }
-    // Cells behind the valid rows tell nothing of the invalid rows.
+    // The cells after the valid rows reveal nothing about the invalid rows.
     for (name, tensor) in &outputs {
         if !name.starts_with("promise") && !tensor.lengths().is_empty() {
             assert!((found.len()..tensor.len()).all(|i| !tensor.truth(i)), "{name} behind the result");
@@ -188,7 +188,7 @@ pub(crate) fn columns() -> Vec<Column> {
     ]
 }
 
-/// Runs a test for sizes around the edges and several seeds.
+/// Runs a test for edge-case sizes and several seeds.
 pub(crate) fn sizes(seeds: u64, mut test: impl FnMut(&mut Dice, u64)) {
     for rows in [0, 1, 2, 3, 8, 13] {
         for seed in 0..seeds {
@@ -201,7 +201,7 @@ pub(crate) fn greater(a: Expr, b: Expr) -> Expr {
     a.compare(Comparison::Greater, b)
 }
 
-/// An owner that hands on its rows some at a time brings what it brings of all at once.
+/// An owner that takes its rows in pieces brings the same inputs as one that takes them at once.
 #[test]
 fn rows_that_come_in_pieces_are_the_same_inputs() {
     let dice = &mut Dice(3);
@@ -237,7 +237,7 @@ fn rows_of_other_tables() -> Result<(), Fault> {
     Query::new("q", &relation, &["b"])?.incoming("u", 0).map(drop)
 }
 
-/// The promise that an error says is broken.
+/// The promise that an error reports as broken.
 fn promise_of(e: &Fault) -> String {
     e.field("promise").unwrap_or_else(|| panic!("{e}"))
 }

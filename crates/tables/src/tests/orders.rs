@@ -1,4 +1,4 @@
-//! Orders, limits and windows, and sorts that are shared.
+//! Orders, limits, windows, and sorts that operators share.
 
 use super::*;
 
@@ -6,7 +6,7 @@ pub(super) fn key(at: usize, descending: bool, nulls_first: bool) -> SortKey {
     SortKey { expr: column(at), descending, nulls_first }
 }
 
-/// Keys that leave no two different rows equal.
+/// Keys by which no two different rows are equal.
 fn total(dice: &mut Dice, columns: &[usize]) -> Vec<SortKey> {
     columns.iter().map(|at| key(*at, pick(dice, 2) == 0, pick(dice, 2) == 0)).collect()
 }
@@ -40,7 +40,7 @@ fn windows() {
         let table = match pick(dice, 3) {
             0 => table,
             1 => table.distinct().unwrap(),
-            // Rows that are not there have the partitions and the order of others.
+            // Invalid rows have the same partitions and order values as others.
             _ => table.filter(greater(column(4), int(0))).unwrap(),
         };
         let functions = |total: bool| {
@@ -100,7 +100,7 @@ fn one_sort_serves_join_groups_and_order() {
         let orders = orders.filter(greater(column(1), int(-2))).unwrap();
         let joined = lines.join(&orders, JoinKind::Inner, vec![(column(0), column(0))], None, None).unwrap();
         let sums = vec![Aggregate::new("sum", &SUM, column(1))];
-        // The day follows from the order.
+        // The order determines the day.
         for keys in [vec![0], vec![0, 4], vec![3, 4, 5]] {
             let grouped =
                 joined.aggregate(named(keys.into_iter().map(column)), sums.clone(), 0, None).unwrap();
@@ -169,7 +169,7 @@ fn plans_are_told() {
     }
 }
 
-/// A table of keys of a type beside a shown column and a flag, and what a relation on it shows.
+/// The result of a relation on a table that has keys of a type, a shown column and a flag.
 fn shown(keys: &[Value], ty: ColumnType, relation: &dyn Fn(&Relation) -> Relation) -> (Vec<Row>, Query) {
     let amounts = [40, 10, 30, 20];
     let (table, rows) = keyed(keys, ty, &amounts);
@@ -183,7 +183,7 @@ pub(super) fn rows_of(query: &Query, rows: &[Row]) -> Vec<Row> {
     query.rows(&outputs).unwrap()
 }
 
-/// A table of keys of a type beside amounts, with its rows.
+/// A table of keys of a type with amounts, and its rows.
 pub(super) fn keyed(keys: &[Value], ty: ColumnType, amounts: &[i128]) -> (Relation, Vec<Row>) {
     let columns = vec![Column::new("key", ty), Column::new("amount", ColumnType::Integer).nullable()];
     let part = TablePart { owner: "owner".into(), rows: keys.len() as u64 };
@@ -198,7 +198,7 @@ pub(super) fn sums_of(of: &Relation) -> Relation {
     of.aggregate(named([column(0)]), sums, 0, None).unwrap()
 }
 
-/// Whoever could tell from the order of sums which key is less would know whose sums they are.
+/// If the order of sums revealed which key is less, a recipient would know whose sums they are.
 #[test]
 fn the_order_of_a_result_tells_nothing_of_keys_that_it_does_not_show() {
     let window = |t: &Relation, partition, order| {
@@ -274,7 +274,7 @@ fn the_order_of_a_result_tells_nothing_of_keys_that_it_does_not_show() {
     }
 }
 
-/// A result that shows its keys is in their order already.
+/// A result that shows its keys is already in their order.
 #[test]
 fn results_that_show_their_keys_are_not_sorted_again() {
     let keys = ["ann", "bob", "cyd", "dan"].map(Value::text);

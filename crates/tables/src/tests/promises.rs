@@ -6,16 +6,16 @@ use crate::promises::Promises;
 use hushwire_fault::code;
 use std::collections::BTreeSet;
 
-/// Rows of a part, padding included.
+/// The number of rows of a part, padding included.
 const PART: u64 = 12;
-/// The value that marks a row which breaks a promise. The row is dropped behind that promise's
+/// The value that marks a row that breaks a promise. Such rows are dropped after that promise's
 /// operator.
 const SPOILER: i128 = 1000;
 
-/// The kinds of promises, and ways to make them.
+/// The number of kinds of promises, and of ways to make them.
 const WAYS: u64 = 9;
 
-/// Columns of the tables that plans read; a stage of a plan has the rows with its tag.
+/// The columns of the tables that plans read. A stage of a plan uses the rows with its tag.
 fn wide() -> Vec<Column> {
     ["tag", "k", "id", "v"].map(|name| Column::new(name, ColumnType::Integer)).to_vec()
 }
@@ -31,7 +31,7 @@ struct Breach {
     row: Row,
 }
 
-/// A plan as it grows.
+/// A plan under construction.
 struct Plans {
     data: Data,
     tables: [Relation; 2],
@@ -43,7 +43,7 @@ fn plus(expr: Expr, n: i128) -> Expr {
     expr.arithmetic(Arithmetic::Add, int(n))
 }
 
-/// The rows that break no promise, in relations with a value in this column.
+/// The rows of a relation that break no promise, according to the value in this column.
 fn unspoilt(relation: &Relation, at: usize) -> Relation {
     let small = column(at).compare(Comparison::Less, int(SPOILER));
     relation.filter(small.or(column(at).is_null())).unwrap()
@@ -69,7 +69,7 @@ impl Plans {
         parts[at].push(row);
     }
 
-    /// Rows of keys 0 and 1, neither of whose columns is unique, from which a plan grows.
+    /// Rows of keys 0 and 1, from which a plan grows. Neither column is unique.
     fn start(&self) -> Relation {
         let column = |name| Column::new(name, ColumnType::Integer).within(0, 1 << 20);
         let rows = [0, 0, 1].map(|k| vec![Value::Number(k), Value::Number(k + 1)]).to_vec();
@@ -103,7 +103,8 @@ impl Plans {
             0..3 => {
                 let all = cur.join(&side, JoinKind::Inner, by_key.clone(), None, Some(1 << 10)).unwrap();
                 let bound = plain::evaluate(&all, &self.data.tables()).unwrap().len() as u64;
-                // More than a comparison, so that partners alone do not do.
+                // The condition is more than one comparison, so that finding partners is not
+                // enough.
                 let besides = alone.then(|| greater(column(1), column(4)).or(column(4).is_null()));
                 let join = cur.join(&side, kind, by_key, besides, Some(bound)).unwrap();
                 (join.clone(), row([i, 1, 10 * i + 9, SPOILER]), joined(&join, 2))
@@ -135,7 +136,7 @@ impl Plans {
                 (one.clone(), row([i, 1, 10 * i + 9, SPOILER]), one.select(&[0, 1]).unwrap())
             }
             _ => {
-                // Several rows in place of the one of a scalar subquery.
+                // Several rows instead of the single one of a scalar subquery.
                 let first = side.filter(column(0).equals(int(0))).unwrap();
                 let one = cur.join_one(&first, vec![(int(1), int(1))]).unwrap();
                 (one.clone(), row([i, 0, 10 * i + 9, SPOILER]), one.select(&[0, 1]).unwrap())
@@ -145,7 +146,7 @@ impl Plans {
         made
     }
 
-    /// A chain of operators, each of whose rows come from the one before.
+    /// A chain of operators, each of which takes the rows of the one before.
     fn chain(&mut self, dice: &mut Dice) -> Relation {
         let stages = 1 + pick(dice, 3);
         (0..stages).fold(self.start(), |cur, _| self.stage(dice, &cur))
@@ -156,7 +157,7 @@ impl Plans {
         let count = |of: &Relation| of.aggregate(vec![], vec![Aggregate::count_rows("n")], 0, None).unwrap();
         match pick(dice, 4) {
             0 => one.set(SetOperation::Union, true, &other).unwrap(),
-            // What is cloned is computed once, and promised once.
+            // A cloned relation is computed once, and promised once.
             1 => {
                 let both = one.set(SetOperation::Union, false, &other).unwrap();
                 both.set(SetOperation::Union, true, &one).unwrap()
@@ -241,7 +242,7 @@ fn the_second_of_two_equal_bounds_is_checked() {
     let promise = promise_of(&check(&both, &data).expect_err("8 pairs are not 4"));
     assert_eq!(promise, "that there are at most 4 pairs in the join of a and b with c on k = k");
     check(&join(&join(&tables[0], &tables[1], 4), &tables[2], 8), &data).unwrap();
-    // One table thrice, or arms of a union: names tell the inputs apart.
+    // One table three times, or arms of a union: the names distinguish the inputs.
     let three = join(&join(&tables[0], &tables[0], 4), &tables[0], 4);
     let promise = promise_of(&check(&three, &data).expect_err("8 pairs are not 4"));
     assert_eq!(promise, "that there are at most 4 pairs in the join of a and a with a on k = k");
@@ -258,7 +259,7 @@ fn the_second_of_two_equal_bounds_is_checked() {
     assert!(query.promises().iter().any(|name| name == numbered), "{:?}", query.promises());
 }
 
-/// Tables bring their rows by name.
+/// Tables bring their rows by name, so two tables of one name are refused.
 #[test]
 fn two_tables_of_one_name_are_refused() {
     let table = |rows| {
@@ -272,7 +273,7 @@ fn two_tables_of_one_name_are_refused() {
     assert_eq!((refused.code(), refused.field("name")), (code::NAME_TWICE, Some("t".into())));
 }
 
-/// Pairs are counted in 64 bits.
+/// Pairs are counted in 64 bits, so more pairs are refused.
 #[test]
 fn more_pairs_than_can_be_counted_are_refused() {
     let table = |name: &str, rows| {

@@ -1,4 +1,4 @@
-//! Queries whose rows lie on several shards of each party.
+//! Queries whose rows are on several shards of each party.
 
 use super::{
     three::{operators, sales},
@@ -39,8 +39,8 @@ fn on_shards(c: &Computation, inputs: &BTreeMap<String, Tensor>, shards: usize) 
     outputs.map(tensor).collect()
 }
 
-/// The rows of a relation on shards are those in the open; what an order leaves open aside, they
-/// are those of one machine bit for bit.
+/// The rows of a relation on shards are those in the clear. Except for rows that an order leaves
+/// equal, they are those of one machine, bit for bit.
 fn compare(relation: &Relation, data: &Data, shards: usize) -> usize {
     let expected = check(relation, data).unwrap();
     for by_tags in [false, true] {
@@ -78,7 +78,8 @@ fn shards_give_the_rows_of_every_operator() {
     assert!(found > 60, "{found} rows");
 }
 
-/// Tables of no row, of one, of fewer than there are shards, and of more; NULLs and padding.
+/// Tables without rows, with one row, with fewer rows than shards, and with more; NULLs and
+/// padding.
 #[test]
 fn shards_give_the_rows_of_tables_of_all_sizes() {
     for (k, rows) in [0, 1, 2, 3, 40].into_iter().enumerate() {
@@ -99,7 +100,7 @@ fn shards_give_the_rows_of_tables_of_all_sizes() {
     assert!(compare(&relation, &data, 3) > 0);
 }
 
-/// A promise about rows is about those of all shards.
+/// A promise about rows covers the rows of all shards.
 #[test]
 fn promises_are_checked_over_all_shards() {
     let mut data = Data::default();

@@ -13,10 +13,10 @@ use hushwire_three::{
 };
 use std::sync::{Arc, Mutex};
 
-/// Messages, and to whom.
+/// Messages, and their receivers.
 type Messages = Vec<(u8, Vec<u8>)>;
 
-/// All messages that a party sends, in order, and to whom.
+/// All messages that a party sends, in order, with their receivers.
 #[derive(Clone, Default)]
 struct Sent(Arc<Mutex<Messages>>);
 
@@ -64,7 +64,7 @@ fn overheard(c: &Computation, inputs: &BTreeMap<String, Tensor>) -> (Outputs, [M
     let outputs = c.outputs().iter().zip(plan.outputs()).enumerate().map(tensor).collect();
     let sent = sent.map(|sent| sent.0.lock().unwrap().clone());
     for (p, sent) in sent.iter().enumerate() {
-        // What was predicted is what was sent; a sort, which opens a random order, is bounded.
+        // The predicted bytes were sent. A sort, which opens a random order, only has a bound.
         let bytes = sent.iter().map(|(_, message)| message.len() as u64).sum();
         let plan = plan.cost(p, Cut::whole()).unwrap();
         let fits = plan.cost.bytes_sent == bytes || (!plan.exact && plan.cost.bytes_sent > bytes);
@@ -166,7 +166,7 @@ fn joins_by_tags_give_the_same_rows() {
     assert!(joined_rows > 20, "{joined_rows} rows were joined");
 }
 
-/// The keys of the rows that meet, in the open, and whether they are of the second side.
+/// The keys of the rows that are matched, in the clear, and whether they belong to the second side.
 fn met(c: &Computation, inputs: &BTreeMap<String, Tensor>) -> Vec<(Vec<u128>, bool)> {
     let mut values: Vec<Tensor> = vec![];
     for node in c.nodes() {
@@ -187,7 +187,7 @@ fn met(c: &Computation, inputs: &BTreeMap<String, Tensor>) -> Vec<(Vec<u128>, bo
     panic!("nothing meets")
 }
 
-/// Padding, NULLs and what a filter leaves out look like keys that occur once.
+/// Padding, NULLs and rows that a filter leaves out look like keys that occur once.
 #[test]
 fn tags_tell_only_of_rows_that_are_there() {
     let side = |name: &str, rows: u64, unique: Vec<Vec<usize>>| {
@@ -210,22 +210,22 @@ fn tags_tell_only_of_rows_that_are_there() {
     let query = Query::by_tags("q", &joined, &["analyst"]).unwrap();
     let (outputs, sent) = overheard(query.computation(), &data.inputs(&query));
     assert_eq!(query.rows(&outputs).unwrap().len(), 2);
-    // A tag of sixteen bytes and a side of four for each of twelve rows: party 0 says its share to
-    // party 1, and that one to party 2.
+    // A tag of sixteen bytes and a side of four for each of twelve rows: party 0 sends its share to
+    // party 1, and party 1 to party 2.
     for (party, sent) in sent.iter().enumerate() {
         let to: Vec<u8> =
             sent.iter().filter(|(_, message)| message.len() == 240).map(|(to, _)| *to).collect();
         assert_eq!(to, [vec![1], vec![2], vec![]][party], "party {party}");
     }
-    // Tags are equal where keys are.
+    // Tags are equal if keys are.
     let mut counts = BTreeMap::<Vec<u128>, [u32; 2]>::new();
     for (key, second) in met(query.computation(), &data.inputs(&query)) {
         counts.entry(key).or_default()[usize::from(second)] += 1;
     }
     let mut counts: Vec<[u32; 2]> = counts.into_values().collect();
     counts.sort_unstable();
-    // Key 1 stands in a row on the right and two on the left; nothing tells 2 and 5 from rows that
-    // are not there.
+    // Key 1 is in one row on the right and two on the left. Keys 2 and 5 cannot be distinguished
+    // from missing rows.
     assert_eq!(counts, [vec![[0, 1]; 6], vec![[1, 0]; 3], vec![[1, 2]]].concat());
 }
 
@@ -237,7 +237,8 @@ fn table(name: &str, unique: Vec<Vec<usize>>, rows: u64) -> Relation {
         .unwrap()
 }
 
-/// Every operator on two tables, with filters where no sort is by what they leave.
+/// Every operator on two tables, with filters where no sort depends on the rows that they leave
+/// out.
 pub(super) fn operators() -> Vec<Relation> {
     use JoinKind::{Anti, Full, Inner, Left, Right, Semi};
     let (l, r) = (table("l", vec![], 9), table("r", vec![vec![0]], 5));
@@ -273,7 +274,7 @@ pub(super) fn operators() -> Vec<Relation> {
     for kind in [Inner, Left, Right, Full, Semi, Anti] {
         all.push(kept.join(&r, kind, on(), None, None).unwrap());
         if matches!(kind, Right | Full) {
-            // The unique side is the left one, or neither is.
+            // The unique side is the left one, or no side is unique.
             all.push(r.join(&kept, kind, on(), None, None).unwrap());
             all.push(l.join(&l, kind, on(), None, Some(40)).unwrap());
         }
@@ -285,8 +286,8 @@ pub(super) fn operators() -> Vec<Relation> {
     all
 }
 
-/// Messages depend on public sizes, and in a sort on ranks, which are uniform: two sets of data
-/// whose keys have equal ranks, and of which filters leave different rows.
+/// Messages depend on public sizes, and in a sort on ranks, which are uniform. The test uses two
+/// sets of data whose keys have equal ranks, and for which filters leave different rows.
 #[test]
 fn lengths_of_messages_tell_nothing() {
     let data = |times: i128, more: i128| {

@@ -1,17 +1,17 @@
-//! Limits, rows' numbers and neighbours where an order leaves rows equal: they go by no order of
-//! keys that nobody named.
+//! Limits, row numbers and neighbours if an order leaves rows equal: they never depend on an order
+//! of keys that the query does not name.
 
 use super::orders::{key, keyed, rows_of};
 use super::*;
 use hushwire_fault::code;
 
-/// Four keys, the first of which comes twice: the sums are 15, 40, 15 and 25, so that an order by
-/// sums leaves two rows equal, of which one counts 2 and the other 1.
+/// Four keys, the first of which comes twice. The sums are 15, 40, 15 and 25, so an order by sums
+/// leaves two rows equal; one of them has count 2 and the other count 1.
 const AMOUNTS: [i128; 5] = [10, 40, 15, 25, 5];
 
 type Way = Box<dyn Fn(&Relation) -> Relation>;
 
-/// Keys beside their sums and counts.
+/// Keys with their sums and counts.
 fn sums(of: &Relation) -> Relation {
     let figures = vec![Aggregate::new("sum", &SUM, column(1)), Aggregate::count_rows("n")];
     of.aggregate(named([column(0)]), figures, 0, None).unwrap()
@@ -34,12 +34,12 @@ fn limited(of: &Relation, rows: u64) -> Relation {
     of.limit(0, Some(rows)).unwrap()
 }
 
-/// Sums beside a figure of their neighbours in no order.
+/// Sums with a window function of their neighbours in no order.
 fn neighbours(of: &Relation, function: WindowFunction) -> Relation {
     ordered(&numbered(&sums(of), vec![], vec![], function).select(&[1, 3]).unwrap(), &[0, 1])
 }
 
-/// Keys in one order, and those keys in the other: two inputs that differ in nothing else.
+/// Keys in one order, and the same keys in the other order: two inputs that differ in nothing else.
 fn kinds() -> Vec<(ColumnType, [Vec<Value>; 2])> {
     let both = |keys: [Value; 4]| {
         let [a, b, c, d] = keys;
@@ -54,8 +54,8 @@ fn kinds() -> Vec<(ColumnType, [Vec<Value>; 2])> {
     ]
 }
 
-/// Each of these ways would tell how keys compare that it does not show: two inputs that differ in
-/// that alone have different results. So no query goes there.
+/// Each of these ways would reveal how hidden keys compare: two inputs that differ only in that
+/// have different results. So such queries are refused.
 #[test]
 fn an_order_of_hidden_keys_chooses_and_numbers_no_rows() {
     let first = |t: &Relation| {
@@ -90,7 +90,7 @@ fn an_order_of_hidden_keys_chooses_and_numbers_no_rows() {
         for (name, way) in &ways {
             let shown = keys.each_ref().map(|keys| {
                 let (table, rows) = keyed(keys, ty, &AMOUNTS);
-                // As operators would have it.
+                // The rows as operators would leave them.
                 rows_of(&Query::in_place("q", &way(&table), &["analyst"], false).unwrap(), &rows)
             });
             assert_ne!(shown[0], shown[1], "{name} by {ty} tells nothing");
@@ -103,8 +103,8 @@ fn an_order_of_hidden_keys_chooses_and_numbers_no_rows() {
     }
 }
 
-/// Numbers that no order checks bring rows together, and order none: nobody learns from them which
-/// hidden key comes first.
+/// RowId numbers, which no order checks, bring rows together, but order no rows. So nobody learns
+/// from them which hidden key comes first.
 #[test]
 fn numbers_without_an_order_put_no_rows_in_order() {
     let identified = |t: &Relation| numbered(&sums(t), vec![], vec![], WindowFunction::RowId);
@@ -122,7 +122,7 @@ fn numbers_without_an_order_put_no_rows_in_order() {
         };
         assert_eq!(refused.code(), code::ORDER_UNFAIR, "{refused}");
     }
-    // Each row has its own: sums of partitions by it are those of rows.
+    // Each row has its own number: sums over partitions by it are those of single rows.
     let whole = WindowFunction::RunningSum(column(1), Frame::Peers);
     let made = numbered(&identified(&table), vec![column(3)], vec![], whole);
     let made = ordered(&made.select(&[1, 4]).unwrap(), &[0, 1]);
@@ -132,8 +132,8 @@ fn numbers_without_an_order_put_no_rows_in_order() {
     assert!(found.iter().all(|row| row[0] == row[1]), "{found:?}");
 }
 
-/// Orders that say which row comes first as far as it matters, that of tables' rows, and that of
-/// shown columns.
+/// Allowed orders: those that determine the first row as far as it matters, that of tables' rows,
+/// and that of shown columns.
 #[test]
 fn limits_and_numbers_that_go_by_no_hidden_order_are_queries() {
     let ways: Vec<(&str, Way)> = vec![
@@ -207,15 +207,15 @@ fn limits_and_numbers_that_go_by_no_hidden_order_are_queries() {
             });
             assert_eq!(shown[0], shown[1], "{name} by {ty}");
         }
-        // Whoever sees the keys may see which are the least.
+        // A recipient that sees the keys may see which ones are the least.
         let (table, rows) = keyed(&keys[0], ty, &AMOUNTS);
         let query = Query::new("q", &ordered(&limited(&sums(&table), 2), &[1]), &["analyst"]).unwrap();
         assert_eq!(rows_of(&query, &rows).len(), 2);
     }
 }
 
-/// Keys of a full join, those of the side that is there, tell its rows apart if both sides have
-/// each once and none is NULL: running sums in their order go by no hidden one.
+/// Keys of a full join, taken from the side that is present, distinguish its rows if both sides
+/// have each key once and none is NULL. Running sums in their order then depend on no hidden order.
 #[test]
 fn keys_of_a_full_join_put_its_rows_in_order() {
     let (ty, keys) = &kinds()[4];
@@ -243,22 +243,22 @@ fn keys_of_a_full_join_put_its_rows_in_order() {
         branches: vec![(a.clone().is_null(), b)],
         otherwise: Some(Box::new(a)),
     };
-    // In the order of keys 1 to 4: 15, 40, 15 and 25.
+    // In the order of keys 1 to 4, the sums are 15, 40, 15 and 25.
     let found: Vec<Row> = [15, 55, 70, 95].map(|sum| vec![Value::Number(sum)]).to_vec();
     for of in [&either as &dyn Fn(Expr, Expr) -> Expr, &chosen, &absent] {
         assert_eq!(running(false, 0, of).unwrap(), found);
-        // Two rows may have NULL: one of each side.
+        // Two rows may have NULL, one from each side.
         let refused = running(true, 0, of).unwrap_err();
         assert_eq!(refused.code(), code::ORDER_UNFAIR, "{refused}");
     }
-    // The first side's key is NULL where it is not there, and a sum comes twice.
+    // The first side's key is NULL if that side is missing, and one sum comes twice.
     for of in [&(|a: Expr, _: Expr| a) as &dyn Fn(Expr, Expr) -> Expr, &|a: Expr, b: Expr| absent(b, a)] {
         let refused = running(false, 1, of).unwrap_err();
         assert_eq!(refused.code(), code::ORDER_UNFAIR, "{refused}");
     }
 }
 
-/// Keys that an ORDER BY names are asked for, and a window may name them too.
+/// Keys that an ORDER BY names are requested, and a window may name them too.
 #[test]
 fn named_keys_choose_rows() {
     for (ty, keys) in kinds().into_iter().filter(|(ty, _)| ty.is_ordered()) {

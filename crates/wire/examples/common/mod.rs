@@ -8,7 +8,7 @@ use hushwire_wire::{LocalParties, TransportKind};
 
 pub type Outcome<T> = Result<T, Box<dyn Error + Send + Sync>>;
 
-/// A net for each of `parties`.
+/// Makes a net for each of `parties`.
 pub fn nets(transport: TransportKind, parties: u8, lanes: u16) -> Outcome<Vec<Net>> {
     let ids: Vec<_> = (0..parties).map(PartyId).collect();
     let mut parties = LocalParties::bind(&ids, transport, SessionId([7; 16]))?;

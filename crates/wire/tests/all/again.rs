@@ -1,4 +1,4 @@
-//! Members that are lost before all have joined and come again, and strangers who answer in their
+//! Members that are lost before all have joined and come again, and strangers that answer in their
 //! place.
 
 use std::{
@@ -77,7 +77,7 @@ fn a_party_that_is_started_again_joins() {
     }
 }
 
-/// A stranger at the address of party 1 ends nothing; it is reported, and the right party joins
+/// A stranger at the address of party 1 ends nothing. It is reported, and the right party joins
 /// when it comes.
 #[test]
 fn whoever_answers_in_place_of_a_party_is_seen_and_waited_out() {
@@ -87,8 +87,8 @@ fn whoever_answers_in_place_of_a_party_is_seen_and_waited_out() {
         Mute,
         OtherKey,
         OtherProgram,
-        /// An alert in the clear, as from a party that does not list this certificate or finds it
-        /// expired.
+        /// An alert in the clear, like that of a party that does not list this certificate or
+        /// considers it expired.
         Alert(u8),
     }
     for (holder, words) in [
@@ -122,7 +122,7 @@ fn whoever_answers_in_place_of_a_party_is_seen_and_waited_out() {
                     let (listener, other) = (ok(Listener::bind(&address)), ok(Identity::generate("other")));
                     let mut cfg = world.configs[1].clone();
                     cfg.connect_timeout = Duration::from_secs(5);
-                    // It is refused and ends; its own error says so.
+                    // The stranger is refused and ends; its own error says so.
                     let e = err(connect(&cfg, &other, Some(&listener)));
                     assert!(matches!(e, NetError::Unlisted { .. }), "{e}");
                     drop(listener);
@@ -156,7 +156,7 @@ fn whoever_answers_in_place_of_a_party_is_seen_and_waited_out() {
     }
 }
 
-/// The final error reports what was seen and does not suspect the network.
+/// The final error reports the observation and does not suspect the network.
 #[test]
 fn the_error_in_the_end_says_what_was_seen() {
     let mut world = World::new(2, false, TransportKind::TcpTls, 1, "127.0.0.1");

@@ -1,5 +1,5 @@
-//! Certificates that are wrong, swapped, expired or not yet valid are refused by name, on both
-//! sides if both can know.
+//! Certificates that are wrong, swapped, expired or not yet valid are refused, and the error names
+//! them. Both ends report them if both can know.
 
 use std::{
     sync::{Arc, Mutex},
@@ -19,7 +19,7 @@ fn world(parties: u8, owner: bool) -> World {
     world
 }
 
-/// Gives party `of` another certificate, which everybody lists.
+/// Gives party `of` another certificate, which all others list.
 fn replace(world: &mut World, of: usize, validity: Validity) {
     let identity = ok(Identity::generate_for("replaced", validity));
     let id = world.configs[of].me;
@@ -52,7 +52,7 @@ fn swapped_certificates_are_unknown_peers() {
             assert_eq!(*presented, hushwire_machine::Presented::Pin(pin));
             true
         }
-        // One of the two may have dialled first: its certificate is listed for the other number.
+        // One of the two may have dialled first. Its certificate is listed for the other number.
         NetError::HandshakeMismatch { field, .. } => *field == "party ids",
         _ => false,
     };
@@ -97,7 +97,7 @@ fn expires_meanwhile(mut world: World, late: usize, judge: usize) {
 
 #[test]
 fn a_peer_s_expired_certificate_is_named_on_both_sides() {
-    // The time-outs exceed the certificate's validity.
+    // The time-outs are longer than the certificate's validity.
     let mut parties = world(2, false);
     parties.configs.iter_mut().for_each(|cfg| cfg.connect_timeout = Duration::from_secs(30));
     expires_meanwhile(parties, 1, 0);
@@ -110,7 +110,7 @@ fn an_owner_s_expired_certificate_is_named_on_both_sides() {
     expires_meanwhile(parties, 1, 0);
 }
 
-/// The events about certificates that both parties of `world` hear while they join.
+/// The events about certificates that both parties of `world` receive while they join.
 fn heard_of_certificates(world: &World) -> Vec<Event> {
     let heard: Arc<Mutex<Vec<Event>>> = Arc::default();
     thread::scope(|scope| {

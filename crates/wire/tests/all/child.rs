@@ -1,5 +1,5 @@
-//! A party in a process of its own, to be killed or stopped: party 1 of three. It is this test
-//! program again, with only the test `child` to run.
+//! A party in a process of its own, to be killed or stopped: party 1 of three. The process runs
+//! this test program again, with only the test `child`.
 #![allow(unreachable_pub)]
 
 use std::{
@@ -23,13 +23,13 @@ const MESSAGE_BYTES: usize = 100_000;
 /// The phase in which party 1 is killed.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Phase {
-    /// It joins; party 2 does not come.
+    /// It is joining; party 2 does not come.
     Join,
     /// It has joined and sends nothing.
     Idle,
     /// It exchanges messages.
     Stream,
-    /// It has sent a part of a message.
+    /// It has sent part of a message.
     Half,
 }
 
@@ -89,7 +89,7 @@ impl Party1 {
     }
 }
 
-/// The body of the test `child`: does nothing in a program that a person started.
+/// The body of the test `child`. It does nothing in a program that a person started.
 pub fn run() {
     if env::var_os(CHILD).is_none() {
         return;

@@ -1,5 +1,5 @@
-//! Bytes that are cut off, replaced or inserted between two parties, on each connection and at
-//! every message: no party hangs or panics, and an error always names the other party.
+//! Bytes are cut off, replaced or inserted between two parties, on each connection and at every
+//! message. No party hangs or panics, and an error always names the other party.
 
 use std::{
     io::{Read, Write},
@@ -18,12 +18,12 @@ const CONTROL: usize = 0;
 const LANE: usize = 1;
 const MESSAGES: u8 = 5;
 const MESSAGE_BYTES: usize = 200;
-/// Far longer than a run takes, even on a busy host.
+/// A limit that is far longer than a run takes, even on a busy host.
 const LIMIT: Duration = Duration::from_secs(16);
 
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Kind {
-    /// The connection ends here, as when a host goes away.
+    /// The connection ends here, as when a host disappears.
     Cut,
     /// 64 bytes are replaced.
     Garble,
@@ -35,12 +35,12 @@ enum Kind {
 struct Fault {
     /// The number of party 0's connection, in the order in which it dials.
     connection: usize,
-    /// The number of party 0's bytes before the fault.
+    /// The number of bytes that party 0 sends before the fault.
     at: usize,
     kind: Kind,
 }
 
-/// A proxy between party 0 and party 1's port, until `over`. Counts how often party 0 dials.
+/// Runs a proxy between party 0 and party 1's port, until `over`. Counts how often party 0 dials.
 fn proxy(
     listener: &TcpListener,
     to: &str,
@@ -77,7 +77,7 @@ fn proxy(
     });
 }
 
-/// Copies until one side ends or `edit` returns false; `edit` gets the number of bytes before.
+/// Copies until one end closes or `edit` returns false; `edit` gets the number of bytes before.
 fn carry(mut from: TcpStream, mut to: TcpStream, mut edit: impl FnMut(usize, &mut Vec<u8>) -> bool) {
     let (mut seen, mut buffer) = (0, [0; 4096]);
     while let Ok(n @ 1..) = from.read(&mut buffer) {
@@ -136,7 +136,7 @@ fn run(transport: TransportKind, fault: Fault, wait: bool) -> (Vec<Result<(), Ne
         drop(TcpStream::connect(&ours));
         for (me, result) in results.iter().enumerate() {
             let other = PartyId(1 - me as u8);
-            // A party hears from the other what it is accused of.
+            // A party is told by the other party what it is accused of.
             let accused = |e: &NetError| {
                 matches!(e, NetError::Aborted { by, .. } if *by == other)
                     || matches!(e, NetError::Duplicate { .. })
@@ -144,13 +144,13 @@ fn run(transport: TransportKind, fault: Fault, wait: bool) -> (Vec<Result<(), Ne
             let fair = result.as_ref().err().is_none_or(|e| e.peer() == Some(other) || accused(e));
             assert!(fair, "{fault:?} over {transport}, party {me}: {result:?}");
         }
-        // A greeting that was cut off is repeated on a link without the fault.
+        // A handshake that was cut off is repeated on a link without the fault.
         (results, hit.load(Ordering::SeqCst) && (!wait || dialled <= 2))
     })
 }
 
-/// Runs each of `faults`, some at once. `judge` gets the results of those that met a byte; there
-/// must be some.
+/// Runs each of `faults`, several at once. `judge` gets the results of those that met a byte; there
+/// must be at least one.
 fn all(
     transport: TransportKind,
     faults: impl IntoIterator<Item = Fault>,
@@ -174,7 +174,7 @@ fn all(
             }
         });
     }
-    // After the greeting nothing is dialled again, so most faults must count.
+    // After the handshake nothing is dialled again, so most faults must count.
     assert!(if wait { 2 * hits >= runs } else { hits > 0 }, "{hits} of {runs} faults met a byte");
 }
 
@@ -183,7 +183,7 @@ fn faults(connection: usize, at: impl IntoIterator<Item = usize>) -> impl Iterat
     at.into_iter().flat_map(move |at| kinds.map(|kind| Fault { connection, at, kind }))
 }
 
-/// Whether it ended before its time-out.
+/// Whether the party ended before its time-out.
 fn in_time(result: &Result<(), NetError>) -> bool {
     !matches!(result, Ok(()) | Err(NetError::Stalled { .. } | NetError::Aborted { why: Reason::Stalled, .. }))
 }
@@ -210,8 +210,8 @@ const TLS_HELLO_BYTES: usize = 128 + 22;
 const TLS_NOTICE_BYTES: usize = 64 + 22;
 /// The bytes of the close_notify record, which ends a lane in good order.
 const TLS_END_BYTES: usize = 2 + 22;
-/// By how much the greetings of two sessions differ, plus the end's record if the search did not
-/// meet it: on a busy machine, parties may end without it.
+/// The difference between the handshakes of two sessions in bytes. It includes the record of the
+/// end, which the search may not meet: on a busy machine, parties may end without it.
 const MARGIN: usize = 16 + TLS_END_BYTES;
 
 #[test]
@@ -228,10 +228,10 @@ fn greetings_over_tcp() {
             faults(connection, [0, 7, 9, 11, 30, 95, 105, 127]),
             false,
             |fault, results| {
-                // Bytes that are not a hello come from a stranger, and the peer dials again. Both
-                // sides refuse a hello that differs.
+                // Bytes that are not a hello count as a stranger's, and the peer dials again. Both
+                // ends refuse a hello that differs.
                 assert_eq!(results[0].is_ok(), results[1].is_ok(), "{fault:?}: {results:?}");
-                // The last byte belongs to the nonce: it looks like another process.
+                // The last byte belongs to the nonce, so its change looks like another process.
                 let differs = fault.kind == Kind::Garble && [11, 127].contains(&fault.at);
                 assert_eq!(results[0].is_err(), differs, "{fault:?}: {results:?}");
             },
@@ -248,7 +248,7 @@ fn every_message_over_tls() {
     let at =
         (0..usize::from(MESSAGES)).flat_map(|i| within.map(|k| data + MARGIN + i * TLS_RECORD_BYTES + k));
     all(TransportKind::TcpTls, faults(LANE, at), false, |fault, results| {
-        // Party 0 may have all it needs before the other finds the last message damaged.
+        // Party 0 may have all it needs before the other party finds the last message damaged.
         assert!(in_time(&results[1]), "{fault:?}: {results:?}");
     });
 }
@@ -273,9 +273,9 @@ fn the_control_link_over_tcp() {
     all(TransportKind::TcpInsecure, faults(CONTROL, at), true, |fault, results| {
         let why = format!("{fault:?}: {results:?}");
         let [zero, one] = results else { panic!("{why}") };
-        // Party 1 sees the damage itself and reports it; party 0 hears what it is accused of.
+        // Party 1 detects the damage itself and reports it; party 0 is told what it is accused of.
         let seen = match fault.kind {
-            // Until it hears that party 0 has joined, it waits for it to come again.
+            // Party 1 waits for party 0 to come again, until it is told that party 0 has joined.
             Kind::Cut => {
                 matches!(one, Err(NetError::Dead { silent_for: None, .. } | NetError::Absent { .. }))
             }

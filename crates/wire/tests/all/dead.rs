@@ -1,5 +1,5 @@
-//! Party 1 of three is killed or stopped: the others end soon, and both name it, even the one whose
-//! link ended only because the other had ended.
+//! Party 1 of three is killed or stopped. The others end soon, and both name it, even the party
+//! whose link ended only because the other party had ended.
 
 #![cfg(unix)]
 
@@ -15,7 +15,7 @@ use hushwire_machine::{NetError, PartyId};
 use hushwire_wire::{Event, Identity, Listener, Observer, PeerConfig, TransportKind, connect_observed};
 use rustix::process::{Pid, Signal, kill_process};
 
-/// The longest time in which a death may go unnoticed, with slack for a busy host; all other
+/// The longest time in which a death may go unnoticed, with slack for a busy host. All other
 /// time-outs are longer.
 const LIMIT: Duration = Duration::from_secs(30);
 const CULPRIT: PartyId = PartyId(1);
@@ -25,8 +25,8 @@ fn child() {
     child::run();
 }
 
-/// Parties 0 and 2 run here; party 1 gets `signal` in `phase`. Returns their errors and how long
-/// they took.
+/// Parties 0 and 2 run here; party 1 gets `signal` in `phase`. Returns their errors and the time
+/// until each.
 fn lose(phase: Phase, transport: TransportKind, signal: Signal) -> Vec<(NetError, Duration)> {
     observed(phase, transport, signal, &(Arc::new(|_: &Event| {}) as Observer))
 }
@@ -66,7 +66,7 @@ fn observed(
             .collect();
         party1.reach(phase, transport, &all[1..]);
         if phase == Phase::Join {
-            // Long enough for it to greet party 0.
+            // The time is long enough for its handshake with party 0.
             thread::sleep(Duration::from_secs(2));
         }
         let random = ok(SystemTime::now().duration_since(SystemTime::UNIX_EPOCH)).subsec_micros() % 200;
@@ -83,7 +83,7 @@ fn observed(
 
 fn killed(transport: TransportKind) {
     thread::scope(|scope| {
-        // As long as not all have joined, it may be started again.
+        // Until all have joined, it may be restarted.
         for phase in Phase::ALL.into_iter().filter(|phase| *phase != Phase::Join) {
             scope.spawn(move || {
                 for (i, (e, took)) in lose(phase, transport, Signal::KILL).into_iter().enumerate() {
@@ -119,7 +119,7 @@ fn a_stopped_party_is_named() {
         keep.lock().unwrap_or_else(|e| panic!("{e}")).push(event.clone());
     });
     let lost = observed(Phase::Stream, TransportKind::TcpTls, Signal::STOP, &observer);
-    // Meanwhile nobody reports it as alive.
+    // Meanwhile no event reports it as alive.
     let heard = heard.lock().unwrap_or_else(|e| panic!("{e}")).clone();
     let of_it = heard.iter().filter(|e| matches!(e, Event::Waiting { peer: CULPRIT, .. }));
     let texts: Vec<_> = of_it.map(Event::to_string).collect();
@@ -139,7 +139,7 @@ fn a_stopped_party_is_named() {
     }
 }
 
-/// It is waited for, since it may go on or be started again.
+/// The others wait for it, since it may continue or be restarted.
 #[test]
 fn a_party_that_is_lost_while_others_join_is_named_in_the_end() {
     for signal in [Signal::STOP, Signal::KILL] {

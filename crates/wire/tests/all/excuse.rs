@@ -1,5 +1,5 @@
-//! Members that end before they join: the others hear it from them at once, and a client that comes
-//! late hears of another client from the parties.
+//! Members that end before they join tell the others at once. A client that comes late is told by
+//! the parties that another client ended.
 
 use std::{
     sync::{Arc, mpsc},
@@ -28,8 +28,8 @@ fn join(world: &World, me: usize) -> Result<Net, NetError> {
     connect(&world.configs[me], &world.identities[me], world.listeners[me].as_ref())
 }
 
-/// All join except member `me`, which ends with the configuration `ends`. Returns the others'
-/// errors.
+/// All members join except `me`, which ends with the configuration `ends`. Returns the errors of
+/// the others.
 fn others_errors(world: &World, me: usize, ends: &SessionConfig) -> Vec<(PartyId, NetError)> {
     let others: Vec<_> = (0..world.configs.len()).filter(|other| *other != me).collect();
     let join = |other: usize| (world.configs[other].me, err(join(world, other)));
@@ -93,7 +93,7 @@ fn a_stranger_ends_nobody() {
     thread::scope(|scope| {
         let world = &world;
         let joining = scope.spawn(move || err(join(world, 0)));
-        // Nobody can dial it, and it dials those that listen.
+        // No member can dial it, and it dials those that listen.
         let mut cfg = world.configs[1].clone();
         cfg.peers.retain(|peer| peer.address.is_some());
         ok(excuse(&cfg, &stranger, None, WHY));
@@ -140,8 +140,8 @@ fn with_another(transport: TransportKind) -> (World, SessionConfig, Identity) {
     (world, second, identity)
 }
 
-/// The first client ends, and the parties with it; then `late`, another client, comes. Returns what
-/// it hears, after all parties have ended.
+/// The first client ends, and the parties with it. Then `late`, another client, comes. Returns its
+/// error, after all parties have ended.
 fn late_hears(world: &World, late: &SessionConfig, identity: &Identity) -> (NetError, Option<Box<News>>) {
     let (heard, hears) = mpsc::channel();
     thread::scope(|scope| {
@@ -159,7 +159,7 @@ fn late_hears(world: &World, late: &SessionConfig, identity: &Identity) -> (NetE
             });
         }
         ok(excuse(&world.configs[3], &world.identities[3], None, WHY));
-        // Some may have heard it from others.
+        // Some may have been told by others.
         let first: Vec<_> = (0..3).map(|_| ok(hears.recv_timeout(SOON))).collect();
         assert!(first.contains(&true));
         thread::sleep(Duration::from_secs(1));
@@ -190,7 +190,7 @@ fn a_client_that_comes_late_with_another_job_hears_that() {
     assert!(matches!(e, NetError::HandshakeMismatch { field: "job digest", .. }), "{e}");
 }
 
-/// A party tells all members itself: nobody passes its news on.
+/// A party tells all members itself, so other members do not pass its news on.
 #[test]
 fn what_a_party_says_is_not_told_on() {
     let world = world(TransportKind::TcpTls);

@@ -26,7 +26,7 @@ fn dies_mid_message(over: Over, live: impl Fn(Net) -> NetError + Send) {
     let (a, mut b) = two(over, LONG);
     let (report, reported) = mpsc::channel();
     let (e, took) = thread::scope(|scope| {
-        // Before anybody reads; otherwise the whole message might go through.
+        // The sender dies before any byte is read; otherwise the whole message might go through.
         let mut channel = ok(b.channel(0, Some(PartyId(0)), Some(PartyId(0))));
         ok(channel.start("half", &pattern(1, 0, BYTES)));
         scope.spawn(move || ok(report.send(live(a))));
@@ -138,7 +138,7 @@ fn a_slow_peer_does_not_stall() {
     });
 }
 
-/// Both ways: a message that drips in, and a message that is read in drips.
+/// Tests a message that is sent slowly, and a message that is read slowly.
 #[test]
 fn a_peer_that_drips_does_not_hold_a_message_for_ever() {
     let stall = Duration::from_secs(4);
@@ -149,7 +149,7 @@ fn a_peer_that_drips_does_not_hold_a_message_for_ever() {
         thread::scope(|scope| {
             scope.spawn(move || {
                 let mut channel = ok(b.channel(0, Some(PartyId(0)), Some(PartyId(0))));
-                // Far longer than the limit, so that a hang would show.
+                // The loop is far longer than the limit, so that a hang would show.
                 for _ in 0..60 {
                     if end.recv_timeout(stall / 8) != Err(mpsc::RecvTimeoutError::Timeout) {
                         break;
@@ -189,7 +189,7 @@ fn a_lane_is_taken_once() {
     let tx = ok(a.channel(0, Some(peer), None));
     let e = err(a.channel(0, Some(peer), Some(peer)));
     assert!(matches!(e, NetError::LaneTaken { peer: Some(PartyId(1)), lane: 0, .. }), "{e}");
-    // The failed call took nothing.
+    // The failed call took no link.
     let rx = ok(a.channel(0, None, Some(peer)));
     assert_eq!((tx.to(), tx.from(), rx.to(), rx.from(), rx.lane()), (Some(peer), None, None, Some(peer), 0));
     for (lane, to) in [(1, peer), (0, me), (0, PartyId(9))] {

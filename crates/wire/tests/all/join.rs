@@ -1,4 +1,4 @@
-//! Joining a session: who is admitted, and what both sides hear if they disagree.
+//! Joining a session: which members are admitted, and what both ends report if they disagree.
 
 use std::{
     io::{Read, Write},
@@ -20,7 +20,7 @@ fn two(transport: TransportKind) -> World {
     World::new(2, false, transport, 2, LOOPBACK)
 }
 
-/// Joins two parties after `change` of party 1's configuration; both must hear `field`.
+/// Joins two parties after `change` of party 1's configuration. Both must report `field`.
 fn both_hear(field: &str, transport: TransportKind, change: impl Fn(&mut SessionConfig)) {
     let mut world = two(transport);
     change(&mut world.configs[1]);
@@ -82,7 +82,7 @@ fn another_wire_version_is_named_on_both_sides() {
 fn a_wrong_pin_is_an_unknown_peer() {
     let mut world = two(TransportKind::TcpTls);
     world.configs[0].peers[0].pin = Pin([1; 32]);
-    // A stranger with another key proves nothing: the party waits for the right one.
+    // A stranger with another key proves nothing, so the party waits for the right one.
     world.configs[0].connect_timeout = Duration::from_secs(4);
     let results: Vec<_> = world.connect().into_iter().map(err).collect();
     let presented = world.identities[1].pin().to_string();
@@ -98,8 +98,8 @@ fn a_wrong_pin_is_an_unknown_peer() {
     );
 }
 
-/// Party 0 lists another pin for party 1: all hear that party 1 was refused, and nobody that party
-/// 0 is to blame.
+/// Party 0 lists another pin for party 1. All are told that party 1 was refused, and none is told
+/// that party 0 is to blame.
 #[test]
 fn a_wrong_pin_is_no_accusation_of_who_lists_it() {
     let mut world = World::new(3, true, TransportKind::TcpTls, 1, LOOPBACK);
@@ -280,7 +280,7 @@ fn a_greeting_left_over_from_an_earlier_session_does_not_end_this_one() {
     let mut hello = [0; 128];
     hello[..12].copy_from_slice(b"hushwire\x09\x00\x01\x00");
     hello[94] = 2;
-    // It waits in the queue of party 0's port; its sender gave up long ago.
+    // The connection waits in the queue of party 0's port; its sender gave up long ago.
     ok(ok(TcpStream::connect(address)).write_all(&hello));
     assert_eq!(world.nets().len(), 2);
 }

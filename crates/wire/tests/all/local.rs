@@ -1,5 +1,5 @@
-//! Parties of one host over Unix sockets and shared memory: who dials whom, and the errors of wrong
-//! addresses.
+//! Parties on one host over Unix sockets and shared memory: which party dials, and the errors of
+//! wrong addresses.
 #![cfg(unix)]
 
 use crate::common::{World, err, ok, unix_listener};

@@ -1,4 +1,4 @@
-//! One machine under every driver: the same outcome, whatever moves its messages.
+//! One machine under every driver: the result is the same, whatever moves its messages.
 
 use crate::common::{Over, STALL, each, ok};
 use hushwire_machine::{
@@ -8,8 +8,8 @@ use hushwire_machine::{
 
 const ROUNDS: usize = 4;
 
-/// Parties exchange what they know; the final knowledge depends on every message, its sender and
-/// its time.
+/// A machine by which parties exchange what they know. The final knowledge depends on every
+/// message, its sender and its time.
 #[derive(Clone, Debug, PartialEq)]
 struct Gossip {
     me: usize,
@@ -18,7 +18,7 @@ struct Gossip {
     long: usize,
     round: usize,
     knows: u64,
-    /// Whether one call takes a round's messages and makes the next round's.
+    /// Whether one call takes a round's messages and makes those of the next round.
     fused: bool,
 }
 
@@ -39,7 +39,7 @@ impl Gossip {
         Gossip { me, peers, long, round: 0, knows: me as u64 + 1, fused }
     }
 
-    /// Every pair has a length of its own in every round; party 0 sends nothing in round 1.
+    /// Every pair has its own length in every round. Party 0 sends nothing in round 1.
     fn bytes(&self, from: usize, to: usize, round: usize) -> usize {
         if from == 0 && round == 1 { 0 } else { self.long / (1 + from + 2 * to + 3 * round) }
     }
@@ -107,7 +107,7 @@ impl Machine for Gossip {
 }
 
 fn all(n: usize, long: usize) -> Vec<Gossip> {
-    // Every other party is fused: a peer cannot tell.
+    // Every other party is fused; a peer cannot tell the difference.
     (0..n).map(|me| Gossip::new(me, n - 1, long, me % 2 == 0)).collect()
 }
 
@@ -116,7 +116,7 @@ fn lockstep(mut parties: Vec<Gossip>) -> Vec<u64> {
     parties.iter().map(|party| party.knows).collect()
 }
 
-/// A channel to each of `n - 1` peers, a lane each.
+/// Opens a channel to each of `n - 1` peers, each on its own lane.
 fn channels(net: &mut Net, n: u8) -> Vec<Channel> {
     let me = net.me().0;
     let to = |peer: u8| Some(PartyId(peer));
@@ -132,7 +132,7 @@ fn any_number_of_peers_in_lockstep_and_over_channels() {
         let over = each(Over::Queues.nets(n as u8, 1, STALL, None), |mut net| {
             let me = usize::from(net.me().0);
             let mut lane = Lane::over(channels(&mut net, n as u8));
-            // A lane can serve again.
+            // A lane can be used again.
             [0, 1].map(|_| lane.run(all(n, 1000).swap_remove(me)).map_or(0, |done| done.knows))
         });
         assert_eq!(over, told.iter().map(|knows| [*knows; 2]).collect::<Vec<_>>(), "{n} parties");
@@ -173,7 +173,7 @@ fn a_caller_works_between_rounds_and_the_meter_counts_as_declared() {
         let spent = Cost { rounds: 2 * ROUNDS as u64, bytes_sent: meter.reading().bytes_sent() };
         assert_eq!(meter.reading().cost(), spent);
         assert_eq!(declared.map(|cost| cost.bytes_sent + ROUNDS as u64), Some(spent.bytes_sent));
-        // Bytes left over from a run that was given up are not part of the next run.
+        // Bytes that remain from a run that was given up are not part of the next run.
         let mut again = all(2, 100).swap_remove(me);
         assert!(driver.begin(&mut all(2, 100).swap_remove(me)).step(&mut channels).is_ok());
         driver.run(&mut channels[0], &mut again).unwrap_or_else(|e| panic!("{e:?}"));
@@ -251,7 +251,7 @@ fn rounds_that_do_not_mirror_each_other_are_a_bug() {
     drop(Lockstep::new().run(&mut parties));
 }
 
-/// Sends one byte more than it declares.
+/// A machine that sends one byte more than it declares.
 struct Spender(bool);
 
 impl Machine for Spender {

@@ -10,7 +10,7 @@ use hushwire_machine::{
 
 const ROUNDS: usize = 5;
 
-/// Counts the steps of all runs, and fails at one of them, as a device does.
+/// Counts the steps of all runs, and fails at one of them, as a device would.
 struct Steps {
     steps: Rc<Cell<usize>>,
     breaks_at: usize,

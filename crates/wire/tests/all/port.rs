@@ -32,7 +32,7 @@ fn jobs_at_once_on_one_port_each_meet_their_own() {
         let world = world(3, true, transport);
         let ids: Vec<_> = world.configs.iter().map(|cfg| cfg.me).collect();
         let run = |me: usize, job: u8| {
-            // Some come long before the others of their session.
+            // Some members come long before the others of their session.
             thread::sleep(Duration::from_millis(70 * (u64::from(job) * 7 + 5 * me as u64) % 400));
             let cfg = config(&world, me, job);
             let mut net = ok(connect(&cfg, &world.identities[me], world.listeners[me].as_ref()));
@@ -82,7 +82,7 @@ fn one_port_has_one_session_of_a_name_and_one_key() {
         ok(first.join().unwrap_or_else(|e| panic!("{e:?}")));
         ok(second.join().unwrap_or_else(|e| panic!("{e:?}")));
     });
-    // A hello for nobody does not end a session that waits for another member.
+    // A hello for an unknown session does not end a session that waits for another member.
     thread::scope(|scope| {
         let odd = scope.spawn(|| join_within(1, 3, 1, 3));
         let waits = scope.spawn(|| join_within(0, 0, 0, 3));

@@ -55,7 +55,7 @@ fn a_session_that_waits_answers_and_waits_on() {
             let address = peer.address.as_deref().unwrap_or("");
             assert_eq!(ok(presented(address, Duration::from_secs(5))), peer.pin);
         }
-        // They dial this party too, and hear that it only probes.
+        // They dial this party too, and are told that it only probes.
         for _ in 0..4 {
             let incoming = ok(last.accept(listener, Duration::from_secs(5)));
             let visit = last.answer(incoming.unwrap_or_else(|| panic!("nobody dials")));
@@ -86,7 +86,7 @@ fn strangers_and_other_numbers_are_named() {
         assert!(matches!(e, NetError::UnknownPeer { .. }), "{e}");
         assert!(matches!(answer.join(), Ok(Visit::Failed(_))));
     });
-    // The holder of key 0 calls itself party 2.
+    // The holder of key 0 claims to be party 2.
     world.configs[0].me = world.configs[2].me;
     world.configs[0].peers.truncate(1);
     let zero = prober(&world, 0);

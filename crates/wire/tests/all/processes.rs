@@ -14,7 +14,7 @@ use hushwire_wire::{Event, TransportKind, connect, connect_observed};
 
 const TLS: TransportKind = TransportKind::TcpTls;
 const OWNER: usize = 3;
-/// How long a test waits for something that takes seconds.
+/// The time that a test waits for something that takes seconds.
 const LONG: Duration = Duration::from_secs(30);
 
 fn world() -> World {
@@ -110,12 +110,12 @@ fn who_is_refused_is_not_answered_as_if_it_were_in() {
         let let_in = let_in.unwrap_or_else(|e| panic!("{e}"));
         assert_eq!((let_in[97], let_in[99]), (1, 0));
         assert_ne!(let_in[112..], [0; 16]);
-        // Another process: it is told so, and nothing more comes.
+        // Another process is told that one has joined, and nothing more is sent to it.
         let (mut stream, refused) = say(1, 2);
         let refused = refused.unwrap_or_else(|e| panic!("{e}"));
         assert_eq!((refused[97], refused[99]), (1, 1));
         assert_eq!(stream.read(&mut [0]).unwrap_or(0), 0);
-        // The same process, again for the same lane.
+        // The same process dials again for the same lane.
         assert_eq!(say(0, 1).1, Err(ErrorKind::UnexpectedEof));
         let e = party.join().unwrap_or_else(|_| panic!("the party panicked"));
         assert_eq!(e.peer(), Some(PartyId(1)), "{e}");
@@ -137,7 +137,7 @@ fn the_side_that_dials_sees_a_second_process_too() {
         ok(first.write_all(&hello(u16::MAX, 1)));
         let mut answer = [0; 128];
         ok(first.read_exact(&mut answer));
-        // The first is in before the second answers as a listener.
+        // The first process is admitted before the second answers as a listener.
         let (mut stream, _) = ok(second.accept());
         ok(stream.read_exact(&mut answer));
         let mut hello = hello(u16::MAX, 2);
@@ -155,7 +155,7 @@ fn the_side_that_dials_sees_a_second_process_too() {
     });
 }
 
-/// A client has connections with the parties only, and yet it hears of the client that is missing.
+/// A client has connections only with the parties, but is told of the client that is missing.
 #[test]
 fn nobody_has_joined_before_all_have() {
     let mut world = world();
@@ -184,7 +184,7 @@ fn nobody_has_joined_before_all_have() {
         loop {
             match heard.recv_timeout(LONG) {
                 Ok(Event::Joining { missing, .. }) if missing == [PartyId(129)] => break,
-                // On a busy host others may be late, too.
+                // On a busy host other members may be late, too.
                 Ok(Event::Joining { .. }) => {}
                 other => panic!("{other:?}"),
             }

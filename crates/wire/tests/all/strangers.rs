@@ -1,5 +1,5 @@
-//! Strangers who find a port do not keep a session's members out, even from the members' own
-//! address.
+//! Strangers that find a port do not keep a session's members out, even if they come from the
+//! members' own address.
 #![cfg(unix)]
 
 use std::{
@@ -14,7 +14,7 @@ use crate::common::{World, ok};
 use hushwire_wire::TransportKind;
 use socket2::{Domain, SockAddr, Socket, Type};
 
-/// Without strangers it takes a fraction of a second.
+/// Without strangers a session takes a fraction of a second.
 const LIMIT: Duration = Duration::from_secs(20);
 /// The number of connections of each kind at a time.
 const STRANGERS: usize = 300;
@@ -70,7 +70,7 @@ fn flood(address: SocketAddr, kind: Kind, came: &AtomicUsize, over: &AtomicBool)
                 Kind::Record if *said == 0 => *said += socket.write(&record()).unwrap_or(0),
                 Kind::Idle | Kind::Record => {}
             }
-            // Until it is evicted.
+            // The connection goes on until it is evicted.
             matches!(socket.read(&mut [0; 64]), Err(e) if matches!(e.kind(), ErrorKind::WouldBlock | ErrorKind::NotConnected))
         });
     }

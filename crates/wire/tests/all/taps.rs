@@ -15,7 +15,8 @@ fn pair(lanes: u16) -> Vec<Net> {
     inproc::mesh(&[A, B], lanes, STALL)
 }
 
-/// Three exchanges a lane: 5 bytes, 0 out and 7 in, and 9 bytes. Returns what came.
+/// Exchanges 5, 0 and 9 bytes on each lane; then A sends 7 bytes to B. Returns the bytes that the
+/// exchanges received.
 fn talk(net: &mut Net, lanes: u16, taps: &dyn Fn() -> Vec<Box<dyn Tap>>) -> Vec<Vec<u8>> {
     let me = net.me();
     let peer = net.peers()[0];

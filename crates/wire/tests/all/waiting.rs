@@ -1,4 +1,5 @@
-//! Parties that are slow, late or end the session: who waits for whom, and whom the others name.
+//! Parties that are slow, late or end the session: which party waits for which, and which one the
+//! others name.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
@@ -22,7 +23,7 @@ fn world(parties: u8, owner: bool) -> World {
     World::new(parties, owner, TLS, 1, "127.0.0.1")
 }
 
-/// An observer and the events that it heard.
+/// An observer and the events that it receives.
 fn ears() -> (Observer, Arc<Mutex<Vec<Event>>>) {
     let heard: Arc<Mutex<Vec<Event>>> = Arc::default();
     let keep = heard.clone();
@@ -41,12 +42,12 @@ fn channel(net: &mut Net, to: Option<u8>, from: Option<u8>) -> hushwire_machine:
 fn a_slow_party_that_lives_is_waited_for_and_reported() {
     let mut world = world(3, false);
     for cfg in &mut world.configs {
-        // Shorter than the wait: the heartbeats keep the session alive.
+        // The limit is shorter than the wait: the heartbeats keep the session alive.
         (cfg.liveness, cfg.stall) = (Duration::from_secs(6), Duration::from_secs(60));
         cfg.still = Duration::from_secs(3);
     }
     let (observer, heard) = ears();
-    // Its heartbeats may be late on a busy host, but they come.
+    // The heartbeats may be late on a busy host, but they come.
     let alive = |event: &&Event| matches!(event, Event::Waiting { silent: None, behind: Some(_), .. });
     thread::scope(|scope| {
         let (world, observer, heard) = (&world, &observer, &heard);
@@ -56,7 +57,7 @@ fn a_slow_party_that_lives_is_waited_for_and_reported() {
                 let listener = world.listeners[me].as_ref();
                 let mut byte = [9];
                 match me {
-                    // 2 waits for 1, which waits for 0, which computes.
+                    // Party 2 waits for party 1, which waits for party 0, which computes.
                     0 => {
                         let mut net = ok(connect(cfg, identity, listener));
                         let begun = Instant::now();
@@ -185,7 +186,7 @@ fn the_cause_is_heard_and_told_by_a_watcher_that_is_late() {
                         0 => {
                             let watch = net.watch().unwrap_or_else(|| panic!("no watch"));
                             watch.comes(1, 7);
-                            // Until the client's watcher has it.
+                            // The wait lasts until the client's watcher has it.
                             thread::sleep(Duration::from_millis(1500));
                             held.store(true, Ordering::SeqCst);
                             if client_ends {
@@ -197,7 +198,7 @@ fn the_cause_is_heard_and_told_by_a_watcher_that_is_late() {
                         }
                         1 => {
                             let mut lane = channel(&mut net, None, Some(0));
-                            // A party hears from its accuser what it is accused of.
+                            // A party is told by its accuser what it is accused of.
                             assert!(matches!(err(lane.recv("idle", &mut [0])), NetError::Blamed { .. }));
                         }
                         _ if client_ends => {
@@ -221,8 +222,8 @@ fn the_cause_is_heard_and_told_by_a_watcher_that_is_late() {
     }
 }
 
-/// Party 0 and the owner wait for each other; party 1 runs `end`; party 2 only computes. Over every
-/// transport.
+/// Party 0 and the owner wait for each other, party 1 runs `end`, and party 2 only computes. The
+/// test runs over every transport.
 fn ends(end: impl Fn(Net) + Sync, expect: impl Fn(&NetError) -> bool + Sync) {
     for transport in [TLS, TransportKind::TcpInsecure, TransportKind::Unix, TransportKind::Shm] {
         ends_over(transport, &end, &expect);
@@ -304,7 +305,7 @@ fn whom_a_party_blames_is_what_all_hear() {
     ends(
         |net| {
             net.abort(PartyId(1), Reason::Interrupted, "reading\ninput");
-            // When the peers know the verdict, nothing else counts.
+            // Once the peers know the verdict, nothing else counts.
             net.abort(PartyId(2), Reason::Cheated, "later");
         },
         |e| {
@@ -321,7 +322,7 @@ fn whom_a_party_blames_is_what_all_hear() {
             NetError::Aborted { peer: Some(PartyId(2)), by: PartyId(1), why: Reason::Cheated, step } => {
                 step == "checking shares"
             }
-            // Party 2 hears who accuses it, and not that it accuses itself.
+            // Party 2 is told who accuses it, and is not told that it accuses itself.
             NetError::Blamed { by: PartyId(1), why: Reason::Cheated, step } => step == "checking shares",
             _ => false,
         },
@@ -344,7 +345,7 @@ fn a_party_that_panics_does_not_look_as_if_it_had_finished() {
     );
 }
 
-/// The owner and the second client have no link: only party 0 can tell the client who began.
+/// The owner and the second client have no link. Only party 0 can tell the client who began.
 #[test]
 fn the_first_cause_passes_through_those_that_end_second() {
     let mut world = world(1, true);
@@ -387,7 +388,7 @@ fn who_gives_up_waiting_tells_those_who_still_wait() {
                 let listener = world.listeners[me].as_ref();
                 let e = err(connect(&world.configs[me], &world.identities[me], listener));
                 assert_eq!(e.peer(), Some(PartyId(2)), "party {me}: {e}");
-                // Its error has the report, and what it sees itself.
+                // Its error has the report, and its own observation.
                 let told = e.to_string().contains("party 1 gave up, and at last here ");
                 assert_eq!(told, me == 0, "party {me}: {e}");
             });
@@ -410,13 +411,13 @@ fn two_sessions_on_one_port_do_not_meet() {
             assert_eq!(into, [byte]);
         });
     };
-    // The end of one is not the end of the other.
+    // The end of one session is not the end of the other.
     swap(first, 1);
     swap(second, 2);
 }
 
-/// A thread that fails ends the wait of another thread's channel, long before the stall limit, and
-/// the peer's wait with it.
+/// A thread that fails ends the wait of another thread's channel, and the peer's wait with it, long
+/// before the stall limit.
 #[test]
 fn a_wait_ends_when_another_thread_cuts_it() {
     let nets = inproc::mesh(&[PartyId(0), PartyId(1)], 1, SessionConfig::PATIENCE);

@@ -30,7 +30,7 @@ pub fn inproc_nets() -> [Net; 2] {
     inproc::mesh(&IDS, 1, STALL).try_into().ok().expect("two parties")
 }
 
-/// Both parties' nets over TCP on this host.
+/// The nets of both parties, over TCP on this host.
 pub fn tcp_nets() -> [Net; 2] {
     let parties = LocalParties::bind(&IDS, TransportKind::TcpTls, SessionId([1; 16])).expect("ports");
     let nets: Vec<_> = parties.connect().into_iter().map(|net| net.expect("a session")).collect();
@@ -65,7 +65,7 @@ pub fn values(program: &Program, instances: usize, seed: u8) -> Vec<Vec<u8>> {
     let mut prg = Prg::new(Backend::best(), &Seed::from_bytes([seed; 16]), "test inputs");
     let value = |width: &usize| {
         let mut value = vec![0; planes::value_bytes(*width) * instances];
-        // The test's own, the same whenever it is asked for.
+        // The test draws these values itself, the same at each call.
         registry::silent(|| prg.fill(&mut value));
         Planes::pack(&value, *width, instances).unpack()
     };
@@ -77,18 +77,18 @@ fn packed(program: &Program, n: usize, values: &[Vec<u8>]) -> Planes {
     Planes::join(n, values.iter().zip(program.inputs()).map(|(v, width)| Planes::pack(v, *width, n)))
 }
 
-/// The inputs of a party.
+/// The inputs that a party brings.
 pub fn brought(program: &Program, roles: &TwoParty, role: Role, n: usize, values: &[Vec<u8>]) -> Planes {
     packed(program, n, values).select(program.inputs(), |i| roles.owners[i] == role as usize)
 }
 
-/// Planes that a party must learn.
+/// The planes that a party must learn.
 pub fn due(program: &Program, roles: &TwoParty, role: Role, n: usize, values: &[Vec<u8>]) -> Vec<u8> {
     let outputs = eval::eval(program, &packed(program, n, values)).expect("inputs fit");
     outputs.select(program.outputs(), |j| roles.learns[j][role as usize]).to_vec()
 }
 
-/// One run of a party that is open.
+/// One run of an open party.
 pub fn run(
     party: &mut YaoParty,
     channel: &mut Channel,
@@ -123,7 +123,8 @@ pub fn random_circuit(prg: &mut Prg) -> Program {
     Program::flat("random", &builder.finish(&outputs))
 }
 
-/// One block run again and again on the same registers, made when it is needed.
+/// A program that runs one block again and again on the same registers; stages are made when
+/// needed.
 pub struct Repeat {
     pub block: Arc<Layered>,
     pub copies: usize,
@@ -131,7 +132,7 @@ pub struct Repeat {
 }
 
 impl Repeat {
-    /// `width` independent ANDs of two words, `copies` times side by side, `times` times over.
+    /// `width` independent ANDs of two words, in `copies` copies, repeated `times` times.
     pub fn wide(width: usize, copies: usize, times: usize) -> Program {
         let mut builder = Builder::new();
         let (x, y) = (builder.input(width), builder.input(width));

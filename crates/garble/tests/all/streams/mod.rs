@@ -1,4 +1,4 @@
-//! An evaluator on tables of any bytes, in memory and in messages: for tests and the fuzzer.
+//! An evaluator on arbitrary tables, in memory and in messages, for tests and the fuzzer.
 
 use hushwire_aes::Backend;
 use hushwire_block::Block;
@@ -13,7 +13,7 @@ use hushwire_garble::{
 };
 use std::sync::OnceLock;
 
-/// Bytes before the tables: scheme, instances, length of messages.
+/// The number of bytes before the tables: scheme, instances, length of messages.
 pub(crate) const HEAD: usize = 3;
 
 /// Blocks with XORs and ANDs in several layers, and stages of several copies.
@@ -22,7 +22,7 @@ fn programs() -> &'static [Program; 2] {
     MADE.get_or_init(|| ["add:5", "sort:4x3"].map(|name| named::program(name).expect("a circuit of ours")))
 }
 
-/// The length of the tables that these bytes ask for.
+/// The length of the tables for this head.
 #[allow(dead_code, reason = "for tests alone")]
 pub(crate) fn whole(head: &[u8; HEAD]) -> u64 {
     let (program, instances) = job(head);
@@ -46,7 +46,8 @@ fn job(head: &[u8; HEAD]) -> (&'static Program, usize) {
     (&programs()[usize::from(head[1] >> 7)], 1 + usize::from(head[1] & 0x7f) % 19)
 }
 
-/// Evaluates: the tables are taken to the last byte, or found too short; nothing else happens.
+/// Evaluates: the tables are either used to the last byte or found too short, without any other
+/// error.
 pub(crate) fn fed(bytes: &[u8]) {
     let Some((head, tables)) = bytes.split_first_chunk::<HEAD>() else { return };
     match scheme(head) {
@@ -72,7 +73,7 @@ fn run<F: Family>(head: &[u8; HEAD], tables: &[u8]) {
         Err(e) => panic!("{e}"),
     }
 
-    // The same in messages, as long as the circuit says and not longer.
+    // The same tables in messages, exactly as long as the circuit requires.
     let mut left = tables;
     let streamed = evaluate::<F>(head, |engine, program, instances, wires| {
         let mut cursor = Cursor::new::<F::Evaluator>(program, instances);
@@ -92,7 +93,7 @@ fn run<F: Family>(head: &[u8; HEAD], tables: &[u8]) {
 
 type Wire<F> = <<F as Family>::Evaluator as GateBackend>::Wire;
 
-/// Signals of the outputs, whatever they mean.
+/// Evaluates, and computes the signals of the outputs, whatever they are.
 fn evaluate<F: Family>(
     head: &[u8; HEAD],
     run: impl FnOnce(&mut Engine<F::Evaluator>, &Program, usize, &mut [Wire<F>]) -> Result<(), GarbleError>,

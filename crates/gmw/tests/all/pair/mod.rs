@@ -1,4 +1,4 @@
-//! Two parties as threads, and what they should compute.
+//! Two parties as threads, and their expected outputs.
 
 use hushwire_aes::Backend;
 use hushwire_block::registry;
@@ -20,7 +20,7 @@ pub(crate) fn both<T: Send>(party: impl Fn(usize, &mut Channel) -> T + Sync) -> 
     both_capped(usize::MAX, party)
 }
 
-/// The same, with at most `capacity` bytes in a queue.
+/// The same, with at most `capacity` bytes in each queue.
 pub(crate) fn both_capped<T: Send>(
     capacity: usize,
     party: impl Fn(usize, &mut Channel) -> T + Sync,
@@ -67,19 +67,20 @@ pub(crate) fn own(program: &Program, roles: &TwoParty, index: usize, all: &Plane
     all.select(program.inputs(), |i| roles.owners[i] == index)
 }
 
-/// The outputs that a party learns, by plain evaluation.
+/// The outputs that a party learns, from plain evaluation.
 pub(crate) fn plain(program: &Program, roles: &TwoParty, index: usize, all: &Planes) -> Planes {
     let outputs = eval::eval(program, all).expect("inputs fit");
     outputs.select(program.outputs(), |j| roles.learns[j][index])
 }
 
-/// Owners take turns; both learn everything.
+/// The parties own the inputs in turn, and both learn everything.
 pub(crate) fn roles(program: &Program) -> TwoParty {
     let owners = (0..program.inputs().len()).map(|i| i % 2).collect();
     TwoParty::new(program, owners, vec![[true; 2]; program.outputs().len()])
 }
 
-/// Runs a program on random inputs and compares; what it cost each party, set-up excluded.
+/// Runs a program on random inputs, and compares the outputs; returns each party's cost without the
+/// set-up.
 pub(crate) fn check(
     backend: Backend,
     program: &Program,

@@ -20,7 +20,7 @@ pub(crate) const HELLO: Hello = Hello {
     flight: 512,
 };
 
-/// How long tests wait for a device that works.
+/// The time that tests wait for a device that works.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A device that is the model on a thread.
@@ -30,7 +30,7 @@ pub(crate) fn modelled(hello: Hello) -> Device {
     Device::over("the model", ours, PATIENCE).unwrap()
 }
 
-/// A circuit that all parties have, and values for one batch.
+/// A circuit that all parties have, and the values of its batches.
 pub(crate) struct Case {
     pub(crate) program: Arc<Program>,
     pub(crate) code: Microcode,

@@ -1,4 +1,4 @@
-//! CSW20 against an independent sender, tampered messages and a sender that guesses.
+//! Tests of CSW20 with an independent sender, tampered messages, and a sender that guesses.
 
 use curve25519_dalek::ristretto::CompressedRistretto;
 use curve25519_dalek::{RistrettoPoint, Scalar, constants::RISTRETTO_BASEPOINT_POINT};
@@ -21,7 +21,7 @@ fn honest_parties_agree() {
     honest::<Csw>();
 }
 
-/// The error in which a run ends when one message is changed.
+/// The error of a run in which one message is changed.
 fn ends_with(at: usize, from: Role, change: impl Fn(&mut [u8])) -> OtError {
     let touch = |tick, who, message: &mut [u8]| {
         if (tick, who) == (at, from) {
@@ -89,18 +89,18 @@ fn zeroed_messages_and_swapped_entries_end_the_run() {
 #[test]
 fn messages_of_other_sessions_end_the_run() {
     let own = few().messages::<Csw>();
-    // Another name, another sender, another receiver.
+    // Another session name, another sender, another receiver.
     for other in [Run { sid: 9, ..few() }, Run { sender: 9, ..few() }, Run { receiver: 9, ..few() }] {
         let old = other.messages::<Csw>();
         for (at, (from, message)) in old.iter().enumerate() {
-            // What a party says before it hears the other one is the same in both sessions.
+            // A party's messages before it receives any are the same in both sessions.
             let same = (at, other.sender, other.receiver);
             assert_eq!(own[at].1 == *message, matches!(same, (0, 9, _) | (1, _, 9)), "message {at}");
             if own[at].1 != *message {
                 assert_ends(&ends_with(at, *from, |m| m.copy_from_slice(message)), &format!("message {at}"));
             }
         }
-        // All that the sender says.
+        // Changes all messages of the sender.
         let touch = |at: usize, from, message: &mut [u8]| {
             if (from, message.is_empty()) == (Role::Sender, false) {
                 message.copy_from_slice(&old[at].1);
@@ -141,8 +141,8 @@ fn t(run: &Run, seed: &[u8]) -> RistrettoPoint {
     half + half
 }
 
-/// A sender that follows the formulas of the paper, but guesses the choice bits of some OTs: for
-/// such an OT the message fits only one choice. Returns the second message, otans and the keys.
+/// A sender that follows the paper's formulas, but guesses the choice bits of some OTs: for such an
+/// OT the message fits only one choice. Returns the second message, otans and the keys.
 fn guessing(run: &Run, first: &[u8], guesses: &[(usize, bool)]) -> (Vec<u8>, [u8; 32], Vec<[Block; 2]>) {
     let (h2, h3) = (oracle(run, "H2"), oracle(run, "H3"));
     let (seed, points) = first.split_at(32);
@@ -157,9 +157,9 @@ fn guessing(run: &Run, first: &[u8], guesses: &[(usize, bool)]) -> (Vec<u8>, [u8
         let mut answers = p.map(|p| h3.block(i, &p.0));
         let mut chi = answers[0] ^ answers[1];
         match guesses.iter().find(|(at, _)| *at == i) {
-            // A receiver with bit 1 uses χ and gets another answer.
+            // A receiver with bit 1 uses χ, and gets another answer.
             Some((_, false)) => chi.0[3] ^= 4,
-            // A receiver with bit 0 does not use χ and gets another answer.
+            // A receiver with bit 0 does not use χ, and gets another answer.
             Some((_, true)) => {
                 answers[0].0[3] ^= 4;
                 chi.0[3] ^= 4;
@@ -179,10 +179,10 @@ fn guessing(run: &Run, first: &[u8], guesses: &[(usize, bool)]) -> (Vec<u8>, [u8
     ([&z, &message[..]].concat(), otans, keys)
 }
 
-/// The rest of a run against that sender: the honest receiver, otans and the sender's keys.
+/// The rest of a run with that sender: the honest receiver, otans and the sender's keys.
 type Guessed = (CswReceiver, [u8; 32], Vec<[Block; 2]>);
 
-/// The honest receiver, after it heard that sender.
+/// The honest receiver, after it received that sender's message.
 fn against(run: &Run, guesses: &[(usize, bool)]) -> Result<Guessed, OtError> {
     let mut receiver = run.receiver::<Csw>();
     let mut first = vec![0; receiver.round(0).unwrap().out];
@@ -212,8 +212,8 @@ fn the_receiver_agrees_with_a_sender_written_from_the_paper() {
 
 #[test]
 fn a_guess_passes_if_it_is_right() {
-    // One guess, many receivers: about half of them abort, exactly those whose bit is the other
-    // one.
+    // With one guess against many receivers, about half of them abort: exactly those with the other
+    // bit.
     let mut passed = 0;
     for n in 0..16 {
         let run = Run::new(20, 0, n, choices(5, n));
@@ -234,8 +234,8 @@ fn passing_tells_the_guessed_bits_and_no_more() {
     let run = few();
     let right = |i: usize| (i, run.choices[i]);
     let wrong = |i: usize| (i, !run.choices[i]);
-    // All right: it passes, and the answer is what the sender knew before, whatever the other bits
-    // are.
+    // If all guesses are right, the check passes, and the answer is one that the sender knew
+    // before, whatever the other bits are.
     let guesses = [right(0), right(17), right(79)];
     let (mut receiver, otans, _) = against(&run, &guesses).unwrap();
     let mut answer = [0; 32];
@@ -244,7 +244,7 @@ fn passing_tells_the_guessed_bits_and_no_more() {
     let mut other = run.clone();
     (0..MIN_BATCH).filter(|i| ![0, 17, 79].contains(i)).for_each(|i| other.choices[i] ^= true);
     assert!(against(&other, &guesses).is_ok(), "bits that were not guessed decide nothing");
-    // One wrong among right ones: it aborts.
+    // One wrong guess among right ones causes an abort.
     for guesses in [[wrong(0), right(17), right(79)], [right(0), right(17), wrong(79)]] {
         assert!(matches!(against(&run, &guesses), Err(OtError::Abort { check: Check::BaseOt, .. })));
     }
@@ -252,8 +252,7 @@ fn passing_tells_the_guessed_bits_and_no_more() {
 
 #[test]
 fn a_receiver_that_sends_t_changes_no_other_ot() {
-    // ρ_{0,1} is then the identity, which must not spoil the encodings that are made together with
-    // it.
+    // ρ_{0,1} is then the identity, which must not spoil the encodings in the same batch.
     let run = few();
     let mut sender = run.sender::<Csw>();
     let (seed, alpha) = ([7; 32], Scalar::from(1_234_567u64));

@@ -1,4 +1,5 @@
-//! The duties of every base OT protocol, and an adversary's hand on the messages between its ends.
+//! Tests for every base OT protocol, in which an adversary can change messages between the
+//! endpoints.
 
 use hushwire_aes::Backend;
 use hushwire_prg::{Prg, Seed};
@@ -9,7 +10,7 @@ use crate::{Context, Exchanged, Machine, OtError, Role, Sid};
 mod csw;
 mod passive;
 
-/// The two ends of some OTs.
+/// Both endpoints of some OTs.
 type Ends<P> = (BaseSender<<P as BaseProtocol>::Level>, BaseReceiver<<P as BaseProtocol>::Level>);
 
 /// A run: the session, the parties' seeds, the receiver's choices.
@@ -38,7 +39,7 @@ impl Run {
         P::receiver(&self.context(), self.choices.clone(), &Seed::from_bytes([self.receiver; 16]))
     }
 
-    /// Runs both parties; `touch` sees, and may change, what each sends in each tick.
+    /// Runs both parties; `touch` sees, and may change, each party's message in each round.
     fn touched<P: BaseProtocol>(
         &self,
         mut touch: impl FnMut(usize, Role, &mut [u8]),
@@ -59,7 +60,7 @@ impl Run {
         Ok((sender.finish(), receiver.finish()))
     }
 
-    /// The messages by sender, in order, without empty ones.
+    /// The nonempty messages with their senders, in order.
     fn messages<P: BaseProtocol>(&self) -> Vec<(Role, Vec<u8>)> {
         let mut all = Vec::new();
         self.touched::<P>(|_, from, message| {
@@ -78,7 +79,7 @@ fn choices(count: usize, seed: u8) -> Vec<bool> {
     (0..count).map(|_| prg.next_u64() & 1 == 1).collect()
 }
 
-/// Keys agree where chosen and differ elsewhere.
+/// Checks that keys agree where chosen and differ elsewhere.
 fn assert_ots<P: BaseProtocol>((sender, receiver): &Ends<P>, choices: &[bool]) {
     assert_eq!(sender.keys().len(), choices.len());
     assert_eq!(receiver.choices(), choices);
@@ -90,7 +91,8 @@ fn assert_ots<P: BaseProtocol>((sender, receiver): &Ends<P>, choices: &[bool]) {
     }
 }
 
-/// Counts around a batch's size; all keys distinct; other sessions and seeds give other keys.
+/// Tests counts around a batch's size. All keys are distinct, and other sessions and seeds give
+/// other keys.
 fn honest<P: BaseProtocol>() {
     let mut seen = std::collections::HashSet::new();
     let mut fresh = |ends: &Ends<P>| {
@@ -114,7 +116,7 @@ fn honest<P: BaseProtocol>() {
         assert_ots::<P>(&ends, &run.choices);
         fresh(&ends);
     }
-    // A receiver with another seed, or another session, sends nothing that was sent before.
+    // A receiver with another seed, or in another session, sends no message that was sent before.
     let said =
         |run: Run| run.messages::<P>().into_iter().find(|(from, _)| *from == Role::Receiver).unwrap().1;
     let first = said(Run::new(1, 1, 2, choices(8, 3)));
@@ -126,7 +128,7 @@ fn honest<P: BaseProtocol>() {
 }
 
 /// Encodings that no honest party sends: the identity, p and p + 2 (not reduced), −1 and 1
-/// (negative), no square.
+/// (negative), and a non-square.
 fn bad_points() -> [[u8; 32]; 6] {
     let mut p = [0xff; 32];
     (p[0], p[31]) = (0xed, 0x7f);

@@ -1,4 +1,4 @@
-//! Naor–Pinkas and Chou–Orlandi, out of two and out of sixteen.
+//! Tests of Naor–Pinkas and of Chou–Orlandi, 1-out-of-2 and 1-out-of-16.
 
 use curve25519_dalek::{RistrettoPoint, Scalar, constants::RISTRETTO_BASEPOINT_POINT};
 use hushwire_block::Block;
@@ -40,7 +40,7 @@ fn points_that_are_none_are_malformed() {
     rejects_bad_points::<NaorPinkas>("base OT parameters", 2, 4);
 }
 
-/// The receiver's keys against a sender's whose first message is `first`.
+/// The receiver's message and keys, if the sender's first message is `first`.
 fn received<P: BaseProtocol>(run: &Run, first: &[u8]) -> (Vec<[u8; 32]>, Vec<Block>) {
     let mut receiver = run.receiver::<P>();
     receiver.write(0, &mut []).unwrap();
@@ -86,8 +86,8 @@ fn receivers_agree_with_senders_written_from_the_papers() {
     }
 }
 
-/// The sender out of sixteen from the paper: every choice of four opens its keys and, with its
-/// point, none of the other fifteen entries.
+/// A 1-out-of-16 sender written from the paper. Every choice of four opens its keys, and its point
+/// opens none of the other fifteen entries.
 #[test]
 fn a_group_opens_the_keys_of_its_choices_alone() {
     let a = Scalar::from(1_234_567u64);
@@ -110,7 +110,7 @@ fn a_group_opens_the_keys_of_its_choices_alone() {
             let parts = [sent, point_sent, secret.compress().to_bytes()].concat();
             let half = |number| blake3::keyed_hash(&hash, &[&[0; 8][..], &[number], &parts].concat());
             let mut pad = [*half(0).as_bytes(), *half(1).as_bytes()].concat();
-            // Key l of choice b is 2 l + b + 1, sixteen times over.
+            // Key l of choice b is 2 l + b + 1, repeated sixteen times.
             (0..64).for_each(|i| pad[i] ^= 2 * (i as u8 / 16) + (other >> (i / 16) & 1) + 1);
             pad
         };
@@ -127,7 +127,7 @@ fn a_group_opens_the_keys_of_its_choices_alone() {
         };
         let wanted: Vec<Block> = (0..4).map(|l| Block([2 * l + (c >> l & 1) + 1; 16])).collect();
         assert_eq!(keys(&message), wanted, "choices {c}");
-        // Nothing but the entry of its choices counts.
+        // Only the entry of the receiver's choices matters.
         let mut others = message.clone();
         for (at, byte) in others.iter_mut().enumerate() {
             *byte ^= u8::from(at / 64 != usize::from(c)) * 0x55;

@@ -1,5 +1,5 @@
-//! The binding of challenges: a check whose challenge does not know of the set-up, the session or a
-//! message can be tried again.
+//! Tests of what challenges bind. If a check's challenge did not depend on the set-up, the session
+//! or a message, a cheating party could try it again.
 
 use std::collections::HashSet;
 
@@ -41,7 +41,8 @@ fn coefficients_bind_session_set_up_lane_and_all_chunks_before() {
     assert_eq!(coefficients(1, 1, 0), coefficients(1, 1, 0), "both ends find the same");
 }
 
-/// A party's draws are others in every session, even where one seed serves in two by mistake.
+/// A party's random values differ in every session, even if one seed is used in two sessions by
+/// mistake.
 #[test]
 fn sessions_share_no_delta_and_no_challenge() {
     let (mut deltas, mut challenges) = (HashSet::new(), HashSet::new());
@@ -60,7 +61,7 @@ fn sessions_share_no_delta_and_no_challenge() {
     }
 }
 
-/// Lanes' messages differ by their counters; the lane itself counts too.
+/// The messages of lanes differ by their counters; the lane's number itself must matter as well.
 #[test]
 fn lanes_draw_their_own_coefficients_names_and_challenges() {
     let (s, r) = roots::<Malicious>(RowKind::Alsz, Backend::best(), 24);
@@ -82,7 +83,7 @@ fn lanes_draw_their_own_coefficients_names_and_challenges() {
 fn coefficients_bind_kind_and_message_and_the_last_column_its_own() {
     let context = context(Backend::best(), 20);
     let message = |fill: u128, len: usize| vec![Block::from_u128(fill); len];
-    // The fold of a last column of ones is its coefficient, where the rows of chunks are zero.
+    // If the rows of chunks are zero, the fold of a last column of ones is its coefficient.
     let of = |kind: RowKind, setup: u8, chunk: u128, last: u128| {
         let mut segment = Segment::new(context, Clmul::best(), kind, Proof::Rows, &[setup; 16]);
         segment.add(&message(chunk, 4), &message(0, 4 * kind.rows()));
@@ -107,7 +108,7 @@ fn coefficients_bind_kind_and_message_and_the_last_column_its_own() {
     assert_ne!(runs[0][0], runs[0][1]);
 }
 
-/// Hashes of one name would show which sums of two segments are equal.
+/// If two segments had the same name, their hashes would show which of their sums are equal.
 #[test]
 fn every_segment_has_a_name_of_its_own() {
     let context = context(Backend::best(), 31);
@@ -116,7 +117,7 @@ fn every_segment_has_a_name_of_its_own() {
     assert_eq!(names.len(), 3);
 }
 
-/// The set-up's name in challenges: it differs where either party sent something else.
+/// The set-up's name, which enters challenges, differs if either party sent another message.
 #[test]
 fn the_set_up_s_name_binds_what_both_parties_said() {
     let run = |kind: RowKind, sender: u64, receiver: u64| {
@@ -138,7 +139,8 @@ fn the_set_up_s_name_binds_what_both_parties_said() {
     }
 }
 
-/// The receiver's own words alone: what it hears back would tell two of them apart too.
+/// Only the receiver's messages differ here; the messages that it receives would also distinguish
+/// the two.
 #[test]
 fn the_set_up_s_name_binds_the_receiver_s_messages_themselves() {
     let context = context(Backend::best(), 23);
@@ -167,7 +169,8 @@ fn the_set_up_s_name_binds_the_receiver_s_messages_themselves() {
     assert_ne!(first.finish().setup(), second.finish().setup());
 }
 
-/// Columns are counted on over chunks, segments and their last columns, and every lane has its own.
+/// Columns are counted through chunks, segments and their last columns, and every lane has its own
+/// counter.
 #[test]
 fn no_ot_comes_twice() {
     for kind in [RowKind::Kos, RowKind::Alsz, RowKind::SoftSpoken4] {

@@ -1,17 +1,17 @@
-//! Parties that do not follow the protocol, and messages that are changed on their way.
+//! Tests of parties that do not follow the protocol, and of messages that are changed on their way.
 
 use super::super::receiver::Receiver;
 use super::*;
 use crate::{Check, Exchanged, Malicious, OtError};
 
-/// A named change of a message, with another message at hand.
+/// A named change of a message, which can use another message.
 type Change<'a> = (&'a str, Box<dyn FnMut(&mut [u8], &[u8])>);
 
 type Tamper = Box<dyn Fn(&mut [u8])>;
 type Field<'a> = dyn Fn(&mut [u8]) + 'a;
 type Cheater = Pump<Malicious, Receiver>;
 
-/// Two ends whose receiver's messages go through `deviate` before anybody hashes them.
+/// Two endpoints; the receiver's messages go through `deviate` before either endpoint hashes them.
 fn cheater(kind: RowKind, number: u64, deviate: impl FnMut(&mut [Block]) + Send + 'static) -> Cheater {
     let (s, r) = roots::<Malicious>(kind, Backend::best(), number);
     let mut receiver = r.receiver(0);
@@ -25,7 +25,7 @@ fn alpha(pump: &Cheater, kind: RowKind, tree: usize) -> u128 {
     pump.delta.to_u128() >> (tree * k) & ((1 << k) - 1)
 }
 
-/// A segment of one chunk, checked.
+/// Makes and checks a segment of one chunk.
 fn segment(pump: &mut Cheater) -> Result<(), OtError> {
     pump.extend(512, &mut |_| ())?;
     pump.close();
@@ -86,8 +86,8 @@ fn the_message_that_makes_trees_is_checked() {
     }
 }
 
-/// One wrong correction is a guess of one bit of Δ: seen exactly if that bit sends the sender to
-/// its side.
+/// One wrong correction is a guess of one bit of Δ: it is detected exactly if that bit makes the
+/// sender use the wrong side.
 #[test]
 fn one_side_of_a_correction_is_a_guess_of_one_bit() {
     let kind = RowKind::SoftSpoken4;
@@ -104,7 +104,7 @@ fn one_side_of_a_correction_is_a_guess_of_one_bit() {
             }
         }
         assert_eq!(seen.iter().sum::<usize>(), 24);
-        // Bit 0 of Δ is no secret.
+        // Bit 0 of Δ is not secret.
         assert!(tree == 0 && level == 3 || seen.iter().all(|seen| (4..=20).contains(seen)), "{seen:?}");
     }
 }
@@ -132,7 +132,8 @@ fn chunks_that_are_changed_on_their_way_are_caught() {
     }
 }
 
-/// Changes to the answer of a check, by field: where it begins, and how long its parts are.
+/// Changes the answer of a check, field by field; each field has its start and the length of its
+/// parts.
 fn answers_are_checked(kind: RowKind, fields: &[(&str, usize, usize)]) {
     let answer = kind.cost(Level::Malicious).check_bytes[1];
     let honest = |pump: &mut Cheater, tamper: &mut dyn FnMut(&mut [u8])| {
@@ -177,7 +178,7 @@ fn answers_of_row_checks_are_checked() {
             ("folds", x + 16 * 65, 16),
         ];
         answers_are_checked(kind, &fields);
-        // x, then a row each.
+        // First x, then one fold for each row.
         for at in [0, 1, 2, 128] {
             one_bit_is_seen(kind, x + 16 * at);
         }
@@ -206,7 +207,7 @@ fn answers_of_pair_checks_are_checked() {
     assert_abort(&result, Check::Pairs, "the challenge");
 }
 
-/// The sender sees two of a pair's four hashes, and which two depends on one bit that the receiver
+/// The sender checks two of a pair's four hashes, and which two depends on a bit that the receiver
 /// does not know.
 #[test]
 fn one_hash_of_a_pair_is_seen_half_of_the_time() {
@@ -225,8 +226,8 @@ fn one_hash_of_a_pair_is_seen_half_of_the_time() {
     assert!((15..=45).contains(&seen), "{seen} of 60");
 }
 
-/// A deviation in a tree's row passes exactly if all of its α is 0: 2^-c for c bits, and no other
-/// bit shows.
+/// A deviation in a tree's row passes exactly if its whole α is 0: with probability 2^-c for c
+/// bits. The other bits of Δ stay hidden.
 #[test]
 fn a_guess_of_bits_of_delta_passes_exactly_if_it_is_right() {
     for (kind, trees, rate, runs) in [
@@ -247,7 +248,7 @@ fn a_guess_of_bits_of_delta_passes_exactly_if_it_is_right() {
                 }
             });
             let result = segment(&mut pump);
-            // The long Δ of ALSZ is in no block; its row shows in the rate alone.
+            // The long Δ of ALSZ is not in any block, so that its row shows only in the rate.
             if kind != RowKind::Alsz {
                 let right = trees.iter().all(|tree| alpha(&pump, kind, *tree) == 0);
                 assert_eq!(result.is_ok(), right, "{kind}, seed {number}");
@@ -260,15 +261,15 @@ fn a_guess_of_bits_of_delta_passes_exactly_if_it_is_right() {
         }
         let expected = runs / rate;
         assert!(passed >= expected / 3 && passed <= 2 * expected, "{kind} {trees:?}: {passed} of {runs}");
-        // Sixteen other bits of each Δ that passed: half ones, within five deviations.
+        // Sixteen other bits of each Δ that passed: half of them are ones, within five standard
+        // deviations.
         let bits = 16 * u32::try_from(passed).expect("few");
         assert!(others.abs_diff(bits / 2) <= 5 * bits.isqrt() / 2 + 1, "{kind}: {others} of {bits} bits");
     }
 }
 
-/// The reason why the last column's coefficient comes after its message: with coefficient 1, a
-/// receiver that knows every χ makes its deviations cancel there, and all bits of Δ are its own for
-/// the asking.
+/// The last column's coefficient must be drawn after its message. With coefficient 1, a receiver
+/// that knows every χ could make its deviations cancel in that column, and learn all bits of Δ.
 #[test]
 fn the_last_column_cannot_cancel_deviations() {
     for kind in [RowKind::Kos, RowKind::SoftSpoken2, RowKind::SoftSpoken4] {
@@ -295,8 +296,8 @@ fn the_last_column_cannot_cancel_deviations() {
     }
 }
 
-/// All lanes have one Δ: were the others to go on, a receiver could spend a lane on every bit, and
-/// learn it either way.
+/// All lanes have one Δ. If the other lanes continued, a receiver could spend a lane on every bit,
+/// and learn the bit in either case.
 #[test]
 fn a_failed_check_ends_every_lane() {
     for kind in [RowKind::Kos, RowKind::Alsz, RowKind::SoftSpoken4] {
@@ -317,7 +318,7 @@ fn a_failed_check_ends_every_lane() {
     }
 }
 
-/// The other lane's check fails while this one compares.
+/// The other lane's check fails while this lane compares.
 #[test]
 fn a_lane_that_passes_beside_one_that_fails_is_lost() {
     use subtle::Choice;
@@ -372,7 +373,7 @@ fn set_ups_refuse_other_lengths() {
     }
 }
 
-/// A second try with the same Δ would be a second guess.
+/// A second attempt with the same Δ would be a second guess.
 #[test]
 fn a_set_up_that_failed_takes_no_other_message() {
     let context = context(Backend::best(), 10);

@@ -1,4 +1,4 @@
-//! Parties that follow the protocol.
+//! Tests of parties that follow the protocol.
 
 use super::*;
 use crate::{Exchanged, Malicious, OtError, Role, Round, SemiHonest};
@@ -39,7 +39,7 @@ fn every_kind_at_every_count_malicious() {
     every_count::<Malicious>();
 }
 
-/// Hash of what a session sends and makes.
+/// A hash of the messages and outputs of a session.
 fn trace<S: Security>(kind: RowKind, backend: Backend) -> String
 where
     Full: crate::AtLeast<S::Base>,
@@ -135,7 +135,7 @@ fn short_calls_move_little_and_use_what_is_in_stock() {
     assert_eq!(all.len(), 512, "no OT comes twice");
 }
 
-/// Set-up with real base OTs, then a functionality with its check.
+/// Runs a set-up with real base OTs, then a functionality with its check.
 fn whole<S: Security, B: BaseProtocol>(kind: RowKind)
 where
     B::Level: crate::AtLeast<S::Base>,
@@ -189,7 +189,7 @@ fn lanes_share_delta_and_nothing_else() {
     }
 }
 
-/// A seed that serves twice must not give the receiver the same choices, or the sender the same Δ.
+/// A seed that is used twice must not give the receiver the same choices, or the sender the same Δ.
 #[test]
 fn one_seed_in_two_sessions_gives_other_choices_and_another_delta() {
     let made = [1, 2].map(|session| {

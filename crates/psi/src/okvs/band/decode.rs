@@ -10,7 +10,7 @@ use crate::okvs::Digest;
 /// The number of groups of eight entries that a band overlaps.
 const REACH: usize = 8 * WORDS + 1;
 
-/// The values of one bin's digests; fast if neighbours start near each other.
+/// The values of one bin's digests. This is fast if neighbouring digests start near each other.
 pub(crate) fn decode<'a>(
     backend: Backend,
     band: &Band,

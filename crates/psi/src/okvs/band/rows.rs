@@ -11,7 +11,8 @@ use crate::okvs::{Digest, word};
 const WIDTH: usize = 64 * WORDS;
 /// The number of words of a band.
 pub(super) const WORDS: usize = 7;
-/// SECURITY: the number of columns of its band in which no waiting row may have a bit.
+/// SECURITY: the number of a band's columns that may pass without a waiting row that has a bit
+/// there.
 const MISSED: usize = 8;
 /// SECURITY: the number of entries in addition to the share of the rows: random bits with this many
 /// more columns than rows have full rank except with probability 2^−48.
@@ -33,7 +34,7 @@ pub(crate) struct Band {
 }
 
 impl Band {
-    /// The sizes for `rows` rows, where each fails with probability below 2^−(bits − log2 rows).
+    /// The sizes for `rows` rows. Such a bin fails with probability below 2^−(bits − log2 rows).
     pub(crate) fn new(rows: usize, bits: f64) -> Self {
         let rate = bits * core::f64::consts::LN_2 / (WIDTH - MISSED) as f64;
         // (e^η − 1) / η − 1 = η/2 + η²/6 + …, by operations that every machine rounds alike.
@@ -105,7 +106,7 @@ fn below_bit(bits: usize) -> u64 {
     if bits < 64 { (1 << bits) - 1 } else { u64::MAX }
 }
 
-/// The bits of a digest that its band is made from.
+/// The part of a digest from which its band is made.
 #[inline(always)]
 pub(super) fn seed(digest: &Digest) -> Block {
     let mut seed = Block::ZERO;
@@ -128,7 +129,7 @@ impl Makes {
 /// The bytes of eight words.
 pub(super) const GROUP: usize = 64;
 
-/// For each byte, a mask of those of eight words whose bits it has.
+/// For each byte, a mask for those of eight words that its bits select.
 static MASKS: [[u8; GROUP]; 256] = {
     let mut masks = [[0; GROUP]; 256];
     let mut bits = 0;

@@ -13,9 +13,9 @@ use super::rows::{BATCH, Band, GROUP, Makes, Sum, WORDS, plane, seed};
 use crate::okvs::NoSolution;
 use crate::okvs::{Digest, Module};
 
-/// The words of a row: the columns of a ring, of which a band covers a part, wherever it starts.
+/// The words of a row: a ring of columns. A band covers a part of it, from any start.
 const RING: usize = 8;
-/// Groups of eight columns of the ring.
+/// The number of groups of eight columns of the ring.
 const BYTES: usize = 8 * RING;
 
 /// A row; bit i is column i modulo the ring.
@@ -123,7 +123,7 @@ impl<B: Base, V: Module<B>> Solver<B, V> {
         }
     }
 
-    /// Reduces a row from the left until it leads with a column of its own.
+    /// Reduces a row from the left until it leads with a column that no other row leads with.
     #[inline(always)]
     fn reduce(&mut self, start: usize, band: &[u64; WORDS], mut value: V) -> Result<(), NoSolution> {
         let mut row = BandRow::default();
@@ -131,7 +131,7 @@ impl<B: Base, V: Module<B>> Solver<B, V> {
         let mut carry = 0;
         for (i, word) in band.iter().enumerate() {
             row.0[(first + i) % RING] = word << shift | carry;
-            // Two shifts, since a shift by 64 would be none.
+            // Two shifts, since a shift by 64 would do nothing.
             carry = word >> 1 >> (63 - shift);
         }
         row.0[(first + WORDS) % RING] = carry;
@@ -202,7 +202,8 @@ impl<B: Base, V: Module<B>> Kernel for Back<'_, B, V> {
             let out = &mut out[8 * at..];
             let count = out.len().min(8);
             let (rows, of_rows) = (&rows[8 * at..8 * at + 8], &of_rows[8 * at..8 * at + 8]);
-            // What each row takes from entries after these eight; then entries from the last one.
+            // The part of each row that comes from entries after these eight; then the entries,
+            // from the last one on.
             let (mut sums, mut near) = ([[0; 2]; 8], [0; 8]);
             for i in (0..count).filter(|i| leads >> i & 1 == 1) {
                 let bits = as_bits(&rows[i]);

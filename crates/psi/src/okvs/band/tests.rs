@@ -1,4 +1,4 @@
-//! Every pair comes back; values are those of the definition on every tier; how often there is no
+//! Every pair comes back; values match the definition on every tier; and a count of systems without
 //! solution.
 
 use core::marker::PhantomData;
@@ -18,8 +18,7 @@ use crate::okvs::failure::decay;
 use crate::okvs::tests::{digests, prg};
 use crate::okvs::{Binned, Decode, Digest, Encoder, Layout, Module, Store, StoreForm, tail};
 
-/// The entries that a digest selects in its bin, bit by bit, on the tier without instructions of
-/// its own.
+/// The entries that a digest selects in its bin, bit by bit, on the portable tier.
 fn selected(band: &Band, digest: &Digest) -> Vec<usize> {
     let backend = Backend::forced(Tier::Portable).expect("every CPU has it");
     let key = Aes128::on(backend, b"hushwire band v1");
@@ -61,7 +60,7 @@ fn solved<B: Base, V: Module<B>>(
     Ok(store)
 }
 
-/// Encodes all, and checks each.
+/// Encodes all pairs, and checks each.
 fn round_trip<B: Base, V: Module<B>>(
     layout: &Layout,
     digests: &[Digest],
@@ -103,8 +102,8 @@ proptest! {
     }
 }
 
-/// Values under Δ, and sums alone, as the protocol takes them, in any order of digests and on every
-/// tier.
+/// Values under Δ, and sums alone, as the protocol computes them, for any order of digests and on
+/// every tier.
 fn decodes<F: Field<Base: Module<<F as Field>::Base>>>() {
     let layout = Layout::with_bins(StoreForm::Band, 1500, 2);
     let digests = digests(8, 700);
@@ -135,7 +134,7 @@ fn decodes<F: Field<Base: Module<<F as Field>::Base>>>() {
     }
 }
 
-/// A product.
+/// The product of two field elements.
 fn times<F: Field>(b: F::Base, f: Block) -> Block {
     struct Product<F: Field>(F::Base, Block);
     impl<F: Field> hushwire_simd::clmul::WordKernel for Product<F> {
@@ -154,7 +153,7 @@ fn decoding_is_the_definition_on_every_tier() {
     decodes::<Full128>();
 }
 
-/// Parties of different CPUs have one store.
+/// Parties with different CPUs get the same store.
 #[test]
 fn solutions_are_the_same_on_every_tier() {
     let layout = Layout::new(Store::Band, 600);
@@ -182,8 +181,8 @@ fn duplicates_count_once_and_contradictions_are_no_pairs() {
     assert_eq!(solved::<Gf64, Gf64>(&layout, &all, &other, None), Err(NoSolution));
 }
 
-/// Digests that were chosen to start together fill a band, and no more; who chooses ends its own
-/// run, by name.
+/// Digests that were chosen to start together can fill a band, but not more. A party that chooses
+/// such digests ends its own run, with an error that names it.
 #[test]
 fn chosen_digests_have_no_solution_once_they_are_more_than_a_band() {
     let layout = Layout::new(Store::Band, 3000);
@@ -195,7 +194,7 @@ fn chosen_digests_have_no_solution_once_they_are_more_than_a_band() {
     }
 }
 
-/// Values of digests that are in no pair are other ones under every fill, and never twice the same.
+/// Values of digests that are in no pair differ for every fill, and never repeat.
 #[test]
 fn other_digests_have_random_values() {
     let layout = Layout::new(Store::Band, 1000);
@@ -230,7 +229,7 @@ fn sizes_follow_from_numbers_of_items() {
     }
 }
 
-/// Systems without a solution among `instances` of `rows` rows.
+/// The number of systems without a solution among `instances` systems of `rows` rows.
 fn unsolved(band: &Band, rows: usize, instances: u64) -> u64 {
     let mut solver = Solver::<Gf64, Gf64>::new(Backend::best(), band);
     let mut store = vec![Gf64::ZERO; band.columns()];
@@ -244,8 +243,8 @@ fn unsolved(band: &Band, rows: usize, instances: u64) -> u64 {
     unsolved
 }
 
-/// Bands so narrow that failures can be counted; the queue's bound without the columns that are
-/// taken off it.
+/// Bands so narrow that failures can be counted, and the queue's bound without the columns that the
+/// module subtracts.
 fn failures_stay_below_the_bound(instances: u64) {
     for (rows, width, more) in [(256, 64, 0.05), (256, 48, 0.1), (1024, 64, 0.1), (1024, 48, 0.15)] {
         let columns = ((1.0 + more) * rows as f64) as usize + 1;
@@ -259,10 +258,10 @@ fn failures_stay_below_the_bound(instances: u64) {
         let band = Band::with_width(rows + spare as usize, rows + spare as usize);
         let found = unsolved(&band, rows, instances) as f64;
         assert!(found < 4.0 + expected + 4.0 * expected.sqrt(), "{rows}, {spare}: {found}, {expected}");
-        // And they are as random as that: fewer failures would say that bits are not counted.
+        // The bits must be that random: fewer failures would mean that some bits are not counted.
         assert!(found > expected / 2.0 - 4.0 * expected.sqrt(), "{rows}, {spare}: {found}, {expected}");
     }
-    // The sizes that are used.
+    // The sizes in use.
     for rows in [192, 256, 400, 600] {
         let layout = Layout::new(Store::Band, rows);
         assert_eq!(unsolved(layout.band().expect("a store of bands"), rows, instances), 0, "{rows}");

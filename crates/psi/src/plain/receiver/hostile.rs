@@ -1,5 +1,5 @@
-//! Receivers of the malicious mode that leave out their own checks find as many items as
-//! `docs/internals/security-intersections.md` promises, and no more.
+//! Receivers of the malicious mode that skip their own checks find at most as many items as
+//! `docs/internals/security-intersections.md` states.
 
 use super::*;
 use crate::Store;
@@ -9,15 +9,15 @@ use hushwire_machine::drive::{Lockstep, Machine};
 use hushwire_ot::Sid;
 use std::sync::{Arc, Mutex};
 
-/// Items of the sender.
+/// The number of the sender's items.
 const THEIRS: u64 = 1000;
 
-/// The edit that a cheating receiver makes to its state, with notes of it.
+/// A cheating receiver's change of its state, and its notes.
 #[derive(Default)]
 pub(super) struct Cheat {
-    /// The items that it evaluates, in place of those that are in its store.
+    /// The items that it evaluates instead of those in its store.
     pub(super) tried: Option<Vec<ItemDigest>>,
-    /// The keys of payloads that it has of them.
+    /// The keys of payloads that it gets for them.
     pub(super) keys: Option<Arc<Mutex<Vec<Key>>>>,
 }
 
@@ -40,8 +40,8 @@ where
 }
 
 impl Receiver {
-    /// A receiver of short semi-honest runs that evaluates `tried` in place of its items, and notes
-    /// the keys that it has.
+    /// A receiver of short semi-honest runs that evaluates `tried` instead of its items, and notes
+    /// its keys.
     pub(in crate::plain) fn curious(
         context: &Context,
         parameters: &Parameters,
@@ -57,8 +57,8 @@ impl Receiver {
 }
 
 /// A run in which `agreed` items are agreed on, `stored` are in the store, and `tried` are tried;
-/// the sender has them all. The numbers of those that the receiver finds, of payloads that it
-/// reads, and of items that the sender takes for common.
+/// the sender has them all. Returns the numbers of items that the receiver finds, of payloads that
+/// it reads, and of items that the sender takes for common.
 fn found(
     store: Store,
     [agreed, stored, tried]: [usize; 3],
@@ -84,7 +84,7 @@ fn found(
     let mut s = Sender::with_payloads(&context, &parameters, digests(THEIRS), payloads, &seeds[1])?;
     let mut state =
         ReceiverState::<Full128>::new::<Malicious>(&context, &parameters, digests(stored as u64), &seeds[0]);
-    // It puts some items into its store, and then tries more of them.
+    // The receiver puts some items into its store, and then tries more.
     state.cheat.tried = Some(digests(tried as u64));
     let mut r = state.line::<Malicious>(&seeds[0])?;
     let mut parties: [&mut dyn Machine<Error = PsiError>; 2] = [&mut r, &mut s];
@@ -99,8 +99,8 @@ fn found(
     Ok([opened.common.len(), read, s.finish().map_or(0, |common| common.len())])
 }
 
-/// With one item agreed on, a clustered store once held twelve items and a band store forty-five;
-/// the receiver found every match, and read all payloads.
+/// With one item agreed on, a clustered store once held twelve items and a band store forty-five.
+/// The receiver found every match, and read all payloads.
 #[test]
 fn of_few_items_no_more_are_stored_than_were_agreed_on() {
     for (store, agreed, stored) in [
@@ -118,8 +118,8 @@ fn of_few_items_no_more_are_stored_than_were_agreed_on() {
     }
 }
 
-/// A receiver that stores as many items as agreed, and tries all items of the sender, finds the
-/// stored ones alone: their matches, their payloads, and in the sender's result.
+/// A receiver that stores as many items as agreed, and tries all items of the sender, finds only
+/// the stored ones: as matches, payloads, and in the sender's result.
 #[test]
 fn of_few_items_no_more_are_found_than_were_agreed_on() {
     for (store, agreed) in
@@ -136,7 +136,7 @@ fn of_few_items_no_more_are_found_than_were_agreed_on() {
     }
 }
 
-/// A store of more items holds up to 1.3 times as many: no more than this bound are found.
+/// A store of more items holds up to 1.3 times as many; the receiver finds no more than this bound.
 #[test]
 fn of_more_items_no_more_are_found_than_promised() {
     for (store, agreed) in [(Store::Clustered, 192), (Store::Band, 192), (Store::Clustered, 700)] {
@@ -144,7 +144,7 @@ fn of_more_items_no_more_are_found_than_promised() {
         assert!(10 * promised <= 13 * agreed);
         let end = found(store, [agreed, promised + 1, promised + 1], true, false);
         assert!(matches!(end, Err(PsiError::NoStore)), "{store}, {agreed}: {end:?}");
-        // So close to full a store of random rows has a solution most of the time; this one has.
+        // A store of random rows that is almost full has a solution most of the time; this one has.
         let most = promised - 6;
         let [found, read, _] =
             found(store, [agreed, most, THEIRS as usize], true, false).expect("nobody notices");

@@ -36,7 +36,7 @@ fn numbers_become_bits_and_numbers_again() {
     all_rows::<u64>();
 }
 
-/// Bits from any one on, of numbers of any width, and those of what is not below 0 alone.
+/// Bits from any position on, of numbers of any width, and the same with negative numbers set to 0.
 #[test]
 fn some_bits_are_those_of_the_number_and_rectified_ones_have_no_sign() {
     let numbers = numbers::<u32>(&mut random(), 200);
@@ -68,7 +68,8 @@ fn some_bits_are_those_of_the_number_and_rectified_ones_have_no_sign() {
     );
 }
 
-/// A session keeps its circuits: each that differs from one before in a single thing is its own.
+/// A session keeps its circuits. Each circuit that differs from another in one parameter is a
+/// separate one.
 #[test]
 fn circuits_that_a_session_keeps_are_those_that_are_asked_for() {
     let (x, y): (Vec<u16>, Vec<u16>) = (numbers(&mut random(), 200), numbers(&mut random(), 200));
@@ -102,7 +103,7 @@ fn circuits_that_a_session_keeps_are_those_that_are_asked_for() {
 
 #[test]
 fn every_byte_from_many_splits() {
-    // Each number 16 times, so that the summands fall together in all ways.
+    // Each number comes 16 times, so that all combinations of summands occur.
     let all: Vec<u8> = (0..16 * 256).map(|i| i as u8).collect();
     for adder in Adder::ALL {
         there_and_back(adder, all.len(), &all);
@@ -177,7 +178,7 @@ fn the_dealt_bits_are_masked_by_the_key_of_the_others() {
     for stream in [0, 2] {
         let (machines, parties) = make(stream);
         let mut message = dealt(machines, 0);
-        // What parties 2 and 0 make of their key at this stream, which party 1 lacks.
+        // The words that parties 2 and 0 draw from their key at this stream, which party 1 lacks.
         let mask = test_support::random(&parties[2], 0, stream, message.len());
         assert_eq!(mask.next, test_support::random(&parties[0], 0, stream, message.len()).own);
         crate::xor_into(&mut message, &mask.next);
@@ -189,7 +190,8 @@ fn the_dealt_bits_are_masked_by_the_key_of_the_others() {
 
 #[test]
 fn two_dealings_under_one_mask_tell_their_difference() {
-    // What the rule prevents: a batch gives no stream twice, and only a test can.
+    // The attack that the rule prevents: a batch gives no stream twice, and only a test can take
+    // one twice.
     let pair: [Vec<u16>; 2] = [numbers(&mut random(), 64), numbers(&mut random(), 64)];
     let shares = pair.each_ref().map(|x| share_words(&mut random(), x));
     let messages = shares.each_ref().map(|shares| {
@@ -208,7 +210,7 @@ fn two_dealings_under_one_mask_tell_their_difference() {
     });
     let sum = |a: &[u8], b: &[u8]| a.iter().zip(b).map(|(a, b)| a ^ b).collect::<Vec<_>>();
     assert_eq!(sum(&messages[0], &messages[1]), sum(&u[0], &u[1]));
-    // Two of one batch have masks of their own.
+    // Two machines of one batch have different masks.
     let mut parties = keyed();
     let mut batches = parties.each_mut().map(|party| party.next_batch().unwrap());
     let [first, second] = [0, 1].map(|k| {
@@ -235,8 +237,8 @@ fn the_number_of_bits_is_opened_to_two_parties_alone() {
     let all = messages(machines);
     let last = all.iter().map(|(at, _)| at.round).max().unwrap();
     for (at, message) in &all {
-        // On the way back there are party 1's dealing, and two shares of x_0; nothing goes from
-        // party 0 to party 1.
+        // Slot 1 carries party 1's dealing, and two shares of x_0; nothing goes from party 0 to
+        // party 1.
         let talks = match (at.round, at.slot) {
             (_, 0) => at.round > 0 && at.round < last,
             (0, _) => at.party == 1,

@@ -1,4 +1,4 @@
-//! Comparisons of numbers and of bits, exact over the full range, and where a range is declared.
+//! Comparisons of numbers and of bits: exact over the full range, and with a declared range.
 
 use super::super::{
     Bits, Column, OnBits, OnNumbers, Word,
@@ -30,7 +30,7 @@ fn compared_at_random<W: Word>() {
     for rows in ROWS {
         let mut y = numbers::<W>(&mut random(), rows);
         let x = numbers::<W>(&mut random(), rows);
-        // Some are equal, and some are neighbours.
+        // Some numbers are equal, and some differ by one.
         for (i, (y, x)) in y.iter_mut().zip(&x).enumerate() {
             match i % 5 {
                 0 => *y = *x,
@@ -83,7 +83,7 @@ fn bytes_in_a_declared_range_are_ordered_by_a_sign() {
 
 #[test]
 fn a_sign_is_wrong_outside_the_declared_range() {
-    // Why a range must be declared: these are answers to another question.
+    // The reason why a range must be declared: outside it the answers are wrong.
     assert_eq!(bounded::<u64>(&[0, u64::MAX], &[u64::MAX, 0]), [0, 1]);
     assert_eq!(bounded::<u16>(&[0x8000], &[0x7fff]), [0], "−32768 < 32767");
     let x: Vec<u32> = numbers(&mut random(), 1000);
@@ -195,7 +195,7 @@ fn circuits_of_several_stages_take_strings_too() {
     let program = Arc::new(hushwire_circuit::named::program("merge:2x8").unwrap());
     assert!(program.stages().len() > 1);
     for rows in [1, 5, 8, 77] {
-        // Two bytes each, ascending.
+        // Two bytes per number, ascending.
         let of = || -> Vec<u64> {
             let pairs = numbers::<u64>(&mut random(), rows).into_iter();
             pairs.map(|x| [x & 0xff, x >> 8 & 0xff]).map(|[a, b]| a.min(b) | a.max(b) << 8).collect()

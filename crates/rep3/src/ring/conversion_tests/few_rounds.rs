@@ -8,8 +8,8 @@ use super::*;
 use crate::ShareError;
 use hushwire_machine::Cost;
 
-/// Numbers in two's complement of which any two differ by no more than `bits` signed bits hold:
-/// from a random one on, those at both ends among them.
+/// Numbers in two's complement, any two of which differ by at most what `bits` signed bits hold.
+/// They begin at a random number, and include both ends of the range.
 fn near<W: Word>(prg: &mut Prg, rows: usize, bits: usize) -> Vec<W> {
     let base = prg.next_u64();
     let least = |n: u64| if bits == 64 { n >> 1 } else { n % (1 << (bits - 1)) };
@@ -26,7 +26,7 @@ fn greatest<W: Word>() {
     for bits in (1..=W::BITS).step_by(W::BITS.div_ceil(12)).chain([W::BITS]) {
         for rows in ROWS {
             let mut prg = random();
-            // Neighbours in one vector, so that all numbers are near each other.
+            // All numbers come from one vector, so that they are near each other.
             let all = near::<W>(&mut prg, 3 * rows, bits);
             let base = all.first().copied().unwrap_or_default();
             let columns: Vec<&[W]> = (0..3).map(|k| &all[k * rows..(k + 1) * rows]).collect();
@@ -54,7 +54,7 @@ fn the_greatest_of_two_and_of_three_is_found() {
     greatest::<u64>();
 }
 
-/// All triples of a few numbers, ties among them.
+/// All triples of a few numbers, including equal ones.
 #[test]
 fn the_greatest_of_equal_numbers_is_any_of_them() {
     let all: Vec<[i8; 3]> = (0..125).map(|k| [k / 25, k / 5 % 5, k % 5].map(|n| 7 * (n as i8 - 2))).collect();
@@ -115,7 +115,7 @@ fn numbers_are_compared_in_few_rounds() {
     compares::<u64>();
 }
 
-/// Rounds, and bytes of a row of words of 32 bits, at all parties alike.
+/// The rounds, and the bytes of a row of 32-bit words, which are the same at all parties.
 #[test]
 fn rounds_and_bytes_in_few_rounds() {
     const ROWS: usize = 24_000;

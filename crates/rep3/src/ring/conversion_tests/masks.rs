@@ -1,5 +1,5 @@
-//! Masks in few rounds: each message has its own, and what a party could tell from one that served
-//! twice, or was missing.
+//! Masks in few rounds: each message has its own mask, and a party could tell if one was used twice
+//! or was missing.
 
 use super::super::{Column, Greatest, NegativeInFew, Rectify, TruncateInFew};
 use super::*;
@@ -7,17 +7,18 @@ use crate::ShareError;
 use hushwire_block::registry;
 use hushwire_machine::drive::Place;
 
-/// Rows of a dealer: bits of a number that are compared, so that planes may be alike by chance
+/// The rows of one dealer. This many bits of a number are compared, so planes are alike by chance
 /// with probability 2^−63.
 const ROWS: usize = 64;
 
-/// Whether bits are alike, or opposite: whoever sees both knows whether their secrets are equal.
+/// Whether bits are equal, or opposite: a party that sees both then knows whether their secrets are
+/// equal.
 fn alike(x: &[u8], y: &[u8]) -> bool {
     let first = x[0] ^ y[0];
     (first == 0 || first == u8::MAX) && x.iter().zip(y).all(|(x, y)| x ^ y == first)
 }
 
-/// Whether the differences of words are the same in all rows: whoever sees both knows the
+/// Whether the differences of words are the same in all rows: a party that sees both then knows the
 /// difference of their secrets.
 fn differ_evenly(x: &[u8], y: &[u8]) -> bool {
     let word = |of: &[u8]| u32::from_le_bytes(of.try_into().expect("4 bytes"));
@@ -39,8 +40,8 @@ impl View {
         self.words.extend(words.chunks(4 * ROWS).map(<[u8]>::to_vec));
     }
 
-    /// The secrets that it tells: pieces that are one value in all rows, or that have the mask of
-    /// another. All rows have the same shares, so that they differ in their masks alone.
+    /// The secrets that it reveals: pieces that have one value in all rows, or the mask of another
+    /// piece. All rows have the same shares, so they differ in their masks alone.
     fn told(&self) -> Vec<String> {
         let mut told = vec![];
         let none = (vec![0; ROWS / 8], vec![0; 4 * ROWS]);
@@ -60,8 +61,8 @@ impl View {
     }
 }
 
-/// Each party's view at the right of its dealer: the dealing, then L's messages beside its own.
-/// `words` are dealt for a row.
+/// Each party's view at the right of its dealer: the dealing, then L's messages together with its
+/// own. `words` is the number of words that are dealt per row.
 fn views<M: Machine<Error = NetError>>(
     words: usize,
     make: impl Fn(&mut Batch, &Column<u32>) -> Result<M, ShareError>,
@@ -71,7 +72,7 @@ fn views<M: Machine<Error = NetError>>(
     let column = |own: u32, next: u32| Column { own: vec![own; 3 * ROWS], next: vec![next; 3 * ROWS] };
     let shares = [column(a, b), column(b, c), column(c, a)];
     let mut session = parties();
-    // The record of keys' uses finds a stream that serves twice, also where no one party sees it.
+    // The registry of key uses finds a stream that is used twice, even if no party sees both uses.
     let watch = registry::watch();
     let mut machines = [0, 1, 2].map(|i| {
         let new = || make(&mut session[i].next_batch().unwrap(), &shares[i]);
@@ -109,7 +110,7 @@ fn views<M: Machine<Error = NetError>>(
     })
 }
 
-/// The machines, with the words that they deal for a row.
+/// The machines, with the number of words that they deal per row.
 fn all_views() -> Vec<(&'static str, [View; 3])> {
     let times = |x: &Column<u32>, n: u32| {
         let of = |share: &[u32]| share.iter().map(|x| x.wrapping_mul(n)).collect();
@@ -129,9 +130,9 @@ fn all_views() -> Vec<(&'static str, [View; 3])> {
     ]
 }
 
-/// The planes that R hears from the dealer, and those that R and L make of each other's messages,
-/// are neither alike nor opposite to any other, nor one bit throughout; words differ from row to
-/// row, and their differences do.
+/// The planes that R receives from the dealer, and those that R and L make from each other's
+/// messages, are neither equal nor opposite to any other plane, nor constant. Words differ from row
+/// to row, and so do their differences.
 #[test]
 fn every_message_in_few_rounds_has_masks_of_its_own() {
     for (name, views) in all_views() {
@@ -142,8 +143,8 @@ fn every_message_in_few_rounds_has_masks_of_its_own() {
     }
 }
 
-/// The attacks that masks prevent: without its mask a piece is its secret, and under the mask of
-/// another it tells whether both are equal, or by how much they differ.
+/// The attacks that masks prevent. Without its mask a piece is its secret. Under the mask of
+/// another piece it reveals whether both are equal, or by how much they differ.
 #[test]
 fn a_missing_mask_and_one_that_serves_twice_are_seen() {
     let [view, ..] = views(11, |batch, x| Greatest::new(batch, &[x, x, x], 19));

@@ -16,19 +16,20 @@ use hushwire_machine::{
 };
 use hushwire_prg::{Prg, PrssKeys, Seed};
 
-/// Rows that fill no byte, no word, none at all, and many.
+/// Numbers of rows that do not fill a byte or a word, none at all, and many.
 const ROWS: [usize; 9] = [0, 1, 7, 8, 9, 63, 64, 65, 1000];
 
 fn random() -> Prg {
     Prg::new(Backend::best(), &Seed::random(), "test")
 }
 
-/// Three parties' machines of one batch, to their end; Lockstep holds them to their cost.
+/// Runs three parties' machines of one batch to their end; Lockstep compares their cost with the
+/// declared one.
 fn run<M: Machine<Error = NetError>>(make: impl Fn(&mut Batch, usize) -> M) -> [M; 3] {
     in_session(&mut parties(), make)
 }
 
-/// The same in a session that may have run others before.
+/// As [`run`], in a session that may have run other machines before.
 fn in_session<M: Machine<Error = NetError>>(
     session: &mut [Rep3Party; 3],
     make: impl Fn(&mut Batch, usize) -> M,
@@ -41,7 +42,7 @@ fn in_session<M: Machine<Error = NetError>>(
     machines
 }
 
-/// Random numbers, and those at the edges as far as there is room.
+/// Random numbers, and edge cases as far as there is room.
 fn numbers<W: Word>(prg: &mut Prg, rows: usize) -> Vec<W> {
     let edges = [0, 1, u64::MAX, u64::MAX >> 1, 1 << (W::BITS - 1), (1 << (W::BITS - 1)) - 1, 2];
     let mut out: Vec<W> = (0..rows).map(|_| W::of(prg.next_u64())).collect();

@@ -1,4 +1,4 @@
-//! Bits to numbers, choices and truncation.
+//! Conversion of bits to numbers, selection and truncation.
 
 use super::super::{
     Bits, Column, Inject, OnBits, OnNumbers, Select, ToNumbers, Truncate, Word,
@@ -88,7 +88,7 @@ fn truncated<W: Word>(numbers: &[W], bits: u32) {
 
 #[test]
 fn every_byte_is_truncated_by_every_count() {
-    // Each byte 16 times, so that both carries are 0 and 1 often.
+    // Each byte comes 16 times, so that both carries are often 0 and often 1.
     let all: Vec<u8> = (0..16 * 256).map(|i| i as u8).collect();
     for bits in 0..=9 {
         truncated(&all, bits);
@@ -115,7 +115,7 @@ fn numbers_of_every_width_are_truncated() {
 
 #[test]
 fn carries_are_brought_in_exactly() {
-    // Summands at the edges of both carries: u + x_2 one below, at and above 2^f and 2^k.
+    // Summands at the edges of both carries: u + x_2 is one below, at or above 2^f and 2^k.
     let (k, f) = (16u32, 5u32);
     let edges = |n: u32| [(1u32 << n) - 1, 1 << n, (1 << n) + 1, 0, 1];
     let mut pairs = vec![];
@@ -156,8 +156,8 @@ fn bits_and_numbers_are_dealt_under_words_of_their_own() {
         .unwrap();
     let planes = 32 * 5;
     assert_eq!(message.len(), planes + 4 * 40);
-    // The numbers' mask is subtracted, and begins at the first word of the stream that no plane
-    // has.
+    // The mask of the numbers is subtracted. It begins at the first word of the stream behind those
+    // of the planes.
     let mask = test_support::random(&keyed()[2], 0, 0, planes.next_multiple_of(16) + 4 * 40).next.clone();
     let word = |bytes: &[u8]| u32::from_le_bytes(bytes.try_into().unwrap());
     let u = shares[0].own.iter().zip(&shares[0].next).map(|(a, b)| a.wrapping_add(*b));
@@ -171,8 +171,8 @@ fn bits_and_numbers_are_dealt_under_words_of_their_own() {
 
 #[test]
 fn one_mask_for_a_number_and_its_shift_would_tell_the_number() {
-    // What the rule prevents, by a test's right to name a stream twice: party 1 hears u ⊕ m and (u
-    // ≫ f) ⊕ m.
+    // The attack that the rule prevents; only a test can name a stream twice. Party 1 receives u ⊕
+    // m and (u ≫ f) ⊕ m.
     let f = 5;
     let u: Vec<u32> = numbers(&mut random(), 64);
     let shifted: Vec<u32> = u.iter().map(|u| u >> f).collect();
@@ -194,8 +194,8 @@ fn one_mask_for_a_number_and_its_shift_would_tell_the_number() {
             .unwrap();
         message
     });
-    // u ⊕ (u ≫ f) is what their sum is; its highest f bits are u's, and each bit below follows from
-    // one above.
+    // The sum of the two messages is u ⊕ (u ≫ f). Its highest f bits are those of u, and each lower
+    // bit follows from a higher one.
     let sum: Vec<u8> = sent.iter().zip(&again).map(|(a, b)| a ^ b).collect();
     let mut told = vec![0u32; 64];
     to_words(Backend::best(), &sum, &mut told);
@@ -241,7 +241,7 @@ fn documented<W: Word>() {
         let share = vec![0; width * rows / 8];
         Bits::new(width, rows, Rep3 { own: share.clone(), next: share }).unwrap()
     };
-    // Rounds, and ANDs by the bytes of a party that deals nothing.
+    // The rounds, and the ANDs as computed from the bytes of a party that deals nothing.
     let of = |cost: Option<Cost>| {
         let cost = cost.unwrap();
         (cost.rounds as usize, cost.bytes_sent as usize / (rows / 8))
@@ -255,7 +255,7 @@ fn documented<W: Word>() {
     assert_eq!(of(OnBits::less(&mut batch, &plane(k), &plane(k), false, ripple).unwrap().cost()), (k, k));
     assert_eq!(of(OnBits::equal(&mut batch, &plane(k), &plane(k)).unwrap().cost()), (log, k - 1));
     assert_eq!(of(OnBits::select(&mut batch, &plane(1), &plane(k), &plane(k)).unwrap().cost()), (1, k));
-    // A word a row is k planes.
+    // A word per row has the size of k planes.
     assert_eq!(of(Inject::<W>::new(&mut batch, &plane(1)).cost()), (2, k));
     assert_eq!(of(Select::new(&mut batch, &plane(1), &x, &x).unwrap().cost()), (2, 2 * k));
     assert_eq!(of(Select::new(&mut dealers, &plane(1), &x, &x).unwrap().cost()), (2, 3 * k));
@@ -279,8 +279,8 @@ fn costs_are_as_documented() {
     documented::<u64>();
 }
 
-/// Bits past the last row of planes, such as rows of somebody else, do not reach those to whom x_0
-/// is opened.
+/// Bits past the last row of planes, such as another owner's rows, do not reach the parties to
+/// which x_0 is opened.
 #[test]
 fn numbers_from_bits_open_nothing_past_the_last_row() {
     for rows in [1, 4, 13] {

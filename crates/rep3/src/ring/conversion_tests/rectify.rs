@@ -39,7 +39,7 @@ fn numbers_are_rectified_in_few_rounds() {
     rectifies::<u64>();
 }
 
-/// The same by bits, in a round for each of them.
+/// As above, by bits, with a round for each bit.
 #[test]
 fn numbers_are_rectified_by_their_bits() {
     for (from, to) in bits::<u32>() {
@@ -58,7 +58,8 @@ fn numbers_are_rectified_by_their_bits() {
     }
 }
 
-/// Five rounds and 19 bytes a row of 32 bits, a third of the rows each, and six rounds of 64 bits.
+/// Five rounds and 19 bytes per row for 32 bits, with a third of the rows per dealer; six rounds
+/// for 64 bits.
 #[test]
 fn rounds_and_bytes_of_rectifiers() {
     let cost = |machine: &dyn Machine<Error = NetError>| machine.cost().unwrap();
@@ -88,8 +89,7 @@ fn bits_that_a_word_lacks_are_refused() {
     assert!(Rectify::new(&mut batch, &uneven, 0..8).is_err());
 }
 
-/// A message of another length, or one changed: the gate refuses the first, and a change of a
-/// masked bit changes the result alone.
+/// The gate refuses a message of another length. A changed masked bit changes only the result.
 #[test]
 fn a_short_dealing_is_refused() {
     let shares = share_words(&mut random(), &[5u32; 64]);

@@ -1,7 +1,7 @@
-//! Flagged rows of several shards at the front.
+//! Moves flagged rows of several shards to the front.
 //!
-//! The protocol is that of [`Compact`](crate::ring::Compact). Sums of flags are linear, so that
-//! each party tells its own shards what its shares add up to, and nobody else.
+//! The protocol is that of [`Compact`](crate::ring::Compact). Sums of flags are linear, so each
+//! party gives the sums of its shares to its own shards, and to nobody else.
 
 use super::{
     Permutation, expect, other_length, own_rows,
@@ -24,14 +24,14 @@ use hushwire_machine::{
 };
 use std::sync::Arc;
 
-/// A machine that compacts columns of one width: of the rows whose flag is set, the first `kept`,
-/// in order; zeros behind them. It leaves this shard's range of `kept` rows, and the permutation of
-/// all `rows` rows that brings flagged ones to the front.
+/// A machine that compacts columns of one width. It returns the first `kept` of the rows whose flag
+/// is set, in order, with zeros behind them. Its result is this shard's range of the `kept` rows,
+/// and the permutation of all `rows` rows that brings flagged ones to the front.
 ///
-/// `flags` are 0 or 1 modulo 2^64; they and the columns are of this shard's rows.
+/// `flags` are 0 or 1 modulo 2^64. They and the columns cover this shard's rows.
 ///
 /// # Errors
-/// [`ShareError::Length`] unless all shares have as many rows as this shard.
+/// [`ShareError::Length`] unless all shares have this shard's number of rows.
 #[allow(clippy::type_complexity)]
 pub fn compact<'m, W: Word>(
     mut batch: Batch,
@@ -76,7 +76,7 @@ pub fn compact<'m, W: Word>(
     }))
 }
 
-/// The sums of each share of the flags on the shards before this one, and on all.
+/// The sums of each share of the flags over the shards before this one, and over all.
 fn sums(mover: &mut dyn Mover, own: [u32; 2]) -> Result<[[u32; 2]; 2], NetError> {
     let me = mover.shard();
     let [mut before, mut all] = [[0u32; 2]; 2];

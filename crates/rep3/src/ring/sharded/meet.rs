@@ -1,14 +1,14 @@
-//! An order that brings rows of equal keys together, by tags of the keys, where rows lie on several
+//! An order that brings rows of equal keys together, by tags of the keys, for rows on several
 //! shards.
 //!
 //! The protocol is that of [`Meet`](crate::ring::Meet). The AES key exists as shares at shard 0,
-//! which gives them to all shards of its party: equal keys have equal tags wherever they lie.
-//! Parties 1 and 2, which learn tags and sides of shuffled rows, order them among their own shards,
-//! each of which takes a range of tags.
+//! which gives them to all shards of its party, so equal keys have equal tags on every shard.
+//! Parties 1 and 2, which learn tags and sides of shuffled rows, order them among their own shards;
+//! each shard takes a range of tags.
 //!
-//! **Security.** As there. A key that many rows have makes one shard of parties 1 and 2 hold more
-//! tags than others, which these two know anyway; messages between parties have the lengths of
-//! ranges of rows.
+//! **Security.** As for [`Meet`](crate::ring::Meet). If many rows have one key, one shard of
+//! parties 1 and 2 holds more tags than others. These two parties know the counts anyway. Messages
+//! between parties have the lengths of ranges of rows.
 
 use super::{
     Permutation, other_length, own_rows,
@@ -30,12 +30,13 @@ use hushwire_block::Wiped;
 use hushwire_machine::{NetError, drive::Line};
 use std::sync::Arc;
 
-/// A machine that brings `rows` rows together by all of `keys`, which are those of this shard's
-/// rows; the first `first` rows of all shards are the first side. `piece` rows of a shard are
-/// encrypted at a time, at most.
+/// A machine that brings `rows` rows together by all of `keys`, which cover this shard's rows. The
+/// first `first` rows of all shards are the first side. At most `piece` rows of a shard are
+/// encrypted at a time.
 ///
 /// # Errors
-/// [`ShareError::Length`] unless every key has this shard's rows, and there are fewer than 2^31.
+/// [`ShareError::Length`] unless every key has this shard's rows, and there are fewer than 2^31
+/// rows.
 pub fn meet<'m>(
     mut batch: Batch,
     mover: &'m mut dyn Mover,
@@ -55,7 +56,7 @@ pub fn meet<'m>(
         let ends = (false, ResultUse::Shares);
         let columns = permuted::<Xor<u32>>(&talk, &cx, mover, fresh.shuffle(), columns, ends).await?;
         let mut tagging = Tagging::new(batch, own_rows(mover, rows).len(), width);
-        // One key for all shards.
+        // All shards use one key.
         let own = match mover.shard() {
             0 => {
                 let expanded = tagging.expand(&talk).await?.to_shares(cx.role);
@@ -81,15 +82,15 @@ pub fn meet<'m>(
     }))
 }
 
-/// The place among all rows of each of this shard's rows, by tag, then side, then place before: of
-/// the tags of all rows, and behind them their sides.
+/// The place among all rows of each of this shard's rows, by tag, then side, then earlier place.
+/// `opened` holds the tags of all rows, followed by their sides.
 fn placed(mover: &mut dyn Mover, opened: &[u8], rows: usize) -> Result<Scratch<u32>, NetError> {
     let (tags, sides) = opened.split_at(16 * rows);
     let (tags, sides) = (tags.as_chunks::<4>().0, sides.as_chunks::<4>().0);
     let word = |i: usize, k: usize| u32::from_le_bytes(tags[4 * i + k]);
     let shards = mover.shards() as u64;
     let mut to = Scratch::room(rows);
-    // A tag's highest bits are as good as random.
+    // A tag's highest bits are pseudorandom.
     to.extend((0..rows).map(|i| ((u64::from(word(i, 3)) * shards) >> 32) as u32));
     let (bucket, first) = Route::to_shards(mover, to)?;
     let column = |k: usize| {

@@ -1,25 +1,27 @@
-//! Rows that lie on several shards of each party, in the orders of [`Permute`](super::Permute),
-//! [`Sort`](super::Sort), [`FromPlaces`](super::FromPlaces), [`Compact`](super::Compact) and
-//! [`Meet`](super::Meet).
+//! Rows that are spread over several shards of each party, for the protocols of
+//! [`Permute`](super::Permute), [`Sort`](super::Sort), [`FromPlaces`](super::FromPlaces),
+//! [`Compact`](super::Compact) and [`Meet`](super::Meet).
 //!
 //! ```text
-//!             shard 0    shard 1    …        a row of `rows` lies where `ranges` says
+//!             shard 0    shard 1    …        `ranges` defines the shard of each of `rows` rows
 //! party 0     ───────────────────────        a Mover joins the shards of a party
 //! party 1     ───────────────────────
-//! party 2     ───────────────────────        a session joins the three shards of one number
+//! party 2     ───────────────────────        a session joins the three shards of the same number
 //! ```
 //!
-//! Every function makes a machine of one shard, which the three parties' shards of that number run
-//! in their session. Its steps call the [`Mover`], and so wait for the other shards of the party:
-//! all shards run the same machines in the same order, and a mover serves one machine at a time.
+//! Every function makes a machine of one shard. The three parties' shards of the same number run it
+//! in their session. Its steps call the [`Mover`], and so wait for the other shards of the party.
+//! All shards run the same machines in the same order, and a mover serves one machine at a time.
 //! Shards without rows take part.
 //!
-//! **Security.** Semi-honest, one party, all of whose shards are in one hand. Messages between
-//! parties have the lengths of equal ranges of rows, and masks of their shard's own session. What
-//! is opened is what one machine opens: a function of a uniformly random order. A run that a shard
-//! was lost in is not resumed: all begin again in new sessions, with a new shuffle.
-//! **Cost.** Between parties as without shards. Within a party a [`Permutation`] takes six
-//! exchanges to draw, and a permutation of columns two movements of the party's part.
+//! **Security.** Semi-honest, one corrupted party, which controls all of its shards. Messages
+//! between parties have the lengths of equal ranges of rows, and masks of their shard's own
+//! session. The opened values are those that one machine opens: a function of a uniformly random
+//! order. A run in which a shard was lost is not resumed; all shards begin again in new sessions,
+//! with a new shuffle.
+//! **Cost.** Between parties, the cost is the same as without shards. Within a party, drawing a
+//! [`Permutation`] takes six exchanges, and permuting columns takes two movements of the party's
+//! part.
 
 mod compact;
 mod meet;
@@ -46,37 +48,37 @@ use crate::{
 use hushwire_machine::NetError;
 use std::ops::Range;
 
-/// The rows of `rows` that lie on this shard.
+/// The rows of `rows` that this shard has.
 fn own_rows(mover: &dyn Mover, rows: usize) -> Range<usize> {
     let bounds = ranges(rows, mover.shards());
     bounds[mover.shard()]..bounds[mover.shard() + 1]
 }
 
-/// The error of a message of another length than a shard gives.
+/// The error for a message whose length is not what another shard should send.
 fn other_length(shard: usize, expected: usize, found: usize) -> NetError {
     let cause = format!("it gave {found} bytes instead of {expected}; run the same release on all shards");
     NetError::Shard { shard, step: EXCHANGE.to_owned(), cause: cause.into() }
 }
 
-/// The error of a protocol whose shares or places do not fit.
+/// The error of a protocol whose shares or places do not match.
 fn unfit(msg: &'static str) -> impl Fn(ShareError) -> NetError {
     move |e| NetError::Malformed { peer: None, msg, what: e.to_string() }
 }
 
-/// Whether the shares of a column have as many rows as this shard.
+/// Checks that the shares of a column have this shard's number of rows.
 fn expect<W: Word>(what: &'static str, expected: usize, column: &Column<W>) -> Result<(), ShareError> {
     let wrong = [column.own.len(), column.next.len()].into_iter().find(|found| *found != expected);
     wrong.map_or(Ok(()), |found| Err(ShareError::Length { what, expected, found }))
 }
 
-/// The bytes of words, behind those that are there.
+/// Appends the bytes of words.
 fn push_words<W: Word>(words: &[W], bytes: &mut Vec<u8>) {
     let at = bytes.len();
     bytes.resize(at + words.len() * W::BYTES, 0);
     bytes[at..].chunks_exact_mut(W::BYTES).zip(words).for_each(|(to, word)| word.write(to));
 }
 
-/// Every shard's bytes at every shard of the party, in order.
+/// Gives every shard's bytes to every shard of the party, in order.
 ///
 /// # Errors
 /// As [`Mover::exchange`].
@@ -85,11 +87,11 @@ pub fn tell_all(mover: &mut dyn Mover, own: &[u8]) -> Result<Vec<Vec<u8>>, NetEr
     mover.exchange(to)
 }
 
-/// The rows that lie on this shard when columns of `from` rows become columns of `to`: the first
-/// rows, and zeros behind them where there are more. No message between parties.
+/// Moves rows between a party's shards when columns of `from` rows become columns of `to` rows: the
+/// first rows are kept, and zeros follow if there are more. It takes no message between parties.
 ///
 /// # Errors
-/// As [`Mover::exchange`]; [`NetError::Malformed`] unless columns have this shard's rows.
+/// As [`Mover::exchange`]; [`NetError::Malformed`] unless columns have this shard's number of rows.
 pub fn realign<W: Word>(
     mover: &mut dyn Mover,
     columns: &[Column<W>],
@@ -102,7 +104,7 @@ pub fn realign<W: Word>(
         expect("a column to realign", old[me + 1] - old[me], column)
             .map_err(unfit("rows of another range"))?;
     }
-    // The rows that go from one shard to another.
+    // The rows that go from shard `s` to shard `t`.
     let both = |s: usize, t: usize| {
         let first = old[s].max(new[t]);
         first..old[s + 1].min(new[t + 1]).max(first)

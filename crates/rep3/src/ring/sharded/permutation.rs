@@ -1,17 +1,18 @@
-//! Permutations that no party knows, of rows on several shards.
+//! Permutations that no party knows, for rows on several shards.
 //!
 //! ```text
 //! a stage    every row draws a shard from its own shard's session
-//!            ── rows go there ──►   each shard shuffles what came, by a stage of its session
-//!            ── places go back ──►  the stage is known places: what shard d has follows what
-//!                                   shards 0 … d − 1 have
+//!            ── rows go there ──►   each shard shuffles the rows that arrive, by a stage of its
+//!                                   session
+//!            ── places go back ──►  the stage is known places: the rows of shard d follow those
+//!                                   of shards 0 … d − 1
 //! ```
 //!
-//! A stage is uniform among all permutations of all rows, by the same theorem as that of one
-//! machine (module `permutation` of the ring): shards take the place of buckets. Both parties that
-//! draw it make the same, each with movements among its own shards; the third sees no message of
-//! it. How many rows draw which shard is known to these two alone, as the stage itself is: messages
-//! have the lengths of ranges.
+//! A stage is uniform among all permutations of all rows, by the same theorem as for one machine
+//! (module `permutation` of the ring), with shards in place of buckets. Both parties that draw it
+//! make the same stage, each with movements among its own shards; the third party sees no message
+//! of it. Only these two know how many rows draw each shard, as they know the stage itself.
+//! Messages between parties have the lengths of ranges.
 
 use super::{own_rows, route::Route, tell_all, unfit};
 use crate::{
@@ -26,8 +27,8 @@ use crate::{
 use hushwire_machine::NetError;
 use std::{ops::Range, sync::Arc};
 
-/// This shard's part of a permutation of the rows of all shards, which no party knows and any two
-/// do. It is applied by [`permute`](super::permute), any number of times.
+/// This shard's part of a permutation of the rows of all shards. No party knows it alone; any two
+/// parties together do. [`permute`](super::permute) applies it any number of times.
 ///
 /// **Security.** As [`ring::Permutation`](crate::ring::Permutation).
 pub struct Permutation {
@@ -39,11 +40,10 @@ pub struct Permutation {
 }
 
 impl Permutation {
-    /// A uniform permutation of `rows` rows, those of all shards, without a message between
-    /// parties.
+    /// A uniform permutation of `rows` rows over all shards, without a message between parties.
     ///
     /// # Errors
-    /// [`NetError::Malformed`] of more than 2^32 − 1 rows; as [`Mover::exchange`].
+    /// [`NetError::Malformed`] for more than 2^32 − 1 rows; otherwise as [`Mover::exchange`].
     pub fn random(
         batch: &mut Batch,
         mover: &mut dyn Mover,
@@ -52,13 +52,13 @@ impl Permutation {
         Ok(Fresh::draw(batch.context(), mover, rows)?.0)
     }
 
-    /// Rows of all shards.
+    /// The number of rows of all shards.
     #[must_use]
     pub fn rows(&self) -> usize {
         self.rows
     }
 
-    /// Rows that lie on this shard.
+    /// The rows that this shard has.
     #[must_use]
     pub fn own_rows(&self) -> Range<usize> {
         self.own.clone()
@@ -70,7 +70,7 @@ impl Permutation {
         self.role
     }
 
-    /// Columns, moved by the stage that was drawn with a neighbour, or by its inverse.
+    /// Moves columns by the stage that was drawn with a neighbour, or by its inverse.
     pub(super) fn moved<W: Word>(
         &self,
         (side, inverse): (Neighbour, bool),
@@ -85,15 +85,15 @@ impl Permutation {
     }
 }
 
-/// A permutation under which nothing was opened yet. It cannot be copied, and who opens something
-/// consumes it.
+/// A permutation under which nothing has been opened yet. It cannot be copied, and opening
+/// something under it consumes it.
 ///
-/// SECURITY: what is opened of one column must not be opened of another under the same permutation:
-/// the two results, both in the same hidden order of rows, tell how the columns go together.
+/// SECURITY: two columns must not be opened under the same permutation. Both results would be in
+/// the same hidden order of rows, and would reveal which values belong together.
 pub(super) struct Fresh(Arc<Permutation>);
 
 impl Fresh {
-    /// Both of this party's stages, from a context of their own.
+    /// Draws both of this party's stages, from a context of their own.
     #[allow(clippy::needless_pass_by_value)]
     pub(super) fn draw(cx: Context, mover: &mut dyn Mover, rows: usize) -> Result<Fresh, NetError> {
         if u32::try_from(rows).is_err() {
@@ -107,23 +107,23 @@ impl Fresh {
         Ok(Fresh(Arc::new(Permutation { role: cx.role, rows, own, left, right })))
     }
 
-    /// The shuffle, whose result is opened in whole or in part.
+    /// The shuffle; its result is opened in whole or in part.
     pub(super) fn shuffle(&self) -> &Permutation {
         &self.0
     }
 
-    /// The shuffle alone, when nothing was opened under it.
+    /// The shuffle alone, if nothing was opened under it.
     pub(super) fn unopened(self) -> Arc<Permutation> {
         self.0
     }
 
-    /// The permutation that shuffles first and then takes this shard's row i to place `places[i]`
-    /// of all: with places that were opened under it, and which are as uniform as it is. Parties 1
-    /// and 2 keep it in the last stage; party 0 has no use for it.
+    /// The permutation that shuffles first and then moves this shard's row i to place `places[i]`
+    /// of all rows. The places were opened under this shuffle, so the result is as uniform as they
+    /// are. Parties 1 and 2 keep it in the last stage; party 0 does not need it.
     ///
     /// # Errors
-    /// [`ShareError::Places`] within, at parties 1 and 2, unless places are all of them once. Party
-    /// 0 cannot tell. As [`Mover::exchange`].
+    /// An error with [`ShareError::Places`] in it, at parties 1 and 2, unless `places` has each
+    /// place exactly once. Party 0 cannot check this. Otherwise as [`Mover::exchange`].
     pub(super) fn then_to(self, mover: &mut dyn Mover, places: &[u32]) -> Result<Arc<Permutation>, NetError> {
         let Permutation { role, rows, own, left, right } = &*self.0;
         let last = match role.index() {
@@ -136,7 +136,7 @@ impl Fresh {
         }
         let goes = last.back(mover, &[places])?;
         let route = Route::to_places(mover, *rows, &goes[0]);
-        // A place that two rows have shows on one shard, and is the fault of all.
+        // A place that two rows have is found by one shard, and ends the run of all.
         let all_well = tell_all(mover, &[u8::from(route.is_ok())])?.iter().all(|told| told == &[1]);
         let last = Arc::new(route?);
         if !all_well {
@@ -147,7 +147,7 @@ impl Fresh {
     }
 }
 
-/// A stage.
+/// Draws a stage.
 pub(super) fn draw(words: &mut PairWords<'_>, mover: &mut dyn Mover, rows: usize) -> Result<Route, NetError> {
     let shards = mover.shards() as u32;
     let mut to = Scratch::room(own_rows(mover, rows).len());

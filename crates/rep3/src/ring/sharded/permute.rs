@@ -1,8 +1,8 @@
-//! Columns of rows on several shards in the order of a permutation, and permutations from places.
+//! Permutes columns of rows on several shards, and makes permutations from places.
 //!
-//! The protocol is that of [`Permute`](crate::ring::Permute), where each movement of rows goes over
-//! the shards of the party. Masks are drawn behind each movement, from the session of the shard
-//! that has the row then.
+//! The protocol is that of [`Permute`](crate::ring::Permute), but each movement of rows spans the
+//! shards of the party. Masks are drawn after each movement, from the session of the shard that has
+//! the row by then.
 
 use super::{Permutation, expect, own_rows, permutation::Fresh, unfit};
 use crate::{
@@ -23,23 +23,23 @@ use hushwire_machine::{
 };
 use std::sync::Arc;
 
-/// The result's use.
+/// The use of the result.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum ResultUse {
     /// It is shared again.
     Shares,
-    /// Parties 1 and 2 learn it, as the sum that they hear, in `next` and in `own`.
+    /// Parties 1 and 2 learn it: it is the sum that they compute, in `next` and in `own`.
     Open,
 }
 
-/// A machine that takes row p(i) of every column to place i, or row i to place p(i) where it is
-/// `inverse`. Columns have this shard's rows.
+/// A machine that moves row p(i) of every column to place i, or row i to place p(i) if `inverse`.
+/// Columns cover this shard's rows.
 ///
 /// # Errors
-/// [`ShareError::Length`] unless all shares have as many rows as the permutation has on this shard.
+/// [`ShareError::Length`] unless all shares have the permutation's number of rows on this shard.
 ///
 /// # Panics
-/// If the permutation is another party's (the caller's bug).
+/// If the permutation belongs to another party (the caller's bug).
 #[allow(clippy::type_complexity)]
 pub fn permute<'m, G: Group>(
     cx: Context,
@@ -57,11 +57,11 @@ pub fn permute<'m, G: Group>(
     }))
 }
 
-/// The same of strings of no more bits than `W` has, which move as its words.
+/// As [`permute`], for strings with at most as many bits as `W` has, which move as its words.
 ///
 /// # Errors
-/// [`ShareError`] if a row has more bits than a word, or there are not as many rows as the
-/// permutation has on this shard.
+/// [`ShareError`] if a row has more bits than a word, or the number of rows is not the
+/// permutation's on this shard.
 ///
 /// # Panics
 /// As [`permute`].
@@ -83,10 +83,10 @@ pub fn permute_bits<'m, W: Word>(
     }))
 }
 
-/// A machine that takes the numbers from 0 on of all rows to an order.
+/// A machine that permutes the numbers of all rows, from 0 on.
 ///
 /// # Errors
-/// None; as [`permute`] otherwise.
+/// None when it is made; a run fails as that of [`permute`].
 ///
 /// # Panics
 /// As [`permute`].
@@ -106,13 +106,14 @@ pub fn places<'m>(
     }))
 }
 
-/// A machine that makes a permutation of the shared places of `rows` rows: it takes row i to place
-/// `places[i]`, a number of 0 to rows − 1, each once. `places` are of this shard's rows.
+/// A machine that makes a permutation from the shared places of `rows` rows. It moves row i to
+/// place `places[i]`; the places are 0 to rows − 1, each exactly once. `places` covers this shard's
+/// rows.
 ///
-/// A run ends with [`ShareError::Places`] within at parties 1 and 2 if they are not.
+/// Otherwise a run ends with an error that contains [`ShareError::Places`] at parties 1 and 2.
 ///
 /// # Errors
-/// [`ShareError::Length`] unless shares have this shard's rows.
+/// [`ShareError::Length`] unless the shares have this shard's number of rows.
 pub fn from_places<'m>(
     mut batch: Batch,
     mover: &'m mut dyn Mover,
@@ -123,7 +124,7 @@ pub fn from_places<'m>(
     Ok(Line::over(2, move |talk| async move { placed(&talk, &mut batch, mover, rows, places).await }))
 }
 
-/// [`from_places`] as a part of a protocol.
+/// [`from_places`], as a part of a protocol.
 pub(super) async fn placed(
     talk: &Talk,
     batch: &mut Batch,
@@ -143,8 +144,8 @@ pub(super) async fn placed(
     fresh.then_to(mover, places)
 }
 
-/// The masks of this party and a neighbour on the words of a column, from the stream's word `first`
-/// on.
+/// Applies the masks of this party and a neighbour to the words of a column, from the stream's word
+/// `first` on.
 fn masked<W: Word>(cx: &Context, side: Neighbour, first: u64, words: &mut [W], mask: impl Fn(W, W) -> W) {
     let mut masks = PairWords::new(cx, side, first);
     masks.runs::<W>(words.len(), |run, masks| {
@@ -167,7 +168,8 @@ pub(super) async fn permuted<G: Group>(
     }
     let side = |side: Neighbour| if inverse { side.other() } else { side };
     let (left, right) = (side(Neighbour::Left), side(Neighbour::Right));
-    // The masks of a column, and its new summands, which lie behind all masks.
+    // The first words of the masks of a column, and of its new summands, which lie behind all
+    // masks.
     let words = (rows * G::Word::BYTES).div_ceil(16);
     let mask = |column: usize| (column * words) as u64;
     let fresh = |column: usize| ((count + column) * words) as u64;
@@ -248,7 +250,8 @@ pub(super) async fn permuted<G: Group>(
             }
             let mut words = pool::zeros(rows);
             let mut draw = || masked(cx, side, fresh(column), &mut words, |_, mask| mask);
-            // Y and Z have taken theirs from their messages, and keep the same words as summands.
+            // Y and Z have drawn these words already for their messages, and keep the same words as
+            // summands.
             if part == PermutePart::X {
                 draw();
             } else {
@@ -277,14 +280,14 @@ pub(super) async fn permuted<G: Group>(
     Ok((0..count).map(end).collect())
 }
 
-/// Columns on their way.
+/// Columns between two movements.
 type Moved<G> = Vec<Scratch<<G as Group>::Word>>;
 
 /// The messages of a round.
 struct Slots {
     /// The slot that leads from X to Y and from Y to Z.
     ahead: usize,
-    /// Bytes of all columns.
+    /// The bytes of all columns.
     bytes: usize,
 }
 
@@ -295,7 +298,8 @@ impl Slots {
         both
     }
 
-    /// A round, unless this shard has no rows, as it has none at the other parties.
+    /// Runs a round, unless this shard has no rows; then the other parties' shards have none
+    /// either.
     async fn exchange(&self, talk: &Talk, slot: usize, out: Vec<u8>, into: [usize; 2]) -> Vec<Vec<u8>> {
         if self.bytes == 0 {
             return vec![vec![], vec![]];

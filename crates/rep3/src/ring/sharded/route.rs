@@ -1,13 +1,12 @@
-//! Rows that go to places on the shards of one party, which knows the places.
+//! Movements of rows to places on the shards of one party, which knows the places.
 //!
 //! ```text
-//! shard s   row i ── into ──► stream by stream, what goes to shards 0, 1, …
-//! shard t   what came from shards 0, 1, … ── place ──► row
+//! shard s   row i ── into ──► stream by stream, the rows for shards 0, 1, …
+//! shard t   rows from shards 0, 1, … ── place ──► row
 //! ```
 //!
-//! The streams of what is given are ranges of places, so that who takes them writes within one
-//! range of its memory at a time: both movements stay in the caches, as those of a stage on one
-//! machine do.
+//! The streams that a shard sends are ranges of places, so the receiver writes within one range of
+//! its memory at a time. Both movements stay in the caches, like those of a stage on one machine.
 
 use super::{other_length, own_rows, push_words, tell_all};
 use crate::{
@@ -21,20 +20,20 @@ use crate::{
 };
 use hushwire_machine::NetError;
 
-/// Places of rows on the shards, as one shard of a party that knows them has them.
+/// Places of rows on the shards, as seen by one shard of a party that knows them.
 pub(super) struct Route {
-    /// Where each row is in what this shard gives.
+    /// The position of each row among the rows that this shard sends.
     into: Scratch<u32>,
-    /// Rows that it gives to each shard.
+    /// The number of rows that it sends to each shard.
     gives: Vec<usize>,
-    /// Its place of each row that comes.
+    /// The place on this shard of each row that it receives.
     place: Scratch<u32>,
-    /// Rows that come from each shard.
+    /// The number of rows that it receives from each shard.
     comes: Vec<usize>,
 }
 
-/// Puts rows of each stream together: what was the row's stream becomes its place. Returns the rows
-/// of each stream.
+/// Groups rows by stream: replaces each row's stream by its position. Returns the number of rows of
+/// each stream.
 fn together(into: &mut [u32], streams: usize) -> Vec<usize> {
     let mut counts = vec![0; streams];
     into.iter().for_each(|stream| counts[*stream as usize] += 1);
@@ -53,8 +52,8 @@ fn together(into: &mut [u32], streams: usize) -> Vec<usize> {
 }
 
 impl Route {
-    /// Row i goes to shard `to[i]`, where rows lie by the shard that they came from, then in its
-    /// order. Also returns how many rows go to the shards before this one.
+    /// Sends row i to shard `to[i]`. There, rows lie by the shard from which they came, then in its
+    /// order. Also returns the number of rows that go to the shards before this one.
     ///
     /// # Errors
     /// As [`Mover::exchange`].
@@ -77,22 +76,22 @@ impl Route {
         Ok((Route { into: to, gives, place, comes }, first))
     }
 
-    /// Row i goes to place `places[i]` of `rows` rows.
+    /// Sends row i to place `places[i]` of `rows` rows.
     ///
     /// # Errors
-    /// [`ShareError::Places`] within, unless places of all shards are all of them once; as
-    /// [`Mover::exchange`].
+    /// An error with [`ShareError::Places`] in it, unless the places of all shards are each place
+    /// exactly once; otherwise as [`Mover::exchange`].
     pub(super) fn to_places(mover: &mut dyn Mover, rows: usize, places: &[u32]) -> Result<Route, NetError> {
         let (shards, bounds) = (mover.shards(), ranges(rows, mover.shards()));
         let widest = bounds.windows(2).map(|range| range[1] - range[0]).max().unwrap_or(0);
         let most = buckets(widest).min(BUCKETS / shards).max(1);
         let shift = widest.div_ceil(most).max(1).next_power_of_two().ilog2();
         let streams = widest.div_ceil(1 << shift).max(1);
-        // A place that there is not takes that of another row. All shards go through the exchange
-        // before they refuse.
+        // An invalid place is replaced by the last one. All shards go through the exchange before
+        // they refuse.
         let last = rows.saturating_sub(1) as u32;
         let mut is_wrong = places.iter().any(|place| *place > last);
-        // The last shard whose first row is this one or before it.
+        // The last shard whose first row is at or before this place.
         let shard = |place: u32| {
             let behind = (u64::from(place) + 1) * shards as u64;
             behind.div_ceil(rows.max(1) as u64) as usize - 1
@@ -130,12 +129,12 @@ impl Route {
         Ok(Route { into, gives, place, comes })
     }
 
-    /// Rows of this shard behind the movement.
+    /// The number of this shard's rows after the movement.
     pub(super) fn comes(&self) -> usize {
         self.place.len()
     }
 
-    /// Columns, moved: row i of all shards to its place.
+    /// Moves columns: row i of all shards goes to its place.
     ///
     /// # Errors
     /// As [`Mover::exchange`].
@@ -149,7 +148,7 @@ impl Route {
         Ok(carried.iter().map(|words| scattered(&self.place, words)).collect())
     }
 
-    /// Columns, moved back: what lies at a row's place to that row.
+    /// Moves columns back: the row at a row's place goes to that row.
     ///
     /// # Errors
     /// As [`Mover::exchange`].
@@ -164,7 +163,7 @@ impl Route {
     }
 }
 
-/// `out[places[i]] = words[i]`.
+/// Computes `out[places[i]] = words[i]`.
 fn scattered<W: Word>(places: &[u32], words: &[W]) -> Scratch<W> {
     assert_eq!(places.len(), words.len(), "a place for each row");
     let mut out = Scratch::zeros(words.len());
@@ -172,13 +171,13 @@ fn scattered<W: Word>(places: &[u32], words: &[W]) -> Scratch<W> {
     out
 }
 
-/// `out[i] = words[places[i]]`.
+/// Computes `out[i] = words[places[i]]`.
 fn gathered<W: Word>(places: &[u32], words: &[W]) -> Scratch<W> {
     assert_eq!(places.len(), words.len(), "a place for each row");
     Scratch::new(pool::collect(places.iter().map(|place| words[*place as usize])))
 }
 
-/// What each shard is given: its rows of each column, one column behind the other.
+/// The bytes for each shard: its rows of each column, one column behind the other.
 fn parts<W: Word>(columns: &[Scratch<W>], gives: &[usize]) -> Vec<Vec<u8>> {
     let mut at = 0;
     let part = |rows: &usize| {
@@ -190,7 +189,7 @@ fn parts<W: Word>(columns: &[Scratch<W>], gives: &[usize]) -> Vec<Vec<u8>> {
     gives.iter().map(part).collect()
 }
 
-/// Columns whose rows for each shard follow each other, exchanged for those that come.
+/// Exchanges columns whose rows are grouped by receiving shard, and returns the received columns.
 fn carry<W: Word>(
     mover: &mut dyn Mover,
     columns: &[Scratch<W>],
@@ -213,7 +212,7 @@ fn carry<W: Word>(
     Ok(out)
 }
 
-/// Rows in all, which a place of 32 bits can tell.
+/// The total number of rows, if a 32-bit place can hold it.
 fn rows_in(counts: &[usize]) -> Result<u32, NetError> {
     let rows = counts.iter().try_fold(0usize, |sum, count| sum.checked_add(*count));
     let wrong = ShareError::Places { rows: rows.unwrap_or(usize::MAX) };

@@ -1,19 +1,19 @@
-//! The order of rows on several shards by keys.
+//! Sorts rows on several shards by keys.
 //!
 //! ```text
-//! strings of bits, as one machine has them ─► shuffle of all shards
+//! strings of bits, as on one machine ─► shuffle over all shards
 //! a sample of shuffled rows, on shard 0 ─► ranked ─► shards − 1 pivots, to all shards
 //! every row is compared with ⌈log2 shards⌉ pivots ─► rows go to the shard of their range
-//! each shard ranks what came, by comparisons of its own session ─► places of shuffled rows
+//! each shard ranks its rows, by comparisons of its own session ─► places of shuffled rows
 //! ```
 //!
-//! **Security.** Strings differ, and so every comparison that is opened, on whichever shard, is a
-//! function of one uniformly random order: that of the shuffled rows. How many rows a shard gets is
-//! such a function as well, and has the same distribution whatever the keys are. There is one
-//! shuffle, under which nothing else is opened: shards rank rows in the order in which they came
-//! out of it, without another.
+//! **Security.** Strings differ, so every opened comparison, on any shard, is a function of one
+//! uniformly random order: that of the shuffled rows. The number of rows that a shard gets is also
+//! such a function, and has the same distribution for all keys. There is one shuffle, under which
+//! nothing else is opened. Shards rank rows in the order in which they arrive, without another
+//! shuffle.
 //! **Bytes.** A row takes ⌈log2 shards⌉ comparisons with pivots, and as many fewer on its shard.
-//! The sample's are more: few, beside those of all rows.
+//! The comparisons of the sample come on top; they are few compared with those of all rows.
 
 use super::{
     Permutation, other_length, own_rows,
@@ -42,24 +42,24 @@ use hushwire_machine::{
 };
 use std::sync::Arc;
 
-/// AGREEMENT: sampled rows for each shard, at most. The more they are, the more even are buckets:
-/// of many shards the largest has hardly more than a fifth above its part.
+/// AGREEMENT: the most rows to sample for each shard. More samples make the buckets more even: with
+/// this many, even the largest of many buckets is hardly more than a fifth above the average.
 const SAMPLED: usize = 256;
-/// AGREEMENT: the part of shard 0's rows that are sampled, at most.
+/// AGREEMENT: at most one in this many of shard 0's rows is sampled.
 const SAMPLED_OF: usize = 16;
 
-/// AGREEMENT: whether there are so few rows that shard 0 ranks all of them.
+/// AGREEMENT: whether shard 0 ranks all rows, because there are so few.
 fn few(rows: usize, shards: usize) -> bool {
     shards == 1 || rows < (256 * shards).max(64 * shards * shards)
 }
 
-/// A machine that makes the order of `rows` rows by keys, the first most significant; `keys` are
-/// those of this shard's rows. Rows whose keys are all equal stay as they came. Levels of fewer
-/// than `wide` pairs on all shards together are compared at logarithmic depth, as
-/// [`Sort::wide_from`](crate::ring::Sort::wide_from) says.
+/// A machine that sorts `rows` rows by keys, the first most significant; `keys` covers this shard's
+/// rows. Rows whose keys are all equal keep their order. Levels of fewer than `wide` pairs over all
+/// shards are compared at logarithmic depth, as for
+/// [`Sort::wide_from`](crate::ring::Sort::wide_from).
 ///
 /// # Errors
-/// [`ShareError::Length`] unless every key has this shard's rows.
+/// [`ShareError::Length`] unless every key has this shard's number of rows.
 pub fn sort<'m>(
     mut batch: Batch,
     mover: &'m mut dyn Mover,
@@ -91,8 +91,8 @@ pub fn sort<'m>(
     }))
 }
 
-/// The shard that each of this shard's shuffled rows is ranked on. In the order, rows of a shard
-/// follow rows of the shards before it.
+/// The shard that ranks each of this shard's shuffled rows. In the sorted order, the rows of a
+/// shard follow those of the shards before it.
 pub(super) async fn parted(
     talk: &Talk,
     comparisons: &mut Comparisons,
@@ -107,7 +107,7 @@ pub(super) async fn parted(
     buckets(talk, comparisons, mover.shards(), shuffled.to_vec(), &pivots).await
 }
 
-/// The order of the shuffled rows that come to this shard.
+/// Ranks the shuffled rows that come to this shard.
 pub(super) async fn ranked(
     talk: &Talk,
     comparisons: &mut Comparisons,
@@ -121,19 +121,19 @@ pub(super) async fn ranked(
     comparisons.rank(talk, bucket.comes()).await
 }
 
-/// Both shares of columns, each by itself.
+/// Both shares of each column, in turn.
 fn shares(columns: &[Column<u32>]) -> Vec<&[u32]> {
     columns.iter().flat_map(|column| [&column.own[..], &column.next]).collect()
 }
 
-/// The reverse of [`shares`].
+/// The inverse of [`shares`].
 fn columns(shares: Vec<Scratch<u32>>) -> Vec<Column<u32>> {
     let mut shares = shares.into_iter().map(|mut share| std::mem::take(&mut *share));
     std::iter::from_fn(|| Some(Rep3 { own: shares.next()?, next: shares.next()? })).collect()
 }
 
-/// The strings of `shards` − 1 rows that part all rows about evenly, in order, at every shard.
-/// Shard 0 ranks a sample: its first rows, which are as random as any.
+/// The strings of `shards` − 1 rows that split all rows about evenly, in order, at every shard.
+/// Shard 0 ranks a sample: its first rows, which are as random as any others.
 async fn pivots(
     talk: &Talk,
     comparisons: &mut Comparisons,
@@ -167,8 +167,8 @@ async fn pivots(
     Ok(columns(heard.chunks(bytes).map(share).collect()))
 }
 
-/// The bucket of each row: how many pivots are not greater. Pivots are a search tree, and
-/// comparisons are opened.
+/// The bucket of each row: the number of pivots that are not greater. Rows descend a search tree of
+/// pivots by opened comparisons.
 async fn buckets(
     talk: &Talk,
     comparisons: &mut Comparisons,
@@ -182,7 +182,7 @@ async fn buckets(
         column.next.extend_from_slice(&pivots.next);
     }
     comparisons.take(&shuffled);
-    // Buckets that a row may still be in: the first, and the one behind the last.
+    // The buckets that are still possible for a row: the first, and the one behind the last.
     let mut left: Scratch<[u32; 2]> = Scratch::new(vec![[0, shards as u32]; rows]);
     let middle = |[from, to]: [u32; 2]| (to > from + 1).then(|| from.midpoint(to));
     loop {

@@ -1,4 +1,4 @@
-//! Three parties of several shards each, every shard a thread.
+//! Three parties of several shards each, with a thread per shard.
 
 mod orders;
 mod views;
@@ -26,7 +26,7 @@ use std::{sync::Arc, time::Duration};
 struct Seat {
     role: Role,
     party: Rep3Party,
-    /// To the left and from the right neighbour, and the other way round.
+    /// The channel to the left and from the right neighbour, and the opposite one.
     channels: [Channel; 2],
     mover: MemoryMover,
     meter: Meter,
@@ -86,8 +86,8 @@ fn drive<T>(channels: &mut [Channel; 2], machine: Line<'_, T, NetError>) -> Resu
     Ok(lane.run(machine)?.finish())
 }
 
-/// Runs `run` on every shard of every party; its results by shard, then party. The uses of keys are
-/// recorded.
+/// Runs `run` on every shard of every party and returns its results by shard, then party. The uses
+/// of keys are recorded.
 fn on_shards<T: Send>(shards: usize, run: impl Fn(Seat) -> T + Sync) -> Vec<[T; 3]> {
     let mut movers = [0; 3].map(|_: u8| in_memory(shards).into_iter());
     let _watch = registry::watch();
@@ -110,8 +110,9 @@ fn on_shards<T: Send>(shards: usize, run: impl Fn(Seat) -> T + Sync) -> Vec<[T; 
     })
 }
 
-/// The same for many short runs, with the three parties of a shard in lockstep on its thread:
-/// `make` makes a machine of one shard of one party, again and again. Every shard must have rows.
+/// As [`on_shards`], for many short runs: the three parties of a shard run in lockstep on its
+/// thread, and `make` makes a machine of one shard of one party each time. Every shard must have
+/// rows.
 fn in_lockstep<T: Send>(
     shards: usize,
     times: usize,
@@ -169,5 +170,5 @@ fn open_strings<W: Word>(columns: &[Column<W>; 3]) -> Vec<W> {
     (0..columns[0].rows()).map(|r| W::of(xor(r))).collect()
 }
 
-/// Sizes of which every number of shards has a test; some shards have no row of the small ones.
+/// Sizes that are tested for every number of shards; with the small ones some shards have no rows.
 const SIZES: [usize; 5] = [0, 1, 2, 7, 1000];

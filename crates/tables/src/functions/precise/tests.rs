@@ -1,4 +1,4 @@
-//! Distances on a sphere, in the ways in which queries write them.
+//! Distances on a sphere, in the forms in which queries write them.
 
 use super::*;
 use crate::{
@@ -10,12 +10,12 @@ use core::f64::consts::PI;
 const REAL: ColumnType = ColumnType::Double { frac: 32 };
 const NAMES: [&str; 4] = ["lat", "lon", "to_lat", "to_lon"];
 
-/// An even number of steps, so that halves of differences are exact, too.
+/// A number with an even number of steps, so that halves of differences are exact, too.
 fn fixed(x: f64) -> i128 {
     (x * 2f64.powi(31)).round() as i128 * 2
 }
 
-/// A number of the columns.
+/// A value for the columns.
 pub(crate) fn value(x: f64) -> Value {
     Value::Number(fixed(x))
 }
@@ -24,7 +24,7 @@ fn float(x: i128) -> f64 {
     x as f64 / 2f64.powi(32)
 }
 
-/// Latitudes and longitudes of two points each: from equal ones over near ones to opposite ones.
+/// Latitudes and longitudes of pairs of points: equal, near, and opposite ones.
 pub(crate) fn points() -> Vec<[f64; 4]> {
     let mut all = vec![];
     for (lat, lon) in [(0.0, 0.0), (0.9, 2.2), (-1.2, -3.0), (PI / 2.0, 1.0), (-0.3, 0.1)] {
@@ -38,7 +38,7 @@ pub(crate) fn points() -> Vec<[f64; 4]> {
     all
 }
 
-/// The angle between points, by a formula that keeps its digits everywhere.
+/// The angle between points, by a formula that is precise everywhere.
 fn angle([lat, lon, to_lat, to_lon]: [f64; 4]) -> f64 {
     let ((s, c), (to_s, to_c), (ds, dc)) = (lat.sin_cos(), to_lat.sin_cos(), (to_lon - lon).sin_cos());
     (to_c * ds).hypot(c * to_s - s * to_c * dc).atan2(s * to_s + c * to_c * dc)
@@ -90,7 +90,7 @@ fn haversine(square_of_half: impl Fn(Expr) -> Expr) -> Expr {
     plus(square_of_half(minus(to_lat, lat)), beside)
 }
 
-/// The ways to write the angle: by an arc cosine, also within limits, and by an arc sine.
+/// The ways to write the angle: by an arc cosine, with and without limits, and by an arc sine.
 pub(crate) fn ways() -> Vec<Expr> {
     let by_root = |of_half: Expr| times(int(2), of("asin", vec![of("sqrt", vec![of_half])]));
     let square = |a: Expr| of("power", vec![sin(half(a)), int(2)]);
@@ -138,7 +138,7 @@ fn distances_have_the_digits_of_floating_point() {
     assert!(lost > 100, "without all bits {lost} angles are less exact");
 }
 
-/// Numbers that are no sines stay what they are, and what takes no more bits does.
+/// Expressions that are not sines stay unchanged, and so do functions that take no more bits.
 #[test]
 fn other_arguments_stay() {
     let large = Column::new("n", ColumnType::BigInt);

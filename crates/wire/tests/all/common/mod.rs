@@ -1,4 +1,4 @@
-//! A world of parties on this host.
+//! The parties of a test, all on this host.
 #![allow(dead_code, missing_docs, unreachable_pub)]
 
 use std::{
@@ -56,8 +56,8 @@ impl World {
         Self(world)
     }
 
-    /// Makes party `of` absent: a connection to it is refused as long as the returned socket is
-    /// kept, and nobody else can listen at that port.
+    /// Makes party `of` absent. A connection to it is refused as long as the returned socket is
+    /// kept, and no other process can listen at that port.
     pub fn absent(&mut self, of: u8) -> (String, Socket) {
         let held = ok(Socket::new(Domain::IPV4, Type::STREAM, None));
         ok(held.bind(&SocketAddr::from((Ipv4Addr::LOCALHOST, 0)).into()));
@@ -99,7 +99,7 @@ pub enum Over {
 impl Over {
     pub const ALL: [Self; 5] = [Self::Queues, Self::Tcp, Self::Tls, Self::Unix, Self::Shm];
 
-    /// `parties` nets with buffers of `buffer` bytes, as far as the system allows.
+    /// Makes `parties` nets with buffers of `buffer` bytes, as far as the system allows.
     pub fn nets(self, parties: u8, lanes: u16, stall: Duration, buffer: Option<usize>) -> Vec<Net> {
         let transport = match self {
             Self::Queues => {

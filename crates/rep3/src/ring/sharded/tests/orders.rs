@@ -1,4 +1,4 @@
-//! Results are those of one machine.
+//! The results are those of one machine.
 
 use super::*;
 use crate::ring::{
@@ -64,7 +64,7 @@ fn strings_of_bits_move_as_their_words_do() {
     let prg = &mut prg();
     for (rows, width) in [(7, 1), (1000, 5), (1000, 8)] {
         let numbers: Vec<u64> = (0..rows).map(|_| prg.next_u64() & ((1 << width) - 1)).collect();
-        // A shard's planes are dealt by themselves: ranges do not begin with a byte.
+        // A shard's planes are dealt separately: ranges do not begin at a byte.
         let bounds = ranges(rows, 3);
         let shared: Vec<[Bits; 3]> =
             bounds.windows(2).map(|range| share_bits(prg, width, &numbers[range[0]..range[1]])).collect();
@@ -84,7 +84,7 @@ fn strings_of_bits_move_as_their_words_do() {
     }
 }
 
-/// The order of a sort of shares, and what every party sent.
+/// The order of a sort of shares, and the bytes that every party sent.
 fn sorted(shards: usize, rows: usize, keys: &[Plain], wide: usize) -> (Vec<u32>, [u64; 3]) {
     let prg = &mut prg();
     let bounds = ranges(rows, shards);
@@ -117,7 +117,7 @@ fn rows_come_in_the_order_of_a_stable_sort() {
                 let few: Vec<u8> = (0..rows).map(|_| prg.next_u64() as u8 % 5 + 125).collect();
                 let many: Vec<u32> = (0..rows).map(|_| prg.next_u64() as u32).collect();
                 let keys = [Plain::of(&few, signed, descending), Plain::of(&many, signed, !descending)];
-                // Without keys, of equal keys, of many, of both.
+                // No keys, equal keys, many keys, and both.
                 for keys in [&keys[..0], &keys[..1], &keys[1..], &keys[..]] {
                     let (order, _) = sorted(shards, rows, keys, 100);
                     assert!(
@@ -131,7 +131,7 @@ fn rows_come_in_the_order_of_a_stable_sort() {
     }
 }
 
-/// Bytes between parties are those of one machine, but for the sample and the pivots.
+/// The bytes between parties are those of one machine, except for the sample and the pivots.
 fn many_rows(shards: &[usize]) {
     let prg = &mut prg();
     let rows = 100_000;
@@ -170,7 +170,7 @@ fn rows_come_to_their_places() {
             let results = on_shards(shards, |mut seat| {
                 let own = Arc::new(part(&shared, seat.role, seat.own(rows)));
                 let by = seat.run(|batch, mover| from_places(batch, mover, rows, own)).unwrap();
-                // Twice: places of places.
+                // Permuting the places gives the places of applying the permutation twice.
                 let order = seat.places(&by);
                 seat.permute::<Sum<u64>>(&by, vec![order], false).remove(0)
             });
@@ -293,8 +293,9 @@ fn columns_of_other_lengths_are_refused() {
     assert!(results.iter().flatten().all(|refused| *refused == [true; 2]));
 }
 
-/// A shard that ends in the middle ends the run of the others of its party with the number of a
-/// shard that is gone, and of the other parties by their links: nobody hangs.
+/// A shard that ends in the middle ends the run of all others. Shards of its party get an error
+/// with the number of a shard that is gone, and the other parties' shards fail on their links. No
+/// shard hangs.
 #[test]
 fn a_shard_that_is_gone_ends_the_run_of_all() {
     let words = share_words(&mut prg(), &(0..3000u32).collect::<Vec<_>>());
@@ -310,7 +311,7 @@ fn a_shard_that_is_gone_ends_the_run_of_all() {
         drive(&mut seat.channels, machine).map(|_| ())
     });
     for (shard, results) in results.iter().enumerate() {
-        // One that has heard of it may be gone as well by now.
+        // A shard that was told of the failure may also be gone by now.
         let lost = matches!(&results[2], Err(NetError::Shard { shard: gone, .. }) if *gone != shard);
         assert!(lost || shard == 1, "party 2 hears that a shard of its own is gone: {:?}", results[2]);
         assert!(results[1].is_err(), "party 1 hears nothing of party 2 any more");

@@ -1,4 +1,4 @@
-//! What parties see has nothing to do with what is hidden.
+//! The views of parties are independent of the hidden data.
 
 use super::*;
 use crate::{
@@ -19,8 +19,8 @@ use crate::{
 };
 use hushwire_circuit::planes::plane_bytes;
 
-/// The places of the rows of all shards under stages that are drawn again and again from one
-/// stream, by one party alone.
+/// The places of the rows of all shards under stages that one party draws repeatedly from one
+/// stream.
 fn stages(shards: usize, rows: usize, times: usize) -> Vec<Vec<u32>> {
     let parts: Vec<Vec<Scratch<u32>>> = std::thread::scope(|scope| {
         let draws = |mut mover: MemoryMover| {
@@ -55,7 +55,7 @@ fn stages_are_uniform_whatever_the_shards() {
     }
 }
 
-/// Messages between parties have the lengths of equal ranges, whatever rows have drawn.
+/// Messages between parties have the lengths of equal ranges, whatever the rows have drawn.
 #[test]
 fn messages_tell_nothing_of_what_was_drawn() {
     let rows = 1001;
@@ -77,8 +77,8 @@ fn messages_tell_nothing_of_what_was_drawn() {
     assert_eq!(results.concat(), [333, 333, 333, 334, 334, 334, 334, 334, 334]);
 }
 
-/// Two stages of one context are one stage twice, and two messages under one mask: the record of
-/// keys finds it.
+/// Two stages of one context would be the same stage, and two messages would have one mask. The
+/// registry of key uses finds this.
 #[test]
 fn a_stage_that_is_drawn_twice_is_found() {
     let found = std::panic::catch_unwind(|| {
@@ -99,8 +99,7 @@ fn a_stage_that_is_drawn_twice_is_found() {
     });
 }
 
-/// Rows of keys in the order in which they lie, shuffled or not, and how many of them go to each
-/// shard.
+/// The number of rows that go to each shard, for keys in the given order, shuffled or not.
 fn bucket_sizes(shards: usize, keys: &[u64], shuffles: bool, times: usize) -> Vec<usize> {
     let (prg, rows) = (&mut prg(), keys.len());
     let width = 32 + 10;
@@ -131,7 +130,8 @@ fn bucket_sizes(shards: usize, keys: &[u64], shuffles: bool, times: usize) -> Ve
     (0..times).map(|time| results.iter().map(|shard| shard[time][0]).sum()).collect()
 }
 
-/// The size of the first bucket of rows in a random order, from the numbers of the protocol alone.
+/// The size of the first bucket of rows in a random order, simulated from the protocol's parameters
+/// alone.
 fn simulated(shards: usize, rows: usize, times: usize) -> Vec<usize> {
     let prg = &mut prg();
     let sampled = (256 * shards).min(rows / shards / 16);
@@ -145,8 +145,8 @@ fn simulated(shards: usize, rows: usize, times: usize) -> Vec<usize> {
     (0..times).map(size).collect()
 }
 
-/// The greatest distance of two distributions of samples, in the units in which one of 2.2 and more
-/// comes once in ten thousand times if they are the same (Kolmogorov, Smirnov).
+/// The greatest distance of two distributions of samples. In its units, a distance of 2.2 or more
+/// has probability one in ten thousand if they are the same (Kolmogorov, Smirnov).
 fn distance(a: &[usize], b: &[usize]) -> f64 {
     let below =
         |of: &[usize], bound: usize| of.iter().filter(|x| **x <= bound).count() as f64 / of.len() as f64;
@@ -167,14 +167,14 @@ fn buckets_have_the_sizes_of_random_orders_whatever_the_keys() {
             let sizes = bucket_sizes(shards, &keys, true, times);
             assert!(distance(&sizes, &expected) < 2.2, "{shards} shards: {sizes:?}");
         }
-        // The attack: without a shuffle, sizes tell the order in which rows came.
+        // The attack: without a shuffle, sizes reveal the order in which rows came.
         let rising: Vec<u64> = (0..rows as u64).collect();
         let sizes = bucket_sizes(shards, &rising, false, times);
         assert!(distance(&sizes, &expected) > 4.0, "rows in order show: {sizes:?}");
     }
 }
 
-/// What a sort opens is the order of the shuffled rows of a shard: even, whatever the keys.
+/// A sort opens the order of the shuffled rows of a shard, which is uniform for all keys.
 #[test]
 fn opened_orders_are_uniform_whatever_the_keys() {
     let times = 900;
@@ -207,8 +207,8 @@ fn opened_orders_are_uniform_whatever_the_keys() {
     }
 }
 
-/// Bits past the last row of a shard's planes are nobody's: ranges do not begin with a byte, and
-/// strings are words on their way.
+/// Bits past the last row of a shard's planes belong to no row: ranges do not begin at a byte, and
+/// strings move as words.
 #[test]
 fn bits_past_the_last_row_do_not_move() {
     use crate::ring::Bits;
