@@ -1,5 +1,5 @@
-//! The chunks of one thread at a party: a keystream share each, to which this party's share of the
-//! data is added.
+//! The chunks of one thread at a party. For each chunk it computes a keystream share, and adds its
+//! share of the data.
 
 use super::{
     cut::AesCtrTerms,
@@ -15,7 +15,7 @@ use hushwire_session::{
 };
 use std::sync::Arc;
 
-/// Everything that the threads of a party have in common.
+/// The state that all threads of a party have in common.
 pub(super) struct Shared {
     pub(super) terms: AesCtrTerms,
     pub(super) engine: Engine,
@@ -27,14 +27,14 @@ pub(super) struct Shared {
 /// One thread.
 pub(super) struct Stream {
     pub(super) shared: Arc<Shared>,
-    /// Its batches are the thread's chunks, in order.
+    /// Batch `i` of this party is the thread's `i`th chunk.
     party: Rep3Party,
     pub(super) client: Channel,
     /// The next chunk to begin, and the next to end.
     begin: u32,
     end: u32,
     spare: Spare,
-    /// The result under way to the owner, and the one being made.
+    /// The result that is being sent to the owner, and the next one.
     out: Vec<u8>,
     next: Vec<u8>,
 }
@@ -78,7 +78,7 @@ impl Work<Batch> for Stream {
         self.next.resize(terms.bytes_of(c), 0);
         let explicit = AesCtrTerms::explicit(c) == self.party.role().index();
         let into = if explicit { &mut self.next[..] } else { &mut [] };
-        // The result before goes out while this one's data comes in.
+        // The previous result goes out while the data of this chunk come in.
         if explicit || !self.out.is_empty() {
             self.client.finish("data and result", &self.out, into)?;
         }
