@@ -1,5 +1,5 @@
-//! Sums of products in the clear, for convolutions and products of matrices. The sums are fast, and
-//! the terms of each are added in order, so that floating-point results do not depend on the CPU.
+//! Sums of products in the clear, for convolutions and products of matrices: fast, and with the
+//! terms of each sum in order, so that floating-point results do not depend on the CPU.
 //!
 //! ```text
 //! out[o][i] = start[o] + Σ_k weights[o][k] · x[places[k] + i]
@@ -7,23 +7,23 @@
 //! tiles of M outputs and N elements; all weights of a tile, then all weights of the next
 //! ```
 //!
-//! Images are laid out with their padding. The elements that a weight multiplies, for all places of
-//! its window, are then contiguous. A window's place in the image is its place in the result,
+//! Images are laid out with their padding, so that the elements that a weight multiplies, for all
+//! places of its window, are contiguous: a window's place in the image is its place in the result,
 //! except for the gap between two rows, which is dropped at the end.
 
 use crate::windows::Steps;
 use hushwire_simd::{Kernel, Lanes, cpu, dispatch};
 use std::{num::NonZero, thread};
 
-/// LOCAL: the outputs and elements of a tile, whose sums stay in registers.
+/// LOCAL: outputs and elements of a tile, whose sums stay in registers.
 const M: usize = 4;
 const N: usize = 64;
-/// LOCAL: the least number of products for each thread.
+/// LOCAL: products for each thread, at least.
 const ALONE: usize = 1 << 22;
 
 /// A number whose products are added up.
 pub trait Number: Copy + Default + Send + Sync {
-    /// This number plus a product.
+    /// This number and a product.
     #[must_use]
     fn plus_product(self, a: Self, b: Self) -> Self;
 }
@@ -61,7 +61,7 @@ struct Tile<'a, T> {
 
 impl<T: Number> Kernel for Tile<'_, T> {
     type Out = [[T; N]; M];
-    /// Plain loops over indices in a kernel of their own, so that the compiler vectorizes them.
+    /// A kernel by itself, with loops left as loops, on purpose: so they are made vectors.
     #[inline(always)]
     fn run<L: Lanes>(self, _: L) -> [[T; N]; M] {
         let mut sums = self.start.map(|start| [start; N]);
@@ -77,9 +77,9 @@ impl<T: Number> Kernel for Tile<'_, T> {
     }
 }
 
-/// The sums for all outputs: rows of `n` elements, one after another. `weights` has those of the
-/// first output, then those of the next. `x` must have 64 more elements, of any value, behind the
-/// last one that a term needs.
+/// Sums for all outputs: rows of `n` elements one after the other. `weights` are those of the first
+/// output, then those of the next. Behind the last element that a term needs `x` has 64 more, of
+/// any value.
 pub fn sums<T: Number>(weights: &[T], places: &[usize], x: &[T], start: &[T], n: usize) -> Vec<T> {
     let (outputs, terms) = (start.len(), places.len());
     let mut out = vec![T::default(); outputs * n];
@@ -141,7 +141,7 @@ pub struct PlainConvolution {
 }
 
 /// The planes of zero-padded images, split into phases of the stride: every `stride`-th row and
-/// column from each offset on. All planes have the same length.
+/// column from each offset on. All have one length.
 struct Padded<T> {
     data: Vec<T>,
     /// The rows and columns of a phase.
@@ -155,7 +155,7 @@ impl<T: Number> Padded<T> {
         let strides = of.steps.strides.map(|n| n as usize);
         let [above, left] = [of.steps.padding[0], of.steps.padding[1]].map(|n| n as usize);
         let [_, _, height, width] = of.kernels;
-        // Up to the end of the last window.
+        // Up to the last window's end.
         let phase = [down + (height - 1) / strides[0], across + (width - 1) / strides[1]];
         let each = phase[0] * phase[1];
         let of_plane = each * strides[0] * strides[1];
@@ -185,7 +185,7 @@ impl<T: Number> Padded<T> {
         Padded { data, phase, strides }
     }
 
-    /// The place in a plane of the element that element `i`, `j` of the first window covers.
+    /// The place of the element that element `i`, `j` of the first window covers in a plane.
     fn place(&self, plane: usize, i: usize, j: usize) -> usize {
         let [s, t] = self.strides;
         let phase = (plane * s + i % s) * t + j % t;
@@ -194,7 +194,7 @@ impl<T: Number> Padded<T> {
 }
 
 impl PlainConvolution {
-    /// The results for images and kernels of these lengths, plus a number for each output.
+    /// The results, of images and kernels of these lengths, plus a number for each output.
     pub fn run<T: Number>(&self, x: &[T], kernels: &[T], bias: &[T]) -> Vec<T> {
         let ([images, channels, rows, columns], [outputs, inner, height, width]) =
             (self.images, self.kernels);
@@ -233,7 +233,7 @@ impl PlainConvolution {
 mod tests {
     use super::*;
 
-    /// Compares with the formula, for more terms and elements than fit in a tile, and for fewer.
+    /// As the formula has it, with more terms and elements than fit a tile, and fewer.
     #[test]
     fn sums_are_those_of_the_formula() {
         for (outputs, terms, n) in [(1, 1, 1), (3, 7, 5), (4, 2, 64), (9, 30, 200), (130, 70, 500)] {

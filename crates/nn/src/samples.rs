@@ -390,8 +390,8 @@ mod tests {
             .expect("it is a network")
     }
 
-    /// Normally distributed inputs alone would lead to the usual numbers, which cannot distinguish
-    /// bounds a thousandth apart.
+    /// Normally distributed inputs alone would take the usual numbers, in which bounds a thousandth
+    /// apart are one.
     #[test]
     fn bounds_of_trees_give_fractional_bits() {
         let network = stumps();

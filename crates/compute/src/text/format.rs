@@ -74,7 +74,7 @@ fn member_name(computation: &Computation, member: Member) -> &str {
     &computation.members()[usize::from(member.0)]
 }
 
-/// The values with a line of their own: values with a name, values with several readers, and values
+/// The values with a line of their own: those with a name, those with several readers, and those
 /// that would nest too deep.
 fn lines(computation: &Computation) -> BTreeMap<Value, String> {
     let nodes = computation.nodes();

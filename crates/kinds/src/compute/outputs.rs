@@ -1,4 +1,4 @@
-//! Outputs: as CSV files, as files of records, or returned to the caller.
+//! Outputs: CSV, records, or back to the caller.
 
 use super::{ComputeTask, bound::Extent};
 use hushwire_block::Wiped;

@@ -131,7 +131,7 @@ impl<'a> TableFile<'a> {
         self.rows.readable()
     }
 
-    /// Tests whether all names are text in the file's encoding.
+    /// Whether all names are text of the file's encoding.
     pub(super) fn names_are_text(&self) -> bool {
         self.rows.header().iter().all(|name| std::str::from_utf8(name).is_ok())
     }

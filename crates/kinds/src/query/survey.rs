@@ -621,7 +621,7 @@ pub fn survey(files: &[&InputPlace], depth: Depth) -> Result<InferredTable, Faul
     Ok(InferredTable { columns, rows: counts, guessed, found, remarks, notes, is_garbled, form })
 }
 
-/// Refuses columns that queries cannot distinguish, because they ignore case.
+/// Refuses columns that queries would not tell apart: they tell no capitals from small letters.
 fn different(names: &[String], path: &Path) -> Result<(), Fault> {
     let alike = |a: &str, b: &str| a != b && a.to_lowercase() == b.to_lowercase();
     for (at, name) in names.iter().enumerate() {

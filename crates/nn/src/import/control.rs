@@ -87,7 +87,8 @@ impl Import {
     }
 }
 
-/// Whether a value is integers or truth values, and its type if it has few bits or no sign.
+/// Whether a value is integers or truth values, and its type if it is of few bits or without a
+/// sign.
 type ValueType = (bool, Option<i64>);
 
 impl Reading<'_> {

@@ -157,7 +157,7 @@ fn network(model: Model, given: &Given) -> Result<Network, Vec<Fault>> {
     for name in &names {
         match import.values.get(*name) {
             Some(Known::Layer(at)) => outputs.push(((*name).to_owned(), *at)),
-            // A known value needs no computation.
+            // The client needs nobody for a known value.
             Some(_) if names.len() > 1 => {}
             known => {
                 let is = |(_, node): &(usize, &Node)| node.outputs.iter().any(|of| of == *name);
@@ -187,9 +187,8 @@ fn network(model: Model, given: &Given) -> Result<Network, Vec<Fault>> {
     Ok(needed(Network { name: graph.name, layers: import.layers, inputs, outputs }))
 }
 
-/// The outputs of dynamic quantizations that can be undone. Only products of integers read such a
-/// value, and only factors read its scale. The unquantized value with the scale 1 then gives the
-/// same result, except for roundings.
+/// The outputs of dynamic quantizations of which products of integers alone read values, and
+/// factors alone read scales: a value itself, with the scale 1, gives the same but for roundings.
 fn undone(nodes: &[Node], outputs: &[&str]) -> HashSet<String> {
     const PRODUCTS: &[&str] = &["ConvInteger", "DequantizeLinear", "MatMulInteger"];
     let read_by = |name: &str, ops: &[&str]| {

@@ -5,7 +5,7 @@ use hushwire_block::Wiped;
 use hushwire_kinds::{InferJob, RunValues, stored_inference};
 use hushwire_nn::{Floats, Members, Network, Numbers, Secure, npy, zoo};
 
-/// A model and an input at rest, and a recipient: only the parties are connected.
+/// A model and an input at rest, and a recipient: nobody is connected but the parties.
 #[test]
 fn a_model_and_an_input_are_data_sets() {
     let mut w = zoo::Writer::new("small", 3, &[1, 4]);
