@@ -380,7 +380,7 @@ impl ServedSeat {
         }
     }
 
-    /// All links, for the goodbye.
+    /// All links, for the confirmation at the end.
     pub(crate) fn into_links(self) -> Links {
         match self.end {
             SeatEnd::Three(party) => party.into_links(),

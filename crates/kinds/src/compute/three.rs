@@ -31,7 +31,7 @@ pub(super) struct Three {
     me: Member,
     party: Rep3Party,
     /// To the right neighbour and from the left one, and the other way round: for session keys,
-    /// lengths and the goodbye.
+    /// lengths and the confirmation.
     control: [Channel; 2],
     /// To the left neighbour and from the right one: the products of lane 0.
     ring: Channel,

@@ -135,7 +135,7 @@ fn an_honest_owner_is_believed() {
     for key in ["kept", "given"] {
         let job = job(key);
         let (said, stored) = play(&job, &honest(&job));
-        // The owner never says goodbye, but no member says that it deviates.
+        // The owner never confirms that it is done, but no member says that it deviates.
         assert!(said.iter().all(|said| !said.contains("different")), "{said:?}");
         assert_eq!(stored, [key == "kept"; 3], "{said:?}");
     }

@@ -181,7 +181,7 @@ fn a_client_that_says_a_length_beyond_all_bounds_ends_the_run() {
 #[test]
 fn an_honest_client_by_hand_is_taken() {
     let all = ends(Lie::None);
-    // Mallory says no goodbye, so party 1 has no result; no member blames its values.
+    // Mallory sends no confirmation, so party 1 has no result; no member blames its values.
     let errors: Vec<_> = all.iter().filter_map(|end| end.as_ref().err()).collect();
     assert!(
         errors.iter().all(|e| e.kind() == Kind::Network && !e.to_string().contains("shares")),

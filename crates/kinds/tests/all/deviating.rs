@@ -166,8 +166,8 @@ fn honest_shares_are_opened() {
             let [Some(a), Some(b), Some(c)] = shares else { panic!("not everything was opened") };
             assert!(a.iter().zip(b).zip(c).all(|((a, b), c)| a ^ b ^ c == 0), "the circuit is 0");
         }
-        // Mallory never says goodbye, so the others keep nothing; but no member says that she
-        // deviates.
+        // Mallory never confirms that she is done, so the others keep nothing; but no member says
+        // that she deviates.
         assert!(ended.iter().all(|(_, said)| !said.contains("different shares")), "{ended:?}");
     }
 }

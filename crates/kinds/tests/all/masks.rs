@@ -46,7 +46,7 @@ fn shares_of_linear_outputs_are_masked() {
     thread::scope(|scope| {
         for (_, config) in parties {
             let prepared = world.prepared.clone();
-            // It fails at the end, because this client never says goodbye.
+            // It fails at the end, because this client never confirms that it is done.
             scope.spawn(move || run(&prepared, config, &(Arc::new(|_| {}) as hushwire_session::Observer)));
         }
         let mut net = connect(&config, &client.identity, None).expect("a session");

@@ -446,7 +446,7 @@ fn outputs_are_in_place_once_it_is_decided() {
 }
 
 /// Cancels within a second at any time: while others are missing, while it computes, and before the
-/// goodbye.
+/// confirmation.
 #[test]
 fn a_run_is_cancelled_within_a_second() {
     let steps: String =
