@@ -1,4 +1,6 @@
 //! The batches of one thread at a party: shares come in, the circuit runs on them, shares go out.
+//! Thread `t` of `n` runs batches `t`, `t + n` and so on. The number of a batch also selects its
+//! part of the session's randomness.
 
 use crate::{CircuitPlan, circuit::place};
 use hushwire_block::Wiped;

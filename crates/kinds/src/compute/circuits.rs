@@ -1,5 +1,6 @@
 //! A party of a protocol on circuits that has no clients: its links, set up once, and computations
-//! on them.
+//! on them. The computation runs as one instance of a circuit. Before each run of authenticated
+//! garbling, the parties agree on preprocessing that all of them have on disk.
 
 use super::{
     bound::{BoundComputation, Extent, RunForm},

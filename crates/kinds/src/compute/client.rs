@@ -1,5 +1,6 @@
 //! A client of three parties: it shares its inputs, and adds up the shares of the outputs that it
-//! learns.
+//! learns. Each party gets seeds once, from which it expands shares in every run. The share of an
+//! input that no seed gives is sent explicitly.
 
 use super::{
     bound::{BoundComputation, RunForm, places},

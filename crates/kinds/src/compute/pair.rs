@@ -1,4 +1,8 @@
 //! One of two parties that compute on words: its links, set up once, and computations on them.
+//!
+//! The protocol is [`hushwire_two`]'s. OTs have a lane of their own. The delay between the parties
+//! is measured once, and decides how plans are cut into pieces. Inputs of a model that is served
+//! are kept in the forms that its plan uses.
 
 use super::{
     ComputeTask,

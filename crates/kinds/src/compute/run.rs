@@ -1,4 +1,8 @@
 //! A member's endpoint of computations: it sets up an engine, and runs computations on it.
+//!
+//! ```text
+//! lengths agreed ─► computation bound ─► own part computed alone ─► form ─► engine ─► outputs
+//! ```
 
 #[cfg(feature = "two")]
 use super::pair::PairEngine;

@@ -1,4 +1,13 @@
 //! One of three parties: its links, set up once, and computations on them.
+//!
+//! ```text
+//! open   session keys with the neighbours; delays, which determine the cut; clients' seeds
+//! run    inputs shared ─► clients' shares compared ─► steps, or a circuit ─► outputs opened
+//! seal   digests of shares for recipients that are not connected ─► both neighbours
+//! ```
+//!
+//! **Security.** Semi-honest, one corrupted party, and any clients with it. The parties compare
+//! clients' shares before they open anything that depends on them.
 
 use super::{
     ComputeTask,

@@ -1,5 +1,6 @@
 //! The owner's part: it shares the file to the parties as it reads it, and adds up the shares that
-//! come back.
+//! come back, on two threads. Before that it hears which keys the parties keep, reserves counters
+//! in its ledger, and sends its terms. Module `wire` has the messages.
 
 use super::{
     Learnt,

@@ -1,5 +1,12 @@
 //! A party's part: it connects to the ring, gets shares of the round keys, and computes keystream
 //! on shares.
+//!
+//! ```text
+//! key set-up   the key that it keeps ─► owner; owner ─► terms; tags of terms and
+//!              key shares compared with the others
+//!              round keys from the owner, or expanded on shares; a new key's share to disk
+//! chunks       on threads × lanes, see `stream`
+//! ```
 
 use super::{
     Learnt,

@@ -1,5 +1,7 @@
-//! The chunks of one thread at a party. For each chunk it computes a keystream share, and adds its
-//! share of the data.
+//! The chunks of one thread at a party. For each chunk the party computes a share of the keystream,
+//! and adds it to its share of the data. One party receives its share of the data from the owner;
+//! the other two expand theirs from seeds. The sum goes back to the owner while the next chunk
+//! comes in.
 
 use super::{
     cut::AesCtrTerms,

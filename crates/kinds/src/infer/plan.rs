@@ -1,4 +1,7 @@
-//! The agreement on an inference, and the computation that it runs.
+//! The agreement on an inference, and the computation that it runs. The computation comes from the
+//! file that `hushwire model plan` writes, and contains no weights. The job's owner and client take
+//! its two roles. Linear layers of two parties use homomorphic encryption unless the job says
+//! otherwise.
 
 use super::{InferJob, InferPart};
 use crate::{BoundComputation, ComputeJob, ComputeTask};

@@ -1,4 +1,6 @@
-//! One member's part of a query.
+//! One member's part of a query: it reads its parts of tables, takes part in the computation, and
+//! writes the result. An error that depends on the result is reported only when no other member
+//! waits for this one any more.
 
 #[cfg(feature = "parquet")]
 use super::shards::{PartOnShards, ReadOnShards};

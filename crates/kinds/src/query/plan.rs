@@ -1,4 +1,6 @@
-//! The agreement on a query, and the computation that it runs.
+//! The agreement on a query, and the computation of three parties that it runs. The members of the
+//! computation are the owners of tables and the recipients of the result. The terms have the query,
+//! its options, the declared tables, their owners and the recipients, but no row counts.
 
 use super::{QueryJob, QueryPart, QueryTable, parameters::parameters, stored};
 use crate::{BoundComputation, ComputationSource, ComputeJob, ComputeTask, ShardPrice};
