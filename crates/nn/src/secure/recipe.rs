@@ -1,4 +1,4 @@
-//! Recipes of the owner's inputs: the weights that they come from, and their scale.
+//! Recipes of the owner's inputs: the weights from which they are computed, and their scale.
 
 use crate::Numbers;
 use hushwire_compute::Scalar;
@@ -26,7 +26,7 @@ pub(crate) enum WeightPart {
     Strict,
     /// Decision trees: 1 or −1 for each node on the path to each leaf.
     Paths,
-    /// Decision trees: the sum along each leaf's path that leads there.
+    /// Decision trees: for each leaf, the sum along the path that leads to it.
     Counts,
     /// The number 1.
     One,
@@ -45,7 +45,7 @@ pub(crate) struct Recipe {
     pub(crate) shift: u8,
     /// Whether half a step of the cut value is added.
     pub(crate) half: bool,
-    /// For a number that is added to a sum of squares, instead of a quotient of scales.
+    /// For a number that is added to a sum of squares: that sum, in place of a quotient of scales.
     pub(crate) squares: Option<Squares>,
 }
 
@@ -57,7 +57,7 @@ pub(crate) struct Squares {
 }
 
 impl Recipe {
-    /// Unmodified weights.
+    /// The weights as they are.
     pub(crate) fn of(layer: usize, part: WeightPart, lengths: Vec<usize>) -> Self {
         Recipe { layer, part, lengths, frac: 0, to: None, from: None, shift: 0, half: false, squares: None }
     }

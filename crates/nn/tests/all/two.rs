@@ -1,12 +1,13 @@
-//! Whole networks between the model's owner and the client against the plain evaluator, bit by bit.
+//! Whole networks between the model's owner and the client, compared with the plain evaluator bit
+//! by bit.
 
 use super::{fixed::every_operator, larger, network, parties, three::prepared};
 use hushwire_compute::evaluate;
 use hushwire_nn::{INPUT, Network, Numbers, zoo};
 use hushwire_two::{Plan, Products};
 
-/// Runs a network between two parties, of which the second has the input and learns the output.
-/// Returns the lengths of each party's messages.
+/// Runs a network between two parties; the second has the input and learns the output. Returns the
+/// lengths of each party's messages.
 fn check(network: &Network, numbers: Numbers, seed: u64, products: Products) -> [parties::Said<2>; 2] {
     let (c, inputs) = prepared(network, numbers, seed);
     let owners: Vec<usize> = c.inputs().map(|(name, _)| usize::from(name == INPUT)).collect();
@@ -21,8 +22,8 @@ fn check(network: &Network, numbers: Numbers, seed: u64, products: Products) -> 
 
 const BOTH: [Products; 2] = [Products::He, Products::Ot];
 
-/// Under encryption and by OT, and messages are as long for other weights and inputs of the same
-/// shapes.
+/// Under encryption and by OT. Messages have the same lengths for other weights and inputs of the
+/// same shapes.
 #[test]
 fn every_operator_between_two_parties() {
     for products in BOTH {
