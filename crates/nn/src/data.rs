@@ -28,8 +28,8 @@ pub struct DataReport {
     pub range: f32,
     /// Every layer, on all samples.
     pub layers: Vec<LayerReport>,
-    /// The number of samples on which rings were tried, and the results, the smallest ring first.
-    /// The last ring suffices if any does.
+    /// The samples on which rings were tried, and their results, the smallest ring first; the last
+    /// is enough if one is.
     pub tried: (usize, Vec<(u8, Option<DataResult>)>),
     /// The bits of the smallest ring that loses at most a thousandth of the decisions, or of the
     /// range if there are no decisions.

@@ -282,7 +282,7 @@ impl Values {
     }
 }
 
-/// Tests whether a file is a table by its name, compressed or not.
+/// Whether a file is a table by its name, packed or not.
 #[must_use]
 pub fn is_table(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();

@@ -45,7 +45,7 @@ pub(crate) struct Recipe {
     pub(crate) shift: u8,
     /// Whether half a step of the cut value is added.
     pub(crate) half: bool,
-    /// For a number that is added to a sum of squares: that sum, in place of a quotient of scales.
+    /// For a number that is added to a sum of squares, instead of a quotient of scales.
     pub(crate) squares: Option<Squares>,
 }
 
@@ -57,7 +57,7 @@ pub(crate) struct Squares {
 }
 
 impl Recipe {
-    /// The weights as they are.
+    /// Unmodified weights.
     pub(crate) fn of(layer: usize, part: WeightPart, lengths: Vec<usize>) -> Self {
         Recipe { layer, part, lengths, frac: 0, to: None, from: None, shift: 0, half: false, squares: None }
     }

@@ -48,7 +48,7 @@ impl Secure {
             let aligned = (size(recipe.layer) * scales.of(to)).log2();
             rooms[recipe.layer] = rooms[recipe.layer].min(whole - f64::from(self.numbers.cut) - aligned);
         }
-        // A layer of zeros leaves all bits free.
+        // Zeros leave all bits.
         rooms.into_iter().map(|room| room.min(whole) as f32).collect()
     }
 }

@@ -6,8 +6,8 @@ use hushwire_compute::evaluate;
 use hushwire_nn::{INPUT, Network, Numbers, zoo};
 use hushwire_two::{Plan, Products};
 
-/// Runs a network between two parties; the second has the input and learns the output. Returns the
-/// lengths of each party's messages.
+/// Runs a network between two parties, of which the second has the input and learns the output.
+/// Returns the lengths of each party's messages.
 fn check(network: &Network, numbers: Numbers, seed: u64, products: Products) -> [parties::Said<2>; 2] {
     let (c, inputs) = prepared(network, numbers, seed);
     let owners: Vec<usize> = c.inputs().map(|(name, _)| usize::from(name == INPUT)).collect();
