@@ -21,8 +21,8 @@
 //! them: see `two_party.rs`.
 //!
 //! **Security.** Semi-honest, one corrupted party, and any clients with it. With three parties, a
-//! party's own input costs one message. One of its shares is zero, one is expanded from a key that
-//! it has in common with its left neighbour, and the third goes to the right neighbour. A client's
+//! party's own input costs one message. One of its shares is zero, and one is expanded from a key
+//! that it has in common with its left neighbour. The third goes to the right neighbour. A client's
 //! input is shared afresh. The outputs that a client hears are first masked with a fresh
 //! zero-share, because shares of linear outputs would tell more than their sum.
 

@@ -119,8 +119,8 @@ impl Engine for PairEngine {
         lengths.at_party(&member.agreement, &mut control, std::iter::empty())
     }
 
-    /// If the pieces for the measured distance of the parties take more memory than a run may take,
-    /// the run uses the short pieces of near parties. It is refused if these take more, too.
+    /// The pieces for the measured distance of the parties may take more memory than a run may. The
+    /// run then uses the short pieces of near parties. It is refused if these take more, too.
     fn fit(&mut self, form: &RunForm, task: &ComputeTask, told: &Told) -> Result<(), Fault> {
         self.party.set_distance(self.distance);
         let (RunForm::Pair(plan), Some(most)) = (form, task.most_memory(told)) else { return Ok(()) };

@@ -10,7 +10,7 @@ use std::{
 };
 
 /// An open key directory. If it holds neither a key nor a ledger when this value is dropped, it is
-/// left as it was before, so that a run that fails early leaves nothing behind.
+/// left as it was before. A run that fails early therefore leaves nothing behind.
 pub struct KeyDir {
     path: PathBuf,
     open_to_others: bool,

@@ -19,10 +19,10 @@
 //!
 //! **Agreement.** The job fixes everything that lengths depend on, except the length of the file.
 //! That length, the counter and the key's name are the owner's terms, which it sends every party in
-//! its first message. The parties compare tags of the terms and of their shares of the key, like
-//! those of any client's shares ([`hushwire_rep3::Comparison`]), before they compute or store
-//! anything. An owner that gave two of them different counters could otherwise learn about the key
-//! from errors in the keystream.
+//! its first message. Before they compute or store anything, the parties compare tags of the terms
+//! and of their shares of the key. They do so as for any client's shares
+//! ([`hushwire_rep3::Comparison`]). An owner that gave two of them different counters could
+//! otherwise learn about the key from errors in the keystream.
 //!
 //! **Security.** Semi-honest, one corrupted party, with or without the owner on its side. Each
 //! party has one additive share of the file that no other party holds. The parties need not compare

@@ -110,7 +110,7 @@ impl<'q> Partners<'q> {
     }
 
     /// The type that the query suggests for a column. It is the type of its partner in a
-    /// comparison, or of the number or column that it is computed with, or an integer in a sum.
+    /// comparison, or of the number or column that it is computed with. In a sum it is an integer.
     /// Otherwise it is the type of a column of the same name in another table.
     #[must_use]
     pub fn of(&self, column: &str) -> Option<ColumnType> {

@@ -69,7 +69,7 @@ pub(super) fn other_letters(column: &str, known: Letters) -> (String, &'static s
 /// LOCAL: the number of rows that are read at a time.
 const PIECE: usize = 1 << 12;
 
-/// Reads the rows of a table's part, with the columns of its schema, and passes them to `take` one
+/// Reads the rows of a table's part, with the columns of its schema. It passes them to `take` one
 /// piece at a time, so that memory holds only a piece. In text, empty fields are NULL if the column
 /// is nullable, and so are the NULL words of the file's dialect. `base` is the dialect of the
 /// table, for a place that sets none. Digests are under `key`. Returns remarks for the owner on how

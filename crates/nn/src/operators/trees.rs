@@ -440,8 +440,8 @@ fn regressor(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
 }
 
 /// The scores of a classifier. If only one of two classes has values, the score of the other one is
-/// the difference to 1 or, if values may be negative, the negative of the sum. The members do not
-/// learn which.
+/// the difference to 1. If some values are below 0, it is the negative of the sum. The members do
+/// not learn which.
 fn classifier(op: &Reading<'_>, import: &mut Import) -> Result<Vec<Known>, Fault> {
     let labels = ml::labels(op, "classlabels_int64s", "classlabels_strings")?;
     let mut forest = listed(op, ["class_treeids", "class_nodeids", "class_ids", "class_weights"])?;

@@ -83,8 +83,8 @@ impl Tree {
         self.branch(forest, Cut { feature: node.feature, bound: node.bound, is_strict }, path, most, more)
     }
 
-    /// Adds a node. `less` is the child for an element below the bound, `equal` the child for an
-    /// equal element if that is another one, and `more` the child for a false comparison. Returns
+    /// Adds a node. `less` is the child for an element below the bound, and `more` the child for a
+    /// false comparison. `equal` is the child for an equal element if that is another one. Returns
     /// false if the tree is too large.
     fn branch(
         &mut self,
