@@ -1,10 +1,10 @@
-//! Shared code of back ends, so that each of them agrees with the evaluator.
+//! Code that back ends share, so that each of them agrees with the evaluator.
 //!
 //! ```text
 //! apply      one operation on values that all know
 //! Picks      an operation that only moves elements, as places
 //! Rectifiers maxima with 0 that are read without their lowest bits
-//! planes     values as bit planes, the form in which they are brought and learnt
+//! planes     values as bit planes, the form of inputs and outputs
 //! ```
 
 use crate::{ComputeError, Op, Scalar, Tensor, ops::Lowering};
@@ -18,10 +18,10 @@ use hushwire_circuit::{Planes, planes::value_bytes};
 /// result.
 ///
 /// # Errors
-/// A place of a `gather` that does not exist.
+/// A `gather` names a place that does not exist.
 ///
 /// # Panics
-/// If the checker has not seen the operands (the caller's bug).
+/// If the checker has not accepted the operands.
 pub fn apply(
     op: &Op,
     operands: &[&Tensor],
@@ -31,8 +31,8 @@ pub fn apply(
     op.compute(operands, scalar, lengths)
 }
 
-/// For an operation that only moves elements: the place from which each element of its result
-/// comes. Places count the elements of all operands, one operand after the other. `None` if the
+/// For an operation that only moves elements: the place in the operands of each element of its
+/// result. Places count the elements of all operands, one operand after another. `None` if the
 /// operation does more.
 #[must_use]
 pub fn picks(op: &Op, operands: &[&[usize]], lengths: &[usize]) -> Option<Vec<usize>> {
@@ -58,8 +58,8 @@ impl Tensor {
     /// Elements from their bit planes.
     ///
     /// # Panics
-    /// If the number of planes is not the scalar's width, or the number of instances is not that of
-    /// the elements (the caller's bug).
+    /// If the number of planes is not the scalar's width, or the number of instances is not the
+    /// number of elements.
     #[must_use]
     pub fn from_planes(scalar: Scalar, lengths: &[usize], planes: &Planes) -> Self {
         let mut tensor = Tensor::zeros(scalar, lengths);
@@ -90,8 +90,8 @@ mod tests {
         assert_eq!(picked(Op::Neg, &[&[3]], &[3]), None);
     }
 
-    /// For the place of an element along each axis of the result: its operand, and its place along
-    /// each axis there.
+    /// Maps the index of an element of the result along each axis to its operand, and to its index
+    /// there.
     type From = fn(&[usize]) -> (usize, Vec<usize>);
 
     /// Places agree with indices along each axis, and with the places from which the evaluator

@@ -10,8 +10,8 @@ impl Computation {
     /// The computation with every symbol replaced by its number, checked again with these lengths.
     ///
     /// # Errors
-    /// A symbol without a number, or an operation that does not take these lengths, such as the
-    /// median of no rows.
+    /// A symbol has no number, or an operation does not take these lengths, such as the median of
+    /// no rows.
     pub fn bind(&self, symbols: &BTreeMap<String, u64>) -> Result<Computation, ComputeError> {
         let shape = |shape: &Shape| {
             shape.bind(symbols).map_err(|name| {
@@ -24,7 +24,7 @@ impl Computation {
         for member in &self.members {
             draft.member(member)?;
         }
-        // Two values may become one: their shapes differed only in symbols.
+        // Two nodes may become one if their shapes differed only in symbols.
         let mut values: Vec<Value> = Vec::with_capacity(self.nodes.len());
         for (at, node) in self.nodes.iter().enumerate() {
             let op = match &node.op {
@@ -52,8 +52,8 @@ impl Computation {
     /// The numbers that symbols have in these inputs.
     ///
     /// # Errors
-    /// An input is missing, has another type, or has a length that contradicts a number or a
-    /// symbol.
+    /// An input is missing, has another type, or has a length that contradicts a number or another
+    /// length.
     pub fn symbols_of(
         &self,
         inputs: &BTreeMap<String, Tensor>,
@@ -73,10 +73,10 @@ impl Computation {
     }
 
     /// The numbers that symbols have in inputs of these lengths, in addition to the given ones.
-    /// Missing inputs, which others bring, say nothing.
+    /// Inputs may be missing, because other members bring them.
     ///
     /// # Errors
-    /// An input has a length that contradicts a number or a symbol.
+    /// An input has a length that contradicts a number or another length.
     pub fn symbols_with(
         &self,
         given: &BTreeMap<String, u64>,
@@ -113,7 +113,8 @@ impl Computation {
     }
 
     /// Checks inputs against the ranges that they promise, and the order of histogram edges that
-    /// follow from them; for members, before they bring them. Missing inputs are not checked.
+    /// depend on them. Members call it before they bring their inputs. Missing inputs are not
+    /// checked.
     ///
     /// # Errors
     /// An element is outside its range, or edges fall.

@@ -1,4 +1,4 @@
-//! Builds computations in Rust, in the notation of arithmetic.
+//! Builds computations in Rust, with arithmetic operators.
 
 use crate::{
     Comparison, Computation, ComputeError, Dim, Member, Op, Range, Reduction, Scalar, Scan, Shape, Steps,
@@ -6,7 +6,7 @@ use crate::{
 };
 use std::cell::RefCell;
 
-/// Builds a computation. [`Builder::finish`] returns the first mistake, so that arithmetic stays
+/// Builds a computation. [`Builder::finish`] returns the first error, so that arithmetic stays
 /// readable.
 ///
 /// ```
@@ -25,8 +25,8 @@ pub struct Builder {
     pub(crate) draft: RefCell<Result<Draft, ComputeError>>,
 }
 
-/// A value of a [`Builder`]. After a mistake it has no meaning; [`Builder::finish`] reports the
-/// mistake.
+/// A value of a [`Builder`]. After an error it has no meaning, and [`Builder::finish`] reports the
+/// error.
 #[derive(Clone, Copy)]
 pub struct Val<'b> {
     pub(crate) builder: &'b Builder,
@@ -55,7 +55,7 @@ impl Builder {
         Val { builder: self, value: self.add(step) }
     }
 
-    /// The number of nodes so far; 0 after a mistake.
+    /// The number of nodes so far; 0 after an error.
     #[must_use]
     pub fn len(&self) -> usize {
         self.draft.borrow().as_ref().map_or(0, |draft| draft.so_far().nodes().len())
@@ -67,7 +67,7 @@ impl Builder {
         self.len() == 0
     }
 
-    /// Declares a member, who brings inputs or learns outputs.
+    /// Declares a member, which brings inputs or learns outputs.
     pub fn member(&self, name: &str) -> Member {
         self.add(|d| d.member(name)).unwrap_or(Member(0))
     }
@@ -82,7 +82,7 @@ impl Builder {
         self.input_of(name, Type::new(scalar, shape, Visibility::Private(from)))
     }
 
-    /// Declares values that are public, or come as shares.
+    /// Declares values that are public, or that are brought as shares.
     pub fn input_of(&self, name: &str, ty: Type) -> Val<'_> {
         self.val(|d| d.input(name, ty))
     }
@@ -92,17 +92,17 @@ impl Builder {
         self.val(|d| d.input_within(name, ty, Some(range)))
     }
 
-    /// Public elements.
+    /// A constant with these elements.
     pub fn constant(&self, tensor: Tensor) -> Val<'_> {
         self.val(|d| d.push(Op::Constant(tensor), vec![]))
     }
 
-    /// A public number; for a fixed scalar, in steps of 2^-frac.
+    /// A public number; for a fixed-point scalar, in steps of 2^-frac.
     pub fn number(&self, scalar: Scalar, number: i128) -> Val<'_> {
         self.constant(Tensor::from_numbers(scalar, &[], [number]))
     }
 
-    /// Any operation.
+    /// Applies an operation.
     pub fn apply<'b>(&'b self, op: Op, operands: &[Val<'b>]) -> Val<'b> {
         match operands.iter().map(|v| v.value).collect::<Option<Vec<_>>>() {
             Some(values) => self.val(|d| d.push(op, values)),
@@ -110,19 +110,19 @@ impl Builder {
         }
     }
 
-    /// `yes` where the condition is true, else `no`.
+    /// `yes` for elements whose condition is true, else `no`.
     pub fn select<'b>(&'b self, condition: Val<'b>, yes: Val<'b>, no: Val<'b>) -> Val<'b> {
         self.apply(Op::Select, &[condition, yes, no])
     }
 
-    /// The order of rows by keys; each key's flag says whether it is descending.
+    /// The order of rows by keys. The flag of each key tells whether it is descending.
     pub fn order<'b>(&'b self, keys: &[(Val<'b>, bool)]) -> Val<'b> {
         let (keys, descending): (Vec<_>, Vec<_>) = keys.iter().copied().unzip();
         self.apply(Op::Order { descending }, &keys)
     }
 
-    /// An order in which rows with equal keys are adjacent, those of the first `first` rows before
-    /// others.
+    /// An order in which rows with equal keys are adjacent. Among these, the ones from the first
+    /// `first` rows come first.
     pub fn meet<'b>(&'b self, keys: &[Val<'b>], first: u64) -> Val<'b> {
         self.apply(Op::Meet { first }, keys)
     }
@@ -139,7 +139,7 @@ impl Builder {
         }
     }
 
-    /// Declares an output and who learns it.
+    /// Declares an output, and the members that learn it.
     pub fn output(&self, name: &str, val: Val<'_>, to: &[Member]) {
         if let Some(value) = val.value {
             self.add(|d| d.output(name, value, to.to_vec()));
@@ -149,7 +149,7 @@ impl Builder {
     /// Returns the computation.
     ///
     /// # Errors
-    /// The first mistake, with the operation and its operands.
+    /// The first error, with the operation and its operands.
     pub fn finish(self) -> Result<Computation, ComputeError> {
         self.draft.into_inner()?.finish()
     }
@@ -167,14 +167,14 @@ impl<'b> Val<'b> {
         self.builder
     }
 
-    /// The value's type; `None` after a mistake.
+    /// The value's type; `None` after an error.
     #[must_use]
     pub fn ty(self) -> Option<Type> {
         let draft = self.builder.draft.borrow();
         Some(draft.as_ref().ok()?.so_far().node(self.value?).ty.clone())
     }
 
-    /// A comparison.
+    /// Compares two values.
     #[must_use]
     pub fn compare(self, comparison: Comparison, other: Val<'b>) -> Self {
         self.with(Op::Compare(comparison), &[other])
@@ -186,7 +186,7 @@ impl<'b> Val<'b> {
         self.compare(Comparison::Equal, other)
     }
 
-    /// Whether this value is less.
+    /// Whether this value is less than the other one.
     #[must_use]
     pub fn less(self, other: Val<'b>) -> Self {
         self.compare(Comparison::Less, other)
@@ -210,13 +210,13 @@ impl<'b> Val<'b> {
         self.with(Op::Abs, &[])
     }
 
-    /// Converts the number to another type.
+    /// Converts numbers to another type.
     #[must_use]
     pub fn cast(self, to: Scalar) -> Self {
         self.with(Op::Cast(to), &[])
     }
 
-    /// Drops this many fractional bits; rounds towards −∞.
+    /// Drops this many fractional bits, rounding towards −∞.
     #[must_use]
     pub fn rescale(self, bits: u8) -> Self {
         self.with(Op::Rescale(bits), &[])
@@ -306,7 +306,7 @@ impl<'b> Val<'b> {
         self.with(Op::Pool { reduction, size, steps }, &[])
     }
 
-    /// The value without its range: computations with it may wrap.
+    /// The value without its range. Operations on it may wrap.
     #[must_use]
     pub fn wrapping(self) -> Self {
         self.with(Op::Wrapping, &[])

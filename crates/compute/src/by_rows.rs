@@ -1,17 +1,18 @@
-//! An owner's own computations on a part of its rows, where no process has all of them.
+//! The computations that an owner does alone, on a part of its rows, if no process has all of them.
 //!
 //! ```text
-//! by rows       x < 10 and 2 x + y: an element follows from the elements in its place
-//! of all rows   x − mean(x), x[1:], a prefix sum: whoever computes an element needs others
+//! by rows       x < 10 and 2 x + y: an element depends on the elements in the same place
+//! of all rows   x − mean(x), x[1:], a prefix sum: an element depends on other elements, too
 //! ```
 
 use crate::{Computation, ComputeError, Node, Op, Tensor, Value, eval};
 use std::collections::BTreeSet;
 
 impl Computation {
-    /// The inputs that a vector follows from by rows: each of its elements from the elements of
-    /// these inputs in the same place, and from inputs of a single element. `None` where an element
-    /// needs others, or the value is no vector. The computation has no symbols.
+    /// The inputs on which a vector depends row by row: each of its elements depends only on the
+    /// elements of these inputs in the same place, and on inputs of a single element. `None` if an
+    /// element depends on others, or if the value is not a vector. The computation must have no
+    /// symbols.
     #[must_use]
     pub fn by_rows(&self, value: Value) -> Option<BTreeSet<&str>> {
         let length = |node: &Node| match node.ty.shape.lengths()?[..] {
@@ -36,7 +37,7 @@ impl Computation {
             match (&node.op, own) {
                 (Op::Input(name), _) => drop(inputs.insert(name.as_str())),
                 (_, Some(n)) if n != rows => return None,
-                // A single element that follows from others is the same for all rows.
+                // A single element that depends on others is the same for all rows.
                 (_, None) | (Op::Broadcast(_) | Op::Wrapping, _) => {}
                 (op, _) if op.is_by_element() => {}
                 _ => return None,
@@ -46,14 +47,15 @@ impl Computation {
         Some(inputs)
     }
 
-    /// Some rows of vectors that are computed by rows ([`Computation::by_rows`]). `input` has these
-    /// rows of the inputs, and single elements; of `n` rows there are `rows(n)` of them.
+    /// Computes some rows of vectors that are computed by rows ([`Computation::by_rows`]). `input`
+    /// has these rows of the inputs, and single elements. The function `rows` maps a number of all
+    /// rows to the number of rows here.
     ///
     /// # Errors
-    /// The rows of an input are not as many.
+    /// An input has another number of rows.
     ///
     /// # Panics
-    /// If an input is missing (the caller's bug).
+    /// If an input is missing.
     pub fn some_rows<'t>(
         &self,
         wanted: &[Value],
@@ -78,13 +80,13 @@ impl Computation {
         eval::some_of(self, input, wanted, lengths)
     }
 
-    /// Values that one owner computes in the clear; `input` has what they follow from.
+    /// Values that one owner computes in the clear. `input` has the inputs on which they depend.
     ///
     /// # Errors
-    /// A place of a `gather` that does not exist.
+    /// A `gather` names a place that does not exist.
     ///
     /// # Panics
-    /// If an input is missing (the caller's bug).
+    /// If an input is missing.
     pub fn alone<'t>(
         &self,
         wanted: &[Value],

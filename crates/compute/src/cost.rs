@@ -14,7 +14,7 @@ use core::fmt::Write;
 use hushwire_circuit::Program;
 use std::collections::BTreeMap;
 
-/// Independent ANDs.
+/// ANDs that do not depend on each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AndLayer {
     /// The number of ANDs of the block, at least 1.
@@ -26,7 +26,7 @@ pub struct AndLayer {
 /// The gates of a computation as a circuit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GateWork {
-    /// The layers with ANDs; each waits for those before it.
+    /// The layers with ANDs. Each depends on the layers before it.
     pub layers: Vec<AndLayer>,
     /// The number of bits of all inputs.
     pub input_bits: usize,
@@ -35,11 +35,11 @@ pub struct GateWork {
 }
 
 impl GateWork {
-    /// The work of a computation, with numbers for its symbols. The circuit is made, and nothing
+    /// The work of a computation, with numbers for its symbols. The circuit is built, but nothing
     /// runs.
     ///
     /// # Errors
-    /// As [`Computation::bind`] and [`circuits::program`].
+    /// The same as [`Computation::bind`] and [`circuits::program`].
     pub fn of(computation: &Computation, symbols: &BTreeMap<String, u64>) -> Result<Self, ComputeError> {
         Ok(GateWork::of_program(&circuits::program(&computation.bind(symbols)?)?))
     }
@@ -63,7 +63,7 @@ impl GateWork {
         self.layers.iter().map(|layer| layer.ands as u64 * layer.copies as u64).sum()
     }
 
-    /// The AND-depth.
+    /// The AND depth.
     #[must_use]
     pub fn depth(&self) -> u64 {
         self.layers.len() as u64
@@ -73,7 +73,7 @@ impl GateWork {
 /// The cost of gates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cost {
-    /// The number of messages that wait for each other.
+    /// The number of rounds.
     pub rounds: u64,
     /// The bytes sent by the party that sends most.
     pub bytes_sent: u64,
@@ -84,7 +84,7 @@ pub struct Cost {
 pub struct BooleanProtocol {
     /// Its name on the command line.
     pub name: &'static str,
-    /// Its needs in addition to gates, in words.
+    /// The protocol's needs in addition to gates, in words.
     pub besides: &'static str,
     /// The cost of gates.
     pub cost: fn(&GateWork) -> Cost,
@@ -101,13 +101,13 @@ pub const PROTOCOLS: [BooleanProtocol; 3] = [
     BooleanProtocol { name: "rep3", besides: "nothing", cost: rep3 },
 ];
 
-/// Half gates take 32 bytes an AND, one way: S. Zahur, M. Rosulek, D. Evans, "Two halves make a
-/// whole", Eurocrypt 2015.
+/// Half gates send 32 bytes for each AND, in one direction: S. Zahur, M. Rosulek, D. Evans, "Two
+/// halves make a whole", Eurocrypt 2015.
 fn yao(work: &GateWork) -> Cost {
     Cost { rounds: u64::from(!work.layers.is_empty()), bytes_sent: 32 * work.ands() }
 }
 
-/// GMW takes two bits an AND. A message opens the operands of up to 2^20 ANDs.
+/// GMW sends two bits for each AND. A message opens the operands of up to 2^20 ANDs.
 fn gmw(work: &GateWork) -> Cost {
     const PART: usize = 1 << 20;
     let mut cost = Cost::default();
@@ -122,9 +122,9 @@ fn gmw(work: &GateWork) -> Cost {
     cost
 }
 
-/// A bit an AND; blocks of at least eight copies send whole bytes an AND. T. Araki, J. Furukawa, Y.
-/// Lindell, A. Nof, K. Ohara, "High-throughput semi-honest secure three-party computation with an
-/// honest majority", CCS 2016.
+/// One bit for each AND. Blocks of at least eight copies send whole bytes for each AND. T. Araki,
+/// J. Furukawa, Y. Lindell, A. Nof, K. Ohara, "High-throughput semi-honest secure three-party
+/// computation with an honest majority", CCS 2016.
 fn rep3(work: &GateWork) -> Cost {
     let bytes = |layer: &AndLayer| match layer.copies {
         ..8 => (layer.ands * layer.copies).div_ceil(8),

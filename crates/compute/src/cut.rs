@@ -1,5 +1,5 @@
-//! Separates the part of a computation that its owners compute alone from the part that they
-//! compute together.
+//! Separates the parts of a computation that owners compute alone from the part that all compute
+//! together.
 //!
 //! ```text
 //! owner of x     x ─► x − mean(x) ─► squares ─┐ brought in place of x
@@ -7,13 +7,13 @@
 //! known to all   p ─► p / 100 ─► a constant
 //! ```
 //!
-//! A value that follows from one owner's inputs, from values that all know and from constants is
-//! computed by that owner in the clear. The first operation that mixes owners, and everything that
-//! follows it, remains. The cut follows from the computation, its owners and the public values
-//! alone, so members who agree on those make the same cut.
+//! A value that depends only on one owner's inputs, on values that all know and on constants is
+//! computed by that owner in the clear. The rest begins with the first operation that mixes owners,
+//! and contains everything that depends on it. The cut follows from the computation, its owners and
+//! the public values alone, so members that agree on those make the same cut.
 //!
 //! Some operations remain although one owner could compute them. Moves of elements cost nothing on
-//! shares, so they remain where their operand has fewer bits. An owner makes a number wider only if
+//! shares, so they remain if their operand has fewer bits. An owner makes a number wider only if
 //! the wider one is summed or multiplied: comparisons would pay for its upper bits. An order of
 //! rows is not a value that a member can bring.
 
@@ -32,16 +32,16 @@ pub struct Cut<O> {
     origins: Vec<Value>,
 }
 
-/// The members who can compute a value in the clear.
+/// The members that can compute a value in the clear.
 #[derive(Clone, PartialEq)]
 enum Known<O> {
-    /// Everybody: it is a constant of the computation.
+    /// All members: it is a constant of the computation.
     Constant,
-    /// Everybody who knows the public inputs.
+    /// All members that know the public inputs.
     All,
     /// The owner of the inputs that it needs.
     One(O),
-    /// No single member, or it is left to all together.
+    /// No single member, or the cut leaves it to the rest.
     Together,
 }
 
@@ -60,15 +60,15 @@ impl<O: Clone + PartialEq> Known<O> {
 
 impl Computation {
     /// Cuts a computation without symbols. `owners` has the owner of each input, `None` if all know
-    /// it; `public` has the values of public inputs. `numbers` says whether the back end adds and
-    /// multiplies numbers instead of bits.
+    /// it. `public` has the values of public inputs. `numbers` tells whether the back end adds and
+    /// multiplies words instead of bits.
     ///
     /// # Errors
     /// A length has no number yet, or a public value breaks an operation, such as a place of a
     /// `gather` that does not exist.
     ///
     /// # Panics
-    /// If an input has neither an owner nor a value (the caller's bug).
+    /// If an input has neither an owner nor a value.
     pub fn cut<O: Clone + PartialEq>(
         &self,
         owners: &[Option<O>],
@@ -78,14 +78,14 @@ impl Computation {
         self.cut_among(owners, public, numbers, |_| true)
     }
 
-    /// The same where some owners compute nothing: `computes` says who does. What the others bring
-    /// is their inputs as they are, and nobody relies on the ranges that those promise.
+    /// Like [`Computation::cut`], with owners that compute nothing: `computes` tells which ones do.
+    /// The others bring their inputs unchanged, and the rest does not rely on the ranges of these.
     ///
     /// # Errors
-    /// As [`Computation::cut`].
+    /// The same as [`Computation::cut`].
     ///
     /// # Panics
-    /// As [`Computation::cut`].
+    /// The same as [`Computation::cut`].
     pub fn cut_among<O: Clone + PartialEq>(
         &self,
         owners: &[Option<O>],
@@ -98,13 +98,13 @@ impl Computation {
         let constants = cutting.of(|known| *known == Known::All);
         let found = eval::some(self, |name| public.get(name), &constants)?;
         let constants: BTreeMap<Value, Tensor> = constants.into_iter().zip(found).collect();
-        // If numbers are public now, a sum that might have wrapped may be refused: then nothing is
-        // promised.
+        // With public numbers known, a sum that might have wrapped may be refused. The rest then
+        // has no promises.
         let cut = self.rest(&cutting, &constants, true);
         cut.or_else(|_| self.rest(&cutting, &constants, false))
     }
 
-    /// The rest of the computation. `promise` says whether its inputs promise their ranges.
+    /// The rest of the computation. `promise` tells whether its inputs promise their ranges.
     fn rest<O: Clone + PartialEq>(
         &self,
         cutting: &Cutting<'_, O>,
@@ -117,7 +117,7 @@ impl Computation {
         }
         let (mut brought, mut values) = (vec![], vec![None; self.nodes().len()]);
         let mut origins = vec![];
-        // A node that existed before keeps its first origin.
+        // A node that already existed keeps its first origin.
         let mut made = |draft: &Draft, value: Value| origins.resize(draft.so_far().nodes().len(), value);
         let mut names: BTreeSet<String> = self.inputs().map(|(name, _)| name.to_owned()).collect();
         for (value, known) in cutting.wanted() {
@@ -169,8 +169,8 @@ impl Computation {
 }
 
 impl<O: PartialEq> Cut<O> {
-    /// The rest, which is computed together. Its inputs are the values that owners bring, with
-    /// names of their own; its outputs are those of the whole computation.
+    /// The rest, which is computed together. Its inputs are the values that owners bring, under
+    /// names of their own. Its outputs are those of the whole computation.
     #[must_use]
     pub fn shared(&self) -> &Computation {
         &self.shared
@@ -182,8 +182,8 @@ impl<O: PartialEq> Cut<O> {
         &self.brought
     }
 
-    /// For each node of the rest, its value in the whole computation: for reporting the progress of
-    /// a run.
+    /// For each node of the rest, its value in the whole computation. Reports on the progress of a
+    /// run use it.
     #[must_use]
     pub fn origins(&self) -> &[Value] {
         &self.origins
@@ -193,10 +193,10 @@ impl<O: PartialEq> Cut<O> {
     /// that owner's inputs and the public ones.
     ///
     /// # Errors
-    /// A place of a `gather` that does not exist.
+    /// A `gather` names a place that does not exist.
     ///
     /// # Panics
-    /// If an input is missing, or `whole` is not the computation that was cut (the caller's bug).
+    /// If an input is missing, or `whole` is not the computation that was cut.
     pub fn bring<'t>(
         &self,
         whole: &Computation,
@@ -215,7 +215,7 @@ struct Cutting<'c, O> {
     /// Whether an owner computes anything.
     computes: fn(&O) -> bool,
     known: Vec<Known<O>>,
-    /// The values that the rest of the computation reads or is given.
+    /// The values that the rest reads or gets as inputs.
     wanted: Vec<bool>,
     /// The wanted values that the rest sums or multiplies.
     summed: Vec<bool>,
@@ -270,10 +270,10 @@ impl<'c, O: Clone + PartialEq> Cutting<'c, O> {
         reads
     }
 
-    /// Goes from the outputs back and chooses the values that are computed together, and the known
-    /// values that are brought. Readers come before their operands.
+    /// Goes from the outputs back, and chooses the values that are computed together and the known
+    /// values that are brought. Readers are visited before their operands.
     fn choose(&mut self) {
-        // For each value, the moves of it that would be brought in its place.
+        // For each value, its moves that would be brought in its place.
         let mut moves: Vec<Vec<usize>> = vec![vec![]; self.known.len()];
         for at in (0..self.known.len()).rev() {
             let moved = std::mem::take(&mut moves[at]);
@@ -312,9 +312,9 @@ impl<'c, O: Clone + PartialEq> Cutting<'c, O> {
         self.constants(node.arguments.iter().map(|v| v.0 as usize).collect());
     }
 
-    /// Adds operands of computed constants, their operands, and so on. A move is left when its
-    /// operand is reached; the constants that it also reads, such as places, may have higher
-    /// numbers and be passed by then.
+    /// Adds the operands of computed constants, their operands, and so on. A move is left to the
+    /// rest when its operand is reached. The constants that the move also reads, such as places,
+    /// may have higher numbers and have been passed by then.
     fn constants(&mut self, mut of: Vec<usize>) {
         while let Some(at) = of.pop() {
             if self.known[at] != Known::Constant {
@@ -328,7 +328,7 @@ impl<'c, O: Clone + PartialEq> Cutting<'c, O> {
         }
     }
 
-    /// Whether a known value is only another form of `from`, at no cost on shares.
+    /// Whether a known value is only another form of `from`, which costs nothing on shares.
     fn moves(&self, at: usize, from: usize) -> bool {
         let [node, from] = [at, from].map(|at| &self.computation.nodes()[at]);
         match &node.op {

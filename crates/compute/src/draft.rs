@@ -19,8 +19,8 @@ pub const MAX_NODES: usize = 1 << 20;
 /// The largest number of members.
 pub const MAX_MEMBERS: usize = 1 << 10;
 
-/// The nodes so far, all checked; the names of values, all different; and the nodes by hash, since
-/// equal operations on equal values are one node (common-subexpression elimination).
+/// The nodes so far, all checked; the names of values, all different; and the nodes by hash, for
+/// common-subexpression elimination.
 pub(crate) struct Draft(Computation, BTreeSet<String>, HashMap<u64, Vec<Value>>);
 
 fn named(kind: &str, name: &str) -> Result<(), ComputeError> {
@@ -99,7 +99,7 @@ impl Draft {
         if let Some(range) = promised {
             let whole = ty.scalar.is_number().then(|| Range::of(ty.scalar));
             let fits = whole.is_some_and(|whole| whole.map_or(range.low >= 0, |whole| whole.holds(range)));
-            // The text contains the number after the greatest one.
+            // The text form contains the number after the greatest one, which must exist.
             if range.low > range.high || range.high == i128::MAX || !fits {
                 let shown = [range.low, range.high].map(|n| Decimal(n, ty.scalar.frac()).to_string());
                 let cause = format!("{name}: {ty} cannot be within {} to {}", shown[0], shown[1]);
@@ -177,9 +177,9 @@ impl Draft {
         Ok(())
     }
 
-    /// Records how a value was written, for people.
+    /// Records for people how a value was written.
     pub(crate) fn written(&mut self, value: Value, form: Written) {
-        // A value that existed before keeps its first form.
+        // A value that already existed keeps its first form.
         if form.operands.iter().all(|operand| *operand < value) {
             self.0.forms.entry(value).or_insert(form);
         }
@@ -237,9 +237,9 @@ impl Draft {
     }
 }
 
-/// Sorts nodes to the canonical order: inputs as declared, then what outputs need, operands first,
-/// output after output. Therefore the identity does not depend on how a computation was written.
-/// Values that nothing needs are dropped.
+/// Sorts nodes into the canonical order: inputs as declared, then the values that outputs need,
+/// operands first, output after output. The digest therefore does not depend on how a computation
+/// was written. Values that no output needs are dropped.
 fn in_order(from: Computation) -> Computation {
     let mut place: Vec<Option<Value>> = vec![None; from.nodes.len()];
     let mut order: Vec<usize> = vec![];
@@ -252,8 +252,8 @@ fn in_order(from: Computation) -> Computation {
             take(at, &mut place, &mut order);
         }
     }
-    // A stack of nodes and the number of their operands visited: graphs are deeper than call
-    // stacks.
+    // A stack of nodes with the number of their visited operands: a graph can be deeper than the
+    // call stack.
     let mut stack: Vec<(usize, usize)> = vec![];
     for output in &from.outputs {
         stack.push((output.value.0 as usize, 0));

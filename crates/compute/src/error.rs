@@ -15,7 +15,7 @@ pub enum ComputeError {
         /// A valid way to write it.
         remedy: String,
     },
-    /// The same, or unreadable text, at a place of the text.
+    /// The same, or unreadable text, with its place in the text.
     #[error("{place}: {cause}; {remedy}")]
     Text {
         /// The place of the operation, or of the first character that cannot be read.
@@ -46,12 +46,12 @@ pub enum ComputeError {
 }
 
 impl ComputeError {
-    /// A [`ComputeError::Type`].
+    /// Makes a [`ComputeError::Type`].
     pub(crate) fn ty(cause: impl Into<String>, remedy: impl Into<String>) -> Self {
         ComputeError::Type { cause: cause.into(), remedy: remedy.into() }
     }
 
-    /// The code and the texts, without the place in a text.
+    /// The error as a fault: its code and texts, without the place in a text.
     #[must_use]
     pub fn fault(&self) -> Fault {
         let (code, cause, remedy) = match self {
@@ -77,7 +77,7 @@ impl ComputeError {
         }
     }
 
-    /// Adds a place of a text, unless the error has one.
+    /// Adds the place in a text, unless the error has one.
     pub(crate) fn at(self, place: TextPlace) -> Self {
         match self {
             ComputeError::Type { cause, remedy } => ComputeError::Text { place, cause, remedy },

@@ -1,14 +1,15 @@
 //! The plain evaluator: computes everything in the clear. It is the oracle of all back ends, which
-//! give the same bits.
+//! must give the same bits.
 
 use crate::{Computation, ComputeError, Node, Op, Tensor, Value};
 use std::collections::BTreeMap;
 
-/// Evaluates a computation: inputs by name to outputs by name. The inputs determine the symbols'
-/// numbers.
+/// Evaluates a computation: takes inputs by name, and returns outputs by name. The inputs determine
+/// the symbols' numbers.
 ///
 /// # Errors
-/// Inputs that do not fit or break a promised range, or a place of a `gather` that does not exist.
+/// Inputs do not fit or are outside a promised range, or a `gather` names a place that does not
+/// exist.
 pub fn evaluate(
     computation: &Computation,
     inputs: &BTreeMap<String, Tensor>,
@@ -38,8 +39,8 @@ pub(crate) fn values(
     Ok(values)
 }
 
-/// Some values of a computation without symbols; nothing else is computed. `input` returns the
-/// inputs that they need.
+/// Computes some values of a computation without symbols, and nothing that they do not need.
+/// `input` returns the inputs.
 pub(crate) fn some<'t>(
     bound: &Computation,
     input: impl Fn(&str) -> Option<&'t Tensor>,
@@ -48,7 +49,7 @@ pub(crate) fn some<'t>(
     some_of(bound, input, wanted, lengths)
 }
 
-/// The same where nodes have other lengths than they say.
+/// Like [`some`], with lengths for nodes that differ from their types.
 pub(crate) fn some_of<'t>(
     bound: &Computation,
     input: impl Fn(&str) -> Option<&'t Tensor>,
@@ -56,7 +57,7 @@ pub(crate) fn some_of<'t>(
     lengths: impl Fn(&Node) -> Result<Vec<usize>, ComputeError>,
 ) -> Result<Vec<Tensor>, ComputeError> {
     let nodes = bound.nodes();
-    // How often each value is read; wanted values count one more read.
+    // The number of reads of each value; wanted values count one more.
     let mut readers = vec![0usize; nodes.len()];
     wanted.iter().for_each(|v| readers[v.0 as usize] += 1);
     for at in (0..nodes.len()).rev() {

@@ -1,4 +1,4 @@
-//! Operands in the clear as operations see them, and computations that several operations share.
+//! Operands in the clear, as operations see them, and computations that several operations share.
 
 use crate::{
     Scalar, Tensor,
@@ -29,7 +29,7 @@ impl<'a> Evaluation<'a> {
         self.lengths.iter().product()
     }
 
-    /// A result of at most 128 bits an element, element by element.
+    /// A result of at most 128 bits for each element, element by element.
     pub(crate) fn made(self, element: impl FnMut(usize) -> u128) -> Tensor {
         Tensor::from_words(self.scalar, self.lengths, (0..self.count()).map(element))
     }
@@ -73,7 +73,7 @@ impl<'a> Evaluation<'a> {
     }
 }
 
-/// The place of element `i` of a result in an operand: a single element serves all places.
+/// The place in an operand for element `i` of a result: a single element is used for all.
 pub(crate) fn place(operand: &Tensor, i: usize) -> usize {
     if operand.lengths().is_empty() { 0 } else { i }
 }
@@ -120,7 +120,7 @@ pub(crate) fn put(to: &mut [u64], at: usize, words: &[u64], from: u16, n: usize)
     }
 }
 
-/// The places of elements along axes, each given by its length and stride, the outermost axis
+/// The places of elements along axes, each of which has a length and a stride, the outermost axis
 /// first.
 pub(crate) fn strided(first: usize, axes: impl Iterator<Item = (usize, usize)>) -> Vec<usize> {
     axes.fold(vec![first], |places, (n, stride)| {

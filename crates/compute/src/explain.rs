@@ -1,4 +1,4 @@
-//! The meaning of a computation for its members, in words.
+//! Explains to members what a computation means for them.
 
 use crate::{Computation, Member, Op, Type, Value, Visibility, text::promise};
 use std::fmt::Write;
@@ -8,15 +8,15 @@ use std::fmt::Write;
 pub struct Explanation {
     /// Each member's part.
     pub members: Vec<MembersPart>,
-    /// The inputs that all know.
+    /// The inputs that all members know.
     pub public: Vec<String>,
-    /// The inputs that come as shares from the members that a job names.
+    /// The inputs that are shared by the members that a job names.
     pub secret: Vec<String>,
-    /// The values that are opened to all on the way.
+    /// The intermediate values that are opened to all.
     pub opened: Vec<String>,
     /// The other values that three parties see, in words.
     pub leaks: Vec<String>,
-    /// The names of lengths, which all learn.
+    /// The names of lengths, which all members learn.
     pub lengths: Vec<String>,
 }
 
@@ -32,8 +32,8 @@ pub struct MembersPart {
 }
 
 impl Computation {
-    /// Each member's inputs and outputs, and what all members learn and parties see on the way: for
-    /// people who have to agree.
+    /// Each member's inputs and outputs, and what all members learn and parties see during a run.
+    /// It is meant for people who must agree on the computation.
     #[must_use]
     pub fn explained(&self) -> Explanation {
         let part = |(at, name): (usize, &String)| {
@@ -61,7 +61,7 @@ impl Computation {
         }
     }
 
-    /// The explanation in words; it ends by saying that nothing else is revealed.
+    /// The explanation as text. It ends by saying that nothing else is revealed.
     #[must_use]
     pub fn explain(&self) -> String {
         let Explanation { members, public, secret, opened, leaks, lengths } = self.explained();
@@ -95,7 +95,7 @@ impl Computation {
         all.map(shown).collect()
     }
 
-    /// The secret values that are opened on the way, to one member or to all.
+    /// The secret intermediate values that are opened, to one member or to all.
     fn opened(&self, to: Option<Member>) -> Vec<String> {
         let opened = self.nodes().iter().filter(|node| {
             let secret = |v: &Value| self.node(*v).ty.visibility != node.ty.visibility;

@@ -1,4 +1,4 @@
-//! The graph: operations on whole vectors; each value is computed once.
+//! The graph of a computation: operations on whole vectors. Each value is computed once.
 
 use crate::{Member, Op, Range, Type, Value, range::Known};
 use std::collections::BTreeMap;
@@ -21,11 +21,11 @@ pub struct Output {
     pub name: String,
     /// The value.
     pub value: Value,
-    /// The members who learn it.
+    /// The members that learn it.
     pub to: Vec<Member>,
 }
 
-/// A form as the text had it.
+/// A derived form as it was written in the text.
 #[derive(Clone, Debug)]
 pub(crate) struct Written {
     pub(crate) name: &'static str,
@@ -34,10 +34,10 @@ pub(crate) struct Written {
     pub(crate) rows: Option<u64>,
 }
 
-/// A checked computation: the inputs of members, what is computed from them, and who learns which
-/// outputs.
+/// A checked computation: the inputs of members, the operations on them, and the members that learn
+/// each output.
 ///
-/// It is data, not code: a [`Builder`](crate::Builder) makes it, or it is read from
+/// It is data, not code. A [`Builder`](crate::Builder) makes it, or it is read from
 /// [text](crate::text) or from its [binary form](crate::binary), and it is always checked. Two
 /// computations are equal if their binary forms are; names of intermediate values do not count.
 #[derive(Clone, Debug)]
@@ -64,7 +64,7 @@ impl Computation {
         &self.name
     }
 
-    /// The members, who bring inputs or learn outputs.
+    /// The members, which bring inputs or learn outputs.
     #[must_use]
     pub fn members(&self) -> &[String] {
         &self.members
@@ -102,15 +102,15 @@ impl Computation {
         &self.outputs
     }
 
-    /// The range with which an input was declared; its owner keeps to it.
+    /// The range with which an input was declared. Its owner must keep to it.
     #[must_use]
     pub fn promised(&self, value: Value) -> Option<Range> {
         self.promised.get(&value).copied()
     }
 
     /// A range of all elements of a value, from types, constants and promised ranges. `None` if the
-    /// value is not a number, or an unsigned number that may need all 128 bits. While a symbol has
-    /// no number, the range may be wider than necessary.
+    /// value is not a number, or an unsigned number that may need all 128 bits. As long as a symbol
+    /// has no number, the range may be wider than necessary.
     #[must_use]
     pub fn range(&self, value: Value) -> Option<Range> {
         self.ranges[value.0 as usize].range

@@ -61,7 +61,7 @@ pub enum Reduction {
     All,
     /// Whether any is true; false if there are no elements.
     Any,
-    /// How many are true, as u64.
+    /// The number of true elements, as u64.
     Count,
     /// The wrapping sum divided by the count, towards 0; all bits set if there are no elements.
     Mean,

@@ -1,4 +1,4 @@
-//! Typed computations on numbers, columns and tensors: the narrow waist between front ends and
+//! Typed computations on numbers, columns and tensors: the interface between front ends and
 //! protocols.
 //!
 //! ```text
@@ -16,7 +16,7 @@
 //! does no input or output and knows no protocol.
 //!
 //! **Exactness.** Integers wrap. Every edge case (division by 0, casts, sums of nothing) has one
-//! result, which [`Op`] defines. Every back end gives the bits of [`evaluate`].
+//! result, which [`Op`] defines. Every back end gives the same bits as [`evaluate`].
 #![forbid(unsafe_code)]
 
 pub mod back_end;

@@ -1,4 +1,4 @@
-//! Circuits that a computation carries, gate by gate, for strings of bits.
+//! Circuits of gates that a computation carries, on strings of bits.
 
 use crate::{ComputeError, MAX_STRING, Tensor};
 use core::{fmt, hash};
@@ -8,12 +8,12 @@ use std::{ops::Deref, sync::Arc};
 /// The largest number of inputs of a circuit.
 pub(crate) const MAX_INPUTS: usize = 64;
 
-/// A circuit that all members have: up to 64 inputs of 1 to 4096 bits, and 1 to 4096 bits in all
-/// outputs together. Every wire is written.
+/// A circuit that all members have. It has up to 64 inputs of 1 to 4096 bits, and 1 to 4096 bits in
+/// all outputs together. Every wire is written.
 #[derive(Clone)]
 pub struct Netlist {
     circuit: Arc<Circuit>,
-    /// BLAKE3 of the gates, so that circuits can be compared without walking them.
+    /// The BLAKE3 digest of the gates, by which circuits are compared.
     digest: [u8; 32],
 }
 
@@ -77,7 +77,7 @@ impl Netlist {
         wires.split_off(self.first_output())
     }
 
-    /// Runs the circuit on elements side by side.
+    /// Runs the circuit on many elements side by side.
     pub(crate) fn run(&self, operands: &[Tensor], scalar: crate::Scalar, lengths: &[usize]) -> Tensor {
         let n = lengths.iter().product();
         let planes = hushwire_circuit::Planes::join(n, operands.iter().map(Tensor::to_planes));
@@ -85,7 +85,7 @@ impl Netlist {
         Tensor::from_planes(scalar, lengths, &made)
     }
 
-    /// The Bristol Fashion file.
+    /// The circuit as a Bristol Fashion file.
     pub(crate) fn text(&self) -> String {
         let mut out = vec![];
         bristol::write(&**self, bristol::Format::Fashion, &mut out).expect("a list of bytes takes all");
@@ -115,7 +115,7 @@ impl hash::Hash for Netlist {
     }
 }
 
-/// Widths as text; only the first if there are many.
+/// Widths as text; only the first ones if there are many.
 fn shown(widths: &[usize]) -> String {
     let more = if widths.len() > 8 { ", …" } else { "" };
     let first: Vec<String> = widths.iter().take(8).map(usize::to_string).collect();

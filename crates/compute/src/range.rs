@@ -1,14 +1,14 @@
 //! Ranges of values, from types, constants and promises of inputs: interval arithmetic, one
 //! operation at a time (R. E. Moore, "Interval analysis", 1966).
 //!
-//! A range always holds: if a result may wrap, its range is its type's whole range. If all operands
-//! of an operation follow from constants and promised ranges, a result that may wrap is refused;
-//! [`Op::Wrapping`](crate::Op::Wrapping) removes the range, and the check with it.
+//! A range always holds: if a result may wrap, its range is the whole range of its type. If all
+//! operands of an operation depend only on constants and promised ranges, a result that may wrap is
+//! refused. [`Op::Wrapping`](crate::Op::Wrapping) removes the range, and the check with it.
 
 use crate::{Dim, Scalar, Type};
 use std::cell::Cell;
 
-/// The numbers from the least to the greatest, both included; for fixed numbers in steps of
+/// The numbers from the least to the greatest, both included; for fixed-point numbers in steps of
 /// 2^-frac.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Range {
@@ -62,18 +62,18 @@ impl Range {
         Range::around([f(self.low), f(self.high)])
     }
 
-    /// The smallest range that contains a function's values at the corners of two ranges; for
-    /// products.
+    /// The smallest range that contains a function's values at the corners of two ranges. Products
+    /// use it.
     pub(crate) fn corners(self, other: Range, f: impl Fn(i128, i128) -> Option<i128>) -> Reach {
         let of = |x| [f(x, other.low), f(x, other.high)];
         Range::around(of(self.low).into_iter().chain(of(self.high)))
     }
 }
 
-/// The reasons from which a range follows.
+/// The facts on which a range depends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Ground {
-    /// Constants and counts alone.
+    /// Only constants and counts.
     Constant,
     /// Also a promise.
     Promise,
@@ -122,8 +122,8 @@ impl Reach {
     }
 }
 
-/// The operands' ranges as an operation sees them. The ground of the result's range covers the
-/// ranges that the operation asks for.
+/// The operands' ranges as an operation sees them. The ground of the result's range covers all
+/// ranges that the operation reads.
 pub(crate) struct Ranges<'a> {
     known: &'a [Known],
     /// The operands' types.
@@ -138,7 +138,7 @@ impl<'a> Ranges<'a> {
         Ranges { known, types, ty, ground: Cell::new(Ground::Constant) }
     }
 
-    /// The ground of all ranges that were asked for.
+    /// The ground of all ranges that were read.
     pub(crate) fn ground(&self) -> Ground {
         self.ground.get()
     }
@@ -160,7 +160,7 @@ impl<'a> Ranges<'a> {
         x.zip(y).map_or(Reach::Unknown, |(x, y)| f(x, y))
     }
 
-    /// The range of an operand.
+    /// The range of an operand, as the range of the result.
     pub(crate) fn same(&self, k: usize) -> Reach {
         self.one(k, Reach::To)
     }
@@ -173,7 +173,7 @@ impl<'a> Ranges<'a> {
         }
     }
 
-    /// The range of means, which divide a sum of up to `most` elements that must not wrap.
+    /// The range of means, which divide a sum of up to `most` elements. The sum must not wrap.
     pub(crate) fn mean(&self, of: Range, most: i128) -> Reach {
         let fits = |sum| Range::of(self.ty.scalar).is_none_or(|whole| whole.holds(sum));
         sums(of, most, most).then(|sum| Reach::To(if fits(sum) { of } else { sum }))

@@ -1,7 +1,7 @@
-//! Elements for people and files: text, and records of bytes.
+//! Elements for people and files: as text, and as records of bytes.
 //!
 //! A record has an element's ⌈bits/8⌉ bytes, least significant first. Bits above the width are
-//! copies of the sign if there is one, else zeros, so an `i12` is the 16-bit integer of other
+//! copies of the sign if there is one, else zeros, so an `i12` is a 16-bit integer for other
 //! programs.
 
 use crate::{
@@ -11,12 +11,12 @@ use crate::{
 use core::fmt;
 use std::borrow::Cow;
 
-/// The error of text, or of a record, that is not an element of a scalar. It repeats the input:
-/// show it only to whoever brings it.
+/// The error of text, or of a record, that is not an element of a scalar. It repeats the input, so
+/// it must be shown only to the member that brings it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{cause}; {remedy}")]
 pub struct ElementError {
-    /// The text that was found, and what its scalar takes.
+    /// The text that was found, and the text that its scalar takes.
     pub cause: String,
     /// A valid way to write it.
     pub remedy: String,
@@ -33,7 +33,7 @@ impl fmt::Display for Range {
     }
 }
 
-/// The largest number of an element's characters that are repeated.
+/// The most characters of an element that a message repeats.
 const SHOWN: usize = 40;
 
 fn shown(text: &str) -> String {
@@ -42,7 +42,7 @@ fn shown(text: &str) -> String {
     if all.next().is_some() { format!("\"{short}…\"") } else { format!("\"{short}\"") }
 }
 
-/// A number without a plus in front of its digits, and with digits on both sides of its point.
+/// The number without a plus before its digits, and with digits on both sides of its point.
 fn plain(text: &str) -> Cow<'_, str> {
     let is_digit = |c: char| c.is_ascii_digit();
     let text =
@@ -61,10 +61,10 @@ impl Scalar {
         self.bits().div_ceil(8)
     }
 
-    /// Reads an element's text into its record: `true`, `false`, in capitals too, `1` or `0` for a
-    /// `bool`; hexadecimal digits after `0x` for `bits`; otherwise a decimal number, or a
-    /// hexadecimal one after `0x`. A decimal for `fixed` becomes the nearest element, the even one
-    /// of two that are equally near. Returns whether it was rounded.
+    /// Reads an element's text into its record. A `bool` is `true` or `false`, also in capitals, or
+    /// `1` or `0`. A `bits` has hexadecimal digits after `0x`. Other elements are a decimal number,
+    /// or a hexadecimal one after `0x`. A decimal for `fixed` becomes the nearest element, and the
+    /// even one of two that are equally near. Returns whether it was rounded.
     ///
     /// # Errors
     /// The text is not an element.

@@ -1,17 +1,16 @@
-//! Rectifiers whose lowest bits are dropped at once, `max(x, 0) >> by`: a back end that computes
-//! both in one step has less to compare and to convert.
+//! Rectifiers whose lowest bits are dropped at once, `max(x, 0) >> by`. A back end that computes
+//! both in one step has fewer bits to compare and to convert.
 
 use crate::{Computation, Op};
 
-/// The readers of a computation's values, for finding shifts of maxima with 0 that nothing else
-/// reads.
+/// The readers of a computation's values. They show which maxima with 0 are read only by a shift.
 pub struct Rectifiers<'a> {
     computation: &'a Computation,
     only_readers: Vec<Option<usize>>,
 }
 
 impl<'a> Rectifiers<'a> {
-    /// The readers of a computation's values.
+    /// Finds the readers of a computation's values.
     #[must_use]
     pub fn new(computation: &'a Computation) -> Self {
         let mut readers: Vec<Vec<Option<usize>>> = vec![vec![]; computation.nodes().len()];
@@ -44,7 +43,7 @@ impl<'a> Rectifiers<'a> {
         (scalar.is_signed() && bits <= 64 && (1..bits - 1).contains(&by)).then_some(by)
     }
 
-    /// The operand of a maximum with 0, if it has as many elements.
+    /// The operand of a maximum with 0, if it has the same number of elements.
     #[must_use]
     pub fn operand(&self, node: usize) -> Option<usize> {
         let at = |node: usize| &self.computation.nodes()[node];

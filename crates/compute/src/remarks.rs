@@ -2,14 +2,15 @@
 
 use crate::{Computation, Node, Op, Range, Reduction, Scalar, Value, graph::Written};
 
-/// The width up to which sums, also within means, often overflow the type.
+/// The width up to which sums, also those of means, often overflow the type.
 const NARROW: usize = 32;
 
 impl Computation {
     /// Sentences for people about values that probably wrap by mistake, unless ranges rule it out
-    /// or `wrapping` allows it: products of fixed numbers whose fractional bits leave none before
-    /// the point, and sums and means of narrow types. For text also about groups whose keys are
-    /// output in another order: the groups' values are then in other rows.
+    /// or `wrapping` allows it. These are products of fixed-point numbers whose fractional bits
+    /// leave none before the point, and sums and means of narrow types. For text, there are also
+    /// sentences about groups whose keys are output in another order: the groups' values are then
+    /// in other rows.
     #[must_use]
     pub fn remarks(&self) -> Vec<String> {
         let nodes = self.nodes().iter().enumerate();
@@ -24,7 +25,7 @@ impl Computation {
         remarks
     }
 
-    /// Group values come in ascending order of their keys, which people may mistake for the order
+    /// Group values come in ascending order of their keys, which a reader may mistake for the order
     /// of the key column.
     fn in_other_rows(&self, form: &Written) -> Option<String> {
         let keys = match form.name {
@@ -45,7 +46,7 @@ impl Computation {
         ))
     }
 
-    /// Whether the columns are sorted by themselves, the first most significant.
+    /// Whether the columns are sorted among themselves, the first one most significant.
     fn ascends(&self, columns: &[Value]) -> bool {
         let permuted =
             columns.iter().map(|column| match (&self.node(*column).op, &*self.node(*column).arguments) {

@@ -17,7 +17,7 @@ const fn stride(scalar: Scalar) -> usize {
     scalar.bits().div_ceil(64)
 }
 
-/// The number of elements, where it can be counted.
+/// The number of elements; `None` if it overflows.
 fn product(lengths: &[usize]) -> Option<usize> {
     lengths.iter().try_fold(1usize, |n, length| n.checked_mul(*length))
 }
@@ -31,7 +31,7 @@ impl Tensor {
     /// Zeros.
     ///
     /// # Panics
-    /// If there are more than the machine can count.
+    /// If there are more elements than a `usize` can count.
     #[must_use]
     pub fn zeros(scalar: Scalar, lengths: &[usize]) -> Self {
         let elements = product(lengths).expect("elements can be counted");
@@ -63,7 +63,7 @@ impl Tensor {
     /// Numbers, each modulo 2 to the width.
     ///
     /// # Panics
-    /// As [`Tensor::from_words`].
+    /// The same as [`Tensor::from_words`].
     #[must_use]
     pub fn from_numbers(scalar: Scalar, lengths: &[usize], numbers: impl IntoIterator<Item = i128>) -> Self {
         Tensor::from_words(scalar, lengths, numbers.into_iter().map(i128::cast_unsigned))
@@ -220,7 +220,7 @@ impl fmt::Display for Decimal {
     }
 }
 
-/// The shortest decimal that equals `steps` times 2^-frac: every such fraction is finite.
+/// The exact decimal of `steps` times 2^-frac: every such fraction is finite.
 fn fixed(steps: i128, frac: u8, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     let (sign, size) = (if steps < 0 { "-" } else { "" }, steps.unsigned_abs());
     let whole = if frac == 128 { 0 } else { size >> frac };
@@ -228,7 +228,7 @@ fn fixed(steps: i128, frac: u8, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     let mut rest = size & mask(frac.into());
     let mut digits = String::new();
     while rest != 0 || digits.is_empty() {
-        // Ten times the rest may need four more bits than there are, so the halves are multiplied
+        // Ten times the rest may need four bits more than there are, so the halves are multiplied
         // separately.
         let (low, high) = ((rest & u128::from(u64::MAX)) * 10, (rest >> 64) * 10);
         let high = high + (low >> 64);
@@ -246,7 +246,7 @@ fn fixed(steps: i128, frac: u8, f: &mut fmt::Formatter<'_>) -> fmt::Result {
 /// The reason why a literal is not an element of its scalar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unfit {
-    /// It is not written as such elements are.
+    /// It does not have the form of such elements.
     Form,
     /// It is beyond the scalar's least or greatest element.
     Range,
@@ -254,7 +254,8 @@ pub(crate) enum Unfit {
     Inexact,
 }
 
-/// Reads the text of [`Literal`], and `0x…` numbers. A decimal of a fixed scalar must be exact.
+/// Reads the text of [`Literal`], and numbers of the form `0x…`. A decimal of a fixed-point scalar
+/// must be exact.
 pub(crate) fn parse_literal(scalar: Scalar, text: &str) -> Result<u128, Unfit> {
     match parse_nearest(scalar, text)? {
         (bits, false) => Ok(bits),
@@ -262,8 +263,8 @@ pub(crate) fn parse_literal(scalar: Scalar, text: &str) -> Result<u128, Unfit> {
     }
 }
 
-/// [`parse_literal`] that rounds a decimal of a fixed scalar to the nearest element, the even one
-/// of two. Also returns whether it was rounded.
+/// Like [`parse_literal`], but rounds a decimal of a fixed-point scalar to the nearest element, and
+/// to the even one of two. Also returns whether it was rounded.
 pub(crate) fn parse_nearest(scalar: Scalar, text: &str) -> Result<(u128, bool), Unfit> {
     if let Scalar::Bool = scalar {
         return match text {
@@ -314,11 +315,11 @@ pub(crate) fn parse_nearest(scalar: Scalar, text: &str) -> Result<(u128, bool), 
     Ok(((if negative { size.wrapping_neg() } else { size }) & mask(bits), rounded))
 }
 
-/// LOCAL: the largest exponent of a number. One more makes any number zero, or too large.
+/// LOCAL: the largest exponent of a number. Larger ones make any number zero, or too large.
 const MOST_EXPONENT: i32 = 100;
 
-/// A decimal without its exponent, as `0.0012` for `1.2e-3`; `None` if it has none that makes
-/// sense.
+/// A decimal without its exponent, such as `0.0012` for `1.2e-3`; `None` if the exponent is missing
+/// or invalid.
 fn without_exponent(text: &str) -> Option<String> {
     let (digits, exponent) = text.split_once(['e', 'E'])?;
     let size = exponent.strip_prefix(['+', '-']).unwrap_or(exponent);

@@ -7,7 +7,7 @@ use crate::{
 use hushwire_circuit::bristol;
 use std::collections::BTreeMap;
 
-/// A small generator of numbers; a failure can be repeated from its seed.
+/// A small random generator. A failure can be repeated from its seed.
 pub struct Dice(pub u64);
 
 impl Dice {
@@ -150,7 +150,7 @@ pub fn computation(seed: u64) -> Computation {
         });
         values.push(draft.input_within(&format!("x{k}"), ty, promised).unwrap());
     }
-    // Strings for the circuit, since nothing else makes them.
+    // The circuit needs strings, and no other operation makes them.
     for bits in [2, 1] {
         let of = Tensor::single(Scalar::Bits(bits), dice.bits());
         values.push(draft.push(Op::Constant(of), vec![]).unwrap());
@@ -212,7 +212,7 @@ pub fn computation(seed: u64) -> Computation {
     draft.finish().unwrap()
 }
 
-/// Inputs for the computation; a symbol gets `n` rows.
+/// Random inputs for the computation; a symbol gets `n` rows.
 pub fn inputs(computation: &Computation, seed: u64, n: usize) -> BTreeMap<String, Tensor> {
     let mut dice = Dice(seed);
     let of = |ty: &Type, promised: Option<Range>, dice: &mut Dice| {

@@ -29,7 +29,7 @@ pub struct Value(pub u32);
 pub enum Scalar {
     /// A truth value.
     Bool,
-    /// An integer of 1 to 128 bits, two's complement where it is signed. All arithmetic wraps.
+    /// An integer of 1 to 128 bits, in two's complement if it is signed. All arithmetic wraps.
     Int {
         /// Whether it is signed.
         signed: bool,
@@ -45,8 +45,8 @@ pub enum Scalar {
     },
     /// A string of 1 to 4096 bits without arithmetic.
     Bits(u16),
-    /// A row's number in a permutation: a vector's numbers are all different and below its length.
-    /// Only operations make it.
+    /// A row's number in a permutation: the numbers of a vector are all different and below its
+    /// length. Only operations make such values.
     Place,
 }
 
@@ -259,19 +259,19 @@ impl fmt::Display for Shape {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Member(pub u16);
 
-/// Who may see a value.
+/// The members that may see a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Visibility {
     /// All members know it.
     Public,
     /// One member knows it, and computes with it alone in the clear.
     Private(Member),
-    /// Nobody knows it.
+    /// No member knows it.
     Secret,
 }
 
 impl Visibility {
-    /// The visibility of a value that is computed from both.
+    /// The visibility of a value that is computed from two others.
     #[must_use]
     pub fn with(self, other: Self) -> Self {
         match (self, other) {
@@ -289,7 +289,7 @@ pub struct Type {
     pub scalar: Scalar,
     /// The lengths of the axes.
     pub shape: Shape,
-    /// Who may see the elements.
+    /// The members that may see the elements.
     pub visibility: Visibility,
 }
 
@@ -301,7 +301,7 @@ impl Type {
     }
 }
 
-/// The scalar and the shape; messages give the visibility separately, by name.
+/// Shows the scalar and the shape. Messages add the visibility, by name.
 impl fmt::Display for Type {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}{}", self.scalar, self.shape)

@@ -5,13 +5,13 @@ use crate::{ComputeError, Dim, Scalar, Shape, Type, Visibility};
 /// An operand: its name for messages, and its type.
 pub(crate) type Operand<'a> = (&'a str, &'a Type);
 
-/// The type of a result, or the reason why there is none.
+/// The type of a result, or the reason why the operands are refused.
 pub(crate) type Typed = Result<Type, ComputeError>;
 
 /// The largest number of axes of a value.
 pub const MAX_RANK: usize = 8;
 
-/// The operands of an operation to type; their number is right.
+/// The operands of an operation whose type is inferred. Their number has been checked.
 #[derive(Clone, Copy)]
 pub(crate) struct Operands<'a> {
     /// The operation's name.
@@ -66,17 +66,17 @@ impl<'a> Operands<'a> {
         told(self.all)
     }
 
-    /// The error of operands that the operation does not take.
+    /// The error for operands that the operation does not take.
     pub(crate) fn wrong(self, remedy: impl Into<String>) -> ComputeError {
         err(format!("`{}` of {}", self.name, self.told()), remedy)
     }
 
-    /// The error of a first operand, or of keys, with which the operation would do nothing.
+    /// The error for a first operand, or for keys, with which the operation would do nothing.
     pub(crate) fn wrong_by(self, remedy: impl Into<String>) -> ComputeError {
         err(format!("`{}` by {}", self.name, self.told()), remedy)
     }
 
-    /// A result that is visible to whoever may see every operand.
+    /// A result that is visible to the members that may see every operand.
     pub(crate) fn result(self, scalar: Scalar, shape: Shape) -> Typed {
         let visibility = self.all.iter().fold(Visibility::Public, |v, (_, ty)| v.with(ty.visibility));
         Ok(Type { scalar, shape, visibility })

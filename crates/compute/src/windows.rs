@@ -48,8 +48,8 @@ impl Windows {
         Windows { plane, size, steps }
     }
 
-    /// The number of windows in each direction; `None` if no window fits, or the numbers make no
-    /// sense.
+    /// The number of windows in each direction; `None` if no window fits, or the numbers are
+    /// invalid.
     pub(crate) fn count(&self) -> Option<[usize; 2]> {
         let one = |k: usize| {
             let around = self.steps.padding[k] as usize + self.steps.padding[k + 2] as usize;
@@ -59,8 +59,8 @@ impl Windows {
         if self.size.contains(&0) { None } else { Some([one(0)?, one(1)?]) }
     }
 
-    /// The elements of window `at`, which is counted row by row: for each its place in the plane
-    /// and in the window. What lies outside the plane is left out.
+    /// The elements of window `at`, counted row by row: the place of each in the plane and in the
+    /// window. Elements outside the plane are left out.
     pub(crate) fn places(&self, at: usize) -> impl Iterator<Item = (usize, usize)> {
         let across = self.count().map_or(1, |c| c[1]);
         let start = [at / across, at % across];
@@ -77,8 +77,8 @@ impl Windows {
     }
 }
 
-/// Which products make each element of a convolution of `[n, channels, rows, columns]` with kernels
-/// `[out, channels / groups, rows, columns]`.
+/// Tells which products make each element of a convolution of `[n, channels, rows, columns]` with
+/// kernels `[out, channels / groups, rows, columns]`.
 #[derive(Clone, Copy, Debug)]
 pub struct Convolution {
     windows: Windows,
@@ -91,7 +91,7 @@ impl Convolution {
     /// The convolution of operands with these lengths, which the checker has accepted.
     ///
     /// # Panics
-    /// If they have not four axes each (the caller's bug).
+    /// If they do not have four axes each.
     #[must_use]
     pub fn new(of: &[usize], kernels: &[usize], steps: Steps, groups: u32) -> Self {
         let windows = Windows::new([of[2], of[3]], [kernels[2], kernels[3]], steps);
@@ -115,7 +115,7 @@ impl Convolution {
         })
     }
 
-    /// The elements of the result, where words hold one element of `bits` bits each.
+    /// The elements of the result, if each word holds one element of `bits` bits.
     pub(crate) fn words(&self, bits: usize, x: &[u64], kernels: &[u64]) -> Vec<u64> {
         let Windows { plane: [rows, columns], size: [height, width], steps } = self.windows;
         let windows = self.windows.count().unwrap_or([1; 2]);
@@ -130,23 +130,24 @@ impl Convolution {
         if bits > 32 {
             return plain.run(x, kernels, &vec![0; self.outputs]);
         }
-        // Bits above the width are dropped in the end.
+        // Bits above the width are dropped at the end.
         let [x, kernels] = [x, kernels].map(|of| of.iter().map(|word| *word as u32).collect::<Vec<_>>());
         let made = plain.run(&x, &kernels, &vec![0; self.outputs]);
         made.into_iter().map(u64::from).collect()
     }
 
-    /// Most factors that an element has.
+    /// The most factors of any element.
     pub(crate) fn terms(&self) -> usize {
         let [rows, columns] = self.windows.size;
         (self.channels / self.groups).saturating_mul(rows).saturating_mul(columns)
     }
 }
 
-/// The elements that pooling takes into element `at` of its result, of an operand of these lengths.
+/// The elements of an operand with these lengths that pooling combines into element `at` of its
+/// result.
 ///
 /// # Panics
-/// If it has fewer than two axes (the caller's bug).
+/// If it has fewer than two axes.
 #[must_use]
 pub fn pooled(lengths: &[usize], size: [u32; 2], steps: Steps, at: usize) -> Vec<usize> {
     let plane = [lengths[lengths.len() - 2], lengths[lengths.len() - 1]];
@@ -212,7 +213,7 @@ pub(crate) fn pooled_shape(
     let Some(plane) = known(shape, from..from + 2) else {
         return refuse("the last two lengths are numbers");
     };
-    // A window that lay in the padding alone would be a reduction of nothing.
+    // A window that is entirely in the padding would reduce nothing.
     if (0..4).any(|k| steps.padding[k] >= size[k % 2]) || plane.contains(&0) {
         return refuse("there is less padding than a window is wide, and an element at least");
     }

@@ -1,4 +1,4 @@
-//! Preprocessing that is made ahead, in words and in figures.
+//! The texts and report fields of preprocessing that is made ahead of runs.
 
 use crate::kind::Words;
 use hushwire_session::{Agreement, Phase, Preparation, Protocol};
@@ -7,18 +7,18 @@ use serde::Serialize;
 /// Fields of preprocessing in a member's report.
 #[derive(Serialize)]
 pub struct PreparationReport {
-    /// The circuit of a circuit's job.
+    /// The circuit, of a job of kind circuit.
     #[serde(skip_serializing_if = "Option::is_none")]
     circuit: Option<String>,
-    /// The computation of any other.
+    /// The computation, of a job of any other kind.
     #[serde(skip_serializing_if = "Option::is_none")]
     computation: Option<String>,
     protocol: Protocol,
     /// The last phase that was made.
     up_to: &'static str,
-    /// Runs that it serves.
+    /// The number of runs that it serves.
     runs: u32,
-    /// Files that were made.
+    /// The number of files that were made.
     stocks: u64,
 }
 

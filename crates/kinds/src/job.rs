@@ -14,18 +14,18 @@ use hushwire_session::{
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, path::Path};
 
-/// Does something with a planned job, of whatever kind.
+/// An operation on a planned job of any kind.
 pub trait Visitor {
-    /// What comes of it.
+    /// The result of the operation.
     type Out;
 
-    /// Does it with a job of one kind.
+    /// Performs it on a job of one kind.
     fn visit<K: Runs>(self, job: &K) -> Self::Out;
 }
 
 macro_rules! kinds {
     ($($(#[$doc:meta])* $kind:ident($job:ty) $(in $feature:literal)?),+ $(,)?) => {
-        /// A job of any kind, as its file has it.
+        /// A job of any kind, as its file describes it.
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
         #[serde(rename_all = "kebab-case")]
         #[non_exhaustive]
@@ -34,10 +34,10 @@ macro_rules! kinds {
         }
 
         impl Job {
-            /// Names of the kinds; the first one is the kind of a file that names none.
+            /// The names of the kinds. A file that names no kind is of the first one.
             pub const KINDS: &[&str] = &[$(<$job as JobKind>::NAME),+];
 
-            /// The keys by which files without `kind` are of these kinds.
+            /// For each kind, the key that marks a file without `kind` as one of this kind.
             const KEYS: &[Option<&str>] = &[$(<$job as JobKind>::KEY),+];
 
             fn of_kind(name: &str, top: Section<'_>) -> Result<Self, Fault> {
@@ -47,7 +47,7 @@ macro_rules! kinds {
                 Err(Fault::internal("reading the job", "its kind is none of the table"))
             }
 
-            /// Lets a visitor see the job as one of its kind.
+            /// Calls the visitor with the job as one of its kind.
             ///
             /// # Errors
             /// This build does not run that kind.
@@ -59,7 +59,7 @@ macro_rules! kinds {
                 }
             }
 
-            /// The feature that this build would need.
+            /// The error that names the feature that this build lacks.
             fn missing(&self) -> Fault {
                 let feature = match self {
                     $(Self::$kind(_) => [$($feature,)? ""][0],)+
@@ -77,10 +77,10 @@ macro_rules! kinds {
                 }
             }
 
-            /// The same job with the values of a run, which all members give alike.
+            /// The job with the values of a run, which must be the same at all members.
             ///
             /// # Errors
-            /// A value is of no parameter or data set of the job, or is out of its range.
+            /// A value is not of a parameter or data set of the job, or is out of range.
             pub fn with(self, values: &RunValues) -> Result<Self, Fault> {
                 match self {
                     $(Self::$kind(job) => job.with(values).map(Self::$kind),)+
@@ -95,8 +95,8 @@ macro_rules! kinds {
                 }
             }
 
-            /// Jobs of its kind in words, as `a circuit's`, and the command that runs the one in
-            /// the file `path` on this machine.
+            /// The phrase for jobs of its kind, such as `a circuit's`, and the command that runs
+            /// the job in the file `path` on this machine.
             #[must_use]
             pub fn in_words(&self, path: &str) -> (&'static str, String) {
                 match self {
@@ -104,7 +104,7 @@ macro_rules! kinds {
                 }
             }
 
-            /// The lines of a member's own file that are of this kind, to rehearse the job.
+            /// The lines of a member's own file for this kind, for a rehearsal of the job.
             #[must_use]
             pub fn lines_for(&self, member: &Member) -> Vec<String> {
                 match self {
@@ -136,15 +136,16 @@ impl Job {
     /// Reads a job file.
     ///
     /// # Errors
-    /// The file cannot be read, or a line of it does not make sense; the message names the line.
+    /// The file cannot be read, or a line of it is wrong; the message names the line.
     pub fn read(path: &Path) -> Result<Self, Fault> {
         Self::from_source(&Source::read(path)?)
     }
 
-    /// Reads the text of a job file; `path` is for messages, and where paths in it start from.
+    /// Reads the text of a job file; `path` is its name in messages, and relative paths in it start
+    /// there.
     ///
     /// # Errors
-    /// A line does not make sense.
+    /// A line is wrong.
     pub fn parse(text: &str, path: &Path) -> Result<Self, Fault> {
         Self::from_source(&Source::new(path, text))
     }
@@ -190,7 +191,7 @@ impl Job {
         self.visit(OfMembers)?
     }
 
-    /// The member that a data set of the job is.
+    /// The data set of this name as a member of the job.
     ///
     /// # Errors
     /// The job has no such data set.
@@ -205,11 +206,11 @@ impl Job {
     }
 
     /// Reads the contents of the job's data set `data` from the places of its owner, as columns in
-    /// parts: a model, an input of a network, inputs of a computation.
+    /// parts. These are a model, an input of a network, or inputs of a computation.
     ///
     /// # Errors
-    /// The job has no such data set, or takes tables; a place cannot be read, or is no input of the
-    /// data set.
+    /// The job has no such data set, or its data sets are tables; a place cannot be read, or is not
+    /// an input of the data set.
     pub fn stored(
         &self,
         data: &str,
@@ -225,7 +226,7 @@ impl Job {
         self.visit(OfOwner(self.data_set(data)?, inputs))?
     }
 
-    /// The job's terms, and what an operator reads beside them.
+    /// The job's terms, and the lines and fields that an operator reads in addition.
     ///
     /// # Errors
     /// The job cannot be planned.

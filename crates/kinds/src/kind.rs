@@ -1,5 +1,5 @@
-//! What a kind of job has besides its [`Task`]: its table in a job file, words for people, fields
-//! for programs.
+//! The parts of a kind of job in addition to its [`Task`]: its job file, texts for people, and
+//! fields for programs.
 
 use crate::{ColumnInParts, JobParameters, RunValues};
 use hushwire_fault::code;
@@ -12,19 +12,19 @@ use hushwire_session::{
 use serde::{Serialize, de::DeserializeOwned};
 use std::collections::BTreeMap;
 
-/// A kind of job; its value is a job of that kind, as its file has it.
+/// A kind of job. A value is a job of that kind, as its file describes it.
 pub trait JobKind: Sized {
-    /// The name under `kind` in job files.
+    /// The value of `kind` in job files.
     const NAME: &'static str;
-    /// The key by which a file without `kind` is of this kind.
+    /// The key that marks a file without `kind` as one of this kind.
     const KEY: Option<&'static str> = None;
-    /// Its jobs in words, as `a circuit's`.
+    /// The phrase for jobs of this kind, such as `a circuit's`.
     const WHOSE: &'static str;
 
     /// Reads a job file.
     ///
     /// # Errors
-    /// A line of it does not make sense; the message names the line.
+    /// A line of it is wrong; the message names the line.
     fn from_section(top: Section<'_>) -> Result<Self, Fault>;
 
     /// Its parameters, in the order of its file.
@@ -33,10 +33,10 @@ pub trait JobKind: Sized {
         NONE
     }
 
-    /// The same job with the values of a run.
+    /// The job with the values of a run.
     ///
     /// # Errors
-    /// A value is of no parameter or out of its range; jobs of this kind have none.
+    /// A value is not of a parameter or is out of range, or this kind has no parameters.
     fn with(self, values: &RunValues) -> Result<Self, Fault> {
         values.known(self.parameters(), &[])?;
         Ok(self)
@@ -45,15 +45,15 @@ pub trait JobKind: Sized {
     /// The command that runs the job in the file `path` on this machine.
     fn command(path: &str) -> String;
 
-    /// The lines of the tables `[inputs]`, `[outputs]` and others in a member's own file: to
-    /// rehearse the job.
+    /// The lines of the tables `[inputs]`, `[outputs]` and others in a member's own file, for a
+    /// rehearsal of the job.
     fn lines_for(&self, member: &Member) -> Vec<String>;
 }
 
-/// A result, and its CSV files by the output's name.
+/// A result, and its CSV files by the names of outputs.
 pub type Opened<T> = (<T as Task>::Learnt, BTreeMap<String, Vec<u8>>);
 
-/// The step of reading a data set, as errors name it.
+/// The name in errors of the step that reads a data set.
 pub(crate) const READING: &str = "reading the data set";
 
 /// A kind of job that this build runs.
@@ -61,23 +61,24 @@ pub trait Runs: JobKind {
     /// A job, read and planned.
     type Task: Words;
 
-    /// Reads what the job names, and plans it.
+    /// Reads the files that the job names, and plans it.
     ///
     /// # Errors
-    /// A file cannot be read, or the job does not make sense.
+    /// A file cannot be read, or the job is wrong.
     fn task(&self) -> Result<Self::Task, Fault>;
 
-    /// Preprocessing for a number of runs of it, where symbols have these lengths; none for a kind
-    /// that takes none.
+    /// The preprocessing for `times` runs in which symbols have these lengths. `None` for a kind
+    /// that uses none.
     ///
     /// # Errors
-    /// As [`Runs::task`], or its protocol has no preprocessing.
+    /// The same as [`Runs::task`], or the protocol has no preprocessing.
     fn ahead(&self, symbols: &BTreeMap<String, u64>, times: u32) -> Result<Option<Preparation>, Fault> {
         let _ = (symbols, times);
         Ok(None)
     }
 
-    /// The members that are not connected: data sets, and those for whom parties seal results.
+    /// The members that are not connected: data sets, and recipients for which parties seal
+    /// results.
     fn absent(task: &Self::Task) -> Vec<Member> {
         let _ = task;
         vec![]
@@ -87,7 +88,8 @@ pub trait Runs: JobKind {
     /// parts.
     ///
     /// # Errors
-    /// A place cannot be read, or is no input of `data`; data sets of this kind are tables or none.
+    /// A place cannot be read, or is not an input of `data`, or this kind has no data sets other
+    /// than tables.
     fn stored(
         &self,
         data: &Member,
@@ -99,10 +101,10 @@ pub trait Runs: JobKind {
         Err(Fault::new(code::DATA_SET, READING, cause, remedy))
     }
 
-    /// The result that sealed outputs are, and its CSV files by the output's name.
+    /// The result in these sealed outputs, and its CSV files by the names of outputs.
     ///
     /// # Errors
-    /// They are another job's.
+    /// The outputs belong to another job.
     fn opened(task: &Self::Task, outputs: &[SealedValue]) -> Result<Opened<Self::Task>, Fault> {
         let _ = (task, outputs);
         let cause = format!("jobs of kind {} seal no outputs", Self::NAME);
@@ -115,7 +117,7 @@ pub trait Runs: JobKind {
         None
     }
 
-    /// The name of a member where all are processes of one machine, if people know it by another
+    /// The name of a member if all are processes of one machine, when users know it by another name
     /// than the job's.
     fn local_name(member: PartyId) -> Option<String> {
         let _ = member;
@@ -123,52 +125,53 @@ pub trait Runs: JobKind {
     }
 }
 
-/// The words and figures of a planned job.
+/// The texts and figures of a planned job.
 pub trait Words: Task<Learnt: Serialize + DeserializeOwned> + Clone + Send + Sync + 'static {
-    /// Its own fields of a report.
+    /// The fields that this kind adds to a report.
     type Report: Serialize;
 
-    /// The end of the progress bar and its unit; 0 where only the run tells.
+    /// The end of the progress bar and its unit; 0 if it is known only during the run.
     fn extent(&self) -> (u64, &'static str);
 
-    /// The parts of a run, in turn, in words, each with the progress from which on it is under way:
-    /// nothing where that has no parts.
+    /// The parts of a run in order, as text, each with the progress at which it begins. Empty if
+    /// this kind has no parts.
     ///
     /// # Errors
-    /// It is too large to be run.
+    /// The computation is too large to run.
     fn course(&self) -> Result<Vec<(u64, String)>, Fault> {
         Ok(vec![])
     }
 
-    /// What the job may not mean.
+    /// Warnings about parts of the job that are probably not meant.
     fn warnings(&self) -> Vec<String> {
         vec![]
     }
 
-    /// Lines that an operator reads beside the terms, and the same by name for programs.
+    /// The lines that an operator reads in addition to the terms, and the same as fields for
+    /// programs.
     fn beside_terms(&self) -> (Vec<String>, serde_json::Map<String, serde_json::Value>) {
         Default::default()
     }
 
-    /// The work of a run, as `5 instances of less:32`.
+    /// The work of a run, such as `5 instances of less:32`.
     fn work(&self, learnt: &Self::Learnt) -> String;
 
-    /// Results as they are printed.
+    /// The results in the form in which they are printed.
     fn printed(&self, learnt: &Self::Learnt) -> Vec<u8> {
         let _ = learnt;
         vec![]
     }
 
-    /// Results and what they are of, for programs.
+    /// The results, and a description of them, for programs.
     fn report(&self, learnt: &Self::Learnt) -> Self::Report;
 }
 
-/// The table `[inputs]`, unless there are none.
+/// The table `[inputs]`, unless it is empty.
 pub(crate) fn inputs(lines: Vec<String>) -> Vec<String> {
     if lines.is_empty() { lines } else { [vec!["\n[inputs]".to_owned()], lines].concat() }
 }
 
-/// A TOML key; names may hold dots.
+/// Quotes a TOML key: names may contain dots.
 pub(crate) fn quoted(name: &str) -> String {
     if name.contains('.') { format!("\"{name}\"") } else { name.to_owned() }
 }

@@ -1,10 +1,10 @@
 //! The kinds of job. A job is what several members compute together, from the files that describe
 //! it to the outputs on disk.
 //!
-//! A kind is a folder with three types: the job as its file has it ([`JobKind`]), the planned job
-//! ([`Task`](hushwire_session::Task)), and one member's part of a run
+//! A kind is a folder with three types: the job as its file describes it ([`JobKind`]), the planned
+//! job ([`Task`](hushwire_session::Task)), and one member's part of a run
 //! ([`Part`](hushwire_session::Part)). The trait [`Runs`] makes the task of a job, and the trait
-//! [`Words`] has what people read about the task. A [`Job`] is a job of any kind, the same at every
+//! [`Words`] has the texts about the task. A [`Job`] is a job of any kind, the same at every
 //! member. A [`Prepared`] is a circuit job whose circuit is read. The handshake compares the
 //! agreement that follows from its [`CircuitPlan`].
 //!

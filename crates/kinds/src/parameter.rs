@@ -1,4 +1,5 @@
-//! JobParameters of a job: name, type and range are terms, and the value belongs to a run.
+//! The parameters of a job: their names, types and ranges are terms, and their values belong to a
+//! run.
 
 use hushwire_fault::code;
 use hushwire_session::{
@@ -11,22 +12,22 @@ use std::{collections::BTreeMap, fmt};
 /// A parameter of a job.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Parameter {
-    /// Its type, as `DATE` in a query and `u32` in a computation.
+    /// Its type, such as `DATE` in a query or `u32` in a computation.
     pub ty: String,
     /// The values that it may have.
     pub range: ParameterRange,
 }
 
-/// The values that a parameter may have, as text.
+/// The values that a parameter may have, as texts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ParameterRange {
-    /// All from the first to the second, both included.
+    /// All values from the first to the second, both included.
     Between(String, String),
-    /// These.
+    /// These values only.
     In(Vec<String>),
 }
 
-/// As a term says it.
+/// The text of the term.
 impl fmt::Display for Parameter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.range {
@@ -39,22 +40,22 @@ impl fmt::Display for Parameter {
     }
 }
 
-/// Values that a job's members agree on for one run, and no term has: all of them give the same.
+/// Values that a job's members agree on for one run, and that are not terms. All members must give
+/// the same ones.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct RunValues {
     /// The values of parameters, by name.
     pub parameters: BTreeMap<String, String>,
-    /// The data sets that the job's are in this run, by the name in the job: a text that names one
-    /// version of one.
+    /// The version of each data set in this run, as a text, by the data set's name in the job.
     pub data: BTreeMap<String, String>,
 }
 
 impl RunValues {
-    /// JobParameters as a command line has them, `name=value` each.
+    /// Reads values from a command line, each as `name=value`.
     ///
     /// # Errors
-    /// One is no such text, or comes twice.
+    /// A text does not have this form, or a name comes twice.
     pub fn of_texts(texts: &[String]) -> Result<Self, Fault> {
         let mut parameters = BTreeMap::new();
         let wrong =
@@ -72,19 +73,19 @@ impl RunValues {
         Ok(Self { parameters, ..Self::default() })
     }
 
-    /// Whether a run has none.
+    /// Tests whether there are no values.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.parameters.is_empty() && self.data.is_empty()
     }
 
-    /// The data sets as members agree on them; none where no run names any.
+    /// The data sets in the form on which members agree; `None` if this run names no version.
     pub(crate) fn agreed_data(&self) -> Option<String> {
         let all: Vec<String> = self.data.iter().map(|(name, is)| format!("{name}: {is}")).collect();
         (!all.is_empty()).then(|| all.join(", "))
     }
 
-    /// The values of these parameters as members agree on them.
+    /// The values of these parameters in the form on which members agree.
     pub(crate) fn agreed(&self, parameters: &JobParameters) -> Option<String> {
         let value = |(name, _): &(String, Parameter)| {
             let value = self.parameters.get(name).map_or("not given", String::as_str);
@@ -93,7 +94,7 @@ impl RunValues {
         (!parameters.is_empty()).then(|| parameters.iter().map(value).collect::<Vec<_>>().join(", "))
     }
 
-    /// Looks whether all parameters have values, before a run.
+    /// Checks before a run that all parameters have values.
     pub(crate) fn complete(&self, parameters: &JobParameters) -> Result<(), Fault> {
         let missing = parameters.iter().find(|(name, _)| !self.parameters.contains_key(name));
         missing.map_or(Ok(()), |(name, is)| {
@@ -102,7 +103,7 @@ impl RunValues {
         })
     }
 
-    /// Looks whether values are of parameters that there are, and data sets of the job.
+    /// Checks that values are of existing parameters, and versions of data sets of the job.
     pub(crate) fn known(&self, parameters: &JobParameters, data: &[&str]) -> Result<(), Fault> {
         let names: Vec<&str> = parameters.iter().map(|(name, _)| name.as_str()).collect();
         if let Some(odd) = self.parameters.keys().find(|name| !names.contains(&name.as_str())) {
@@ -127,7 +128,7 @@ fn wrong(cause: impl fmt::Display, remedy: impl fmt::Display) -> Fault {
 }
 
 impl Parameter {
-    /// A parameter of a job file.
+    /// Reads a parameter of a job file.
     fn of(mut section: Section<'_>) -> Result<Self, Fault> {
         let ty = section.need("type", "type = \"DATE\"")?.text()?.to_owned();
         let [from, to] = ["from", "to"].map(|key| section.take(key).map(|value| value.written()));
@@ -146,11 +147,11 @@ impl Parameter {
         Ok(Self { ty, range })
     }
 
-    /// JobParameters of a query of one's own, from texts as of [`RunValues::of_texts`], in order:
-    /// of the narrowest type that takes the value, which is all that each may have.
+    /// The parameters of an ad-hoc query, in order, from texts as for [`RunValues::of_texts`]. Each
+    /// has the narrowest type of its value, and a range with only this value.
     ///
     /// # Errors
-    /// A text is no such text, or of no type.
+    /// A text does not have the form `name=value`, or has no type.
     #[cfg(feature = "sql")]
     pub fn of_values(texts: &[String]) -> Result<(RunValues, JobParameters), Fault> {
         let (values, mut parameters) = (RunValues::of_texts(texts)?, vec![]);
@@ -165,7 +166,7 @@ impl Parameter {
         Ok((values, parameters))
     }
 
-    /// The value of a run, or where none is given one that the range has, to plan with.
+    /// The value of the run, or a value of the range to plan with if none is given.
     pub(crate) fn value<'p>(&'p self, name: &str, values: &'p RunValues) -> &'p str {
         let first = match &self.range {
             ParameterRange::Between(from, _) => from,
@@ -174,7 +175,7 @@ impl Parameter {
         values.parameters.get(name).unwrap_or(first)
     }
 
-    /// The value, read and held to the range. `read` reads a text of its type.
+    /// Reads the value and checks the range. `read` reads a text of the parameter's type.
     pub(crate) fn checked<V: PartialOrd>(
         &self,
         name: &str,
@@ -217,7 +218,7 @@ impl Parameter {
     }
 }
 
-/// The table `[parameters]`, or what other keys leave of it.
+/// Reads the table `[parameters]`.
 pub(crate) fn read_parameters(
     entries: Vec<(String, TomlValue<'_>)>,
     others: &[&str],

@@ -1,4 +1,4 @@
-//! Sealed results at their recipient, who has the job and three shares.
+//! Sealed results at their recipient, which has the job and three shares.
 
 use crate::{
     compute::Extent,
@@ -13,20 +13,20 @@ use hushwire_session::{
 };
 use std::collections::BTreeMap;
 
-/// A result that three sealed shares were.
+/// A result that was opened from three sealed shares.
 pub struct OpenedResult {
-    /// As the command line prints it.
+    /// The text that the command line prints.
     pub text: Vec<u8>,
-    /// The same as CSV files, by the name of the output; a query's is `result`.
+    /// The result as CSV files, by the name of the output; a query's output is `result`.
     pub csv: BTreeMap<String, Vec<u8>>,
     /// The result for programs, as in a member's report.
     pub json: serde_json::Value,
 }
 
-/// The outputs of a computation by their names.
+/// The outputs of a computation by name.
 ///
 /// # Errors
-/// They are not what they say they are.
+/// The values do not have the declared form.
 pub(crate) fn tensors(values: &[SealedValue]) -> Result<BTreeMap<String, Tensor>, Fault> {
     let one = |(output, value): &SealedValue| {
         let SealedOutput { name, scalar, lengths, bytes, .. } = output;
@@ -46,11 +46,11 @@ pub(crate) fn tensors(values: &[SealedValue]) -> Result<BTreeMap<String, Tensor>
 }
 
 impl Job {
-    /// Opens a recipient's result: `shares` are those of parties 0, 1 and 2.
+    /// Opens a recipient's result; `shares` come from parties 0, 1 and 2.
     ///
     /// # Errors
-    /// A share is not the one of the run, which names who altered it; the result is another job's;
-    /// a promise of a query is broken.
+    /// A share does not belong to the run, and the error names the party that changed it. Or the
+    /// result is another job's, or a promise of a query is broken.
     pub fn open_sealed(&self, recipient: &str, shares: &[SealedShare; 3]) -> Result<OpenedResult, Fault> {
         struct SealedOpening<'s>(&'s [SealedValue]);
         impl Visitor for SealedOpening<'_> {
@@ -66,7 +66,7 @@ impl Job {
         self.visit(SealedOpening(&open_shares(recipient, shares)?))?
     }
 
-    /// The data sets whose shares the parties must have, by name.
+    /// The names of the data sets whose shares the parties must hold.
     ///
     /// # Errors
     /// The job cannot be planned.
@@ -74,7 +74,7 @@ impl Job {
         self.absent(|member| matches!(member, Member::Data(_)))
     }
 
-    /// Those who learn something and are not connected, by name.
+    /// The names of the recipients that are not connected.
     ///
     /// # Errors
     /// The job cannot be planned.

@@ -1,5 +1,5 @@
-//! Evaluates networks in fixed point, one a line, for scripts that compare with other
-//! implementations (`scripts/fuzz-models`).
+//! Evaluates networks in fixed point, one for each line of input, for scripts that compare with
+//! other implementations (`scripts/fuzz-models`).
 //!
 //! ```text
 //! in    MODEL.onnx <tab> INPUT.npy <tab> CALIBRATION.npy or - <tab> BITS or auto
@@ -37,7 +37,7 @@ fn one(line: &str) -> Result<(u8, Vec<String>, Array), Fault> {
         path => Samples::given(&network, &npy::read(&file(path)?)?)?,
     };
     let wanted = Wanted { bits: bits.parse().ok(), ..Wanted::default() };
-    // As the command does, networks that cannot be computed are refused before anything is
+    // Like the command, it refuses networks that cannot be computed before anything is
     // evaluated.
     Secure::new(&network, wanted.usual(), &Members::default())?;
     let choice = wanted.chosen(&network, &samples)?;

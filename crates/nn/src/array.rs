@@ -22,7 +22,7 @@ impl Array {
     /// Elements along axes.
     ///
     /// # Panics
-    /// If their number does not fit the lengths (the caller's bug).
+    /// If their number does not fit the lengths.
     #[must_use]
     pub fn new(lengths: &[usize], data: Vec<f32>) -> Self {
         assert_eq!(lengths.iter().product::<usize>(), data.len(), "as many elements as the lengths say");
@@ -35,7 +35,7 @@ impl Array {
         self.data.iter().fold(0.0, |most: f32, x| most.max(x.abs()))
     }
 
-    /// Checks that all elements are finite. `place` is the place in the error.
+    /// Checks that all elements are finite. `place` names the place in the error.
     ///
     /// # Errors
     /// An element is not finite.
@@ -94,7 +94,7 @@ pub(crate) fn steps(lengths: &[usize]) -> Vec<usize> {
     steps
 }
 
-/// The sums of steps for each element along axes, in order.
+/// For each element, in order, the sum of its indices times the steps of its axes.
 pub(crate) fn places<'a>(lengths: &'a [usize], steps: &'a [usize]) -> impl Iterator<Item = usize> + 'a {
     (0..lengths.iter().product::<usize>()).map(move |mut i| {
         let mut place = 0;

@@ -1,5 +1,5 @@
-//! Convolutions in floating point. Sums are taken in the order of weights, whatever the CPU's
-//! vectors.
+//! Convolutions in floating point. Terms are added in the order of weights, so that the sums do not
+//! depend on the CPU's vectors.
 
 use crate::{Array, operators::Conv};
 use hushwire_compute::sums::PlainConvolution;
@@ -23,7 +23,7 @@ mod tests {
     use super::*;
     use hushwire_compute::Steps;
 
-    /// The definition, weight by weight.
+    /// The convolution by its definition, weight by weight.
     fn defined(conv: &Conv, x: &Array, to: &[usize]) -> Array {
         let [_, inner, height, width] = conv.weights.lengths[..] else { panic!("four axes") };
         let [_, channels, rows, columns] = x.lengths[..] else { panic!("four axes") };
@@ -53,7 +53,7 @@ mod tests {
 
     #[test]
     fn convolutions_are_as_defined() {
-        // Sums of thirds are rounded, differently in another order.
+        // Sums of thirds are rounded, and differ in another order.
         let numbers =
             |n: usize, k: usize| (0..n).map(|i| ((i * k) % 23) as f32 / 3.0 - 4.0).collect::<Vec<_>>();
         // Images, groups, channels and outputs of a group; rows and columns; kernel; strides;

@@ -1,5 +1,5 @@
-//! A network on data: the accuracy in floating point and in fixed point, the errors of its layers,
-//! and the smallest ring that is enough.
+//! A network on data: its accuracy in floating point and in fixed point, the errors of its layers,
+//! and the smallest ring that suffices.
 
 use crate::{
     Array, Fault, Floats, LayerReport, Members, Network, Numbers, Samples, Secure, Wanted, error::shape,
@@ -10,9 +10,9 @@ use std::collections::BTreeMap;
 
 /// The rings that are tried, the smallest first.
 const RINGS: [u8; 9] = [16, 20, 24, 28, 32, 40, 48, 56, 64];
-/// The part of decisions, or of the output's range, that a ring may lose and be enough.
+/// The part of decisions, or of the output's range, that a sufficient ring may lose.
 const LOST: f64 = 0.001;
-/// LOCAL: the number of products for which rings are tried: fewer samples of large networks.
+/// LOCAL: the number of products for which rings are tried. Large networks try fewer samples.
 const WORK: u64 = 1 << 31;
 
 /// A network's results on data.
@@ -39,18 +39,18 @@ pub struct DataReport {
 /// Results in one ring.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct DataResult {
-    /// The number of decisions: the classes of all samples; 0 if a sample has one output that is no
-    /// class.
+    /// The number of decisions: one for the class of each sample. 0 if samples have one output that
+    /// is not a class.
     pub decisions: usize,
-    /// The number of them that differ from those in floating point.
+    /// The number of decisions that differ from those in floating point.
     pub differ: usize,
-    /// The number of them that are right, if there are labels.
+    /// The number of decisions that are right, if there are labels.
     pub right: Option<usize>,
     /// The greatest error of an output.
     pub error: f32,
 }
 
-/// Data, cut in batches of the network's size, with what is expected of them.
+/// Data, cut into batches of the network's size, with the expected results.
 struct Data<'a> {
     network: &'a Network,
     batches: &'a [Vec<Array>],
@@ -113,7 +113,7 @@ impl Data<'_> {
     }
 }
 
-/// The number of decisions that are as labelled.
+/// The number of decisions that agree with the labels.
 fn right(decisions: &[f32], labels: &[f32]) -> usize {
     decisions.iter().zip(labels).filter(|(x, y)| x == y).count()
 }
@@ -225,7 +225,7 @@ impl DataReport {
 }
 
 impl DataResult {
-    /// Whether a thousandth of the decisions differ at most, or the output is off by at most a
+    /// Whether at most a thousandth of the decisions differ, or the output is off by at most a
     /// thousandth of its range.
     fn is_enough(&self, range: f32) -> bool {
         if self.decisions > 0 {

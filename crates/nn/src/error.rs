@@ -1,15 +1,15 @@
-//! Faults of models and of their data, and names from files in messages.
+//! Faults of models and of their data, and the display of names from files.
 
 use hushwire_fault::{Code, Fault, code, printable};
 use std::fmt::Display;
 
-/// A name from a file as messages show it: at most 64 characters, none of which steers a terminal.
+/// A name from a file for messages: at most 64 characters, none of which controls a terminal.
 pub(crate) fn shown(name: &str) -> String {
     let start: String = name.chars().take(64).collect();
     printable(&start).into_owned()
 }
 
-/// An array of another shape than the network takes.
+/// The fault for an array with another shape than the network takes.
 pub(crate) fn shape((found, expected): (String, String), remedy: &str) -> Fault {
     Fault::filled(code::SHAPE, &[("found", &found), ("expected", &expected), ("remedy", &remedy)])
 }

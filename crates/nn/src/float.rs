@@ -42,7 +42,7 @@ impl Inputs for Vec<Array> {
 }
 
 impl Floats {
-    /// Evaluates a network. `keep` says whether the values of all layers are kept, or only those of
+    /// Evaluates a network. `keep` tells whether to keep the values of all layers, or only those of
     /// outputs.
     ///
     /// # Errors

@@ -47,8 +47,8 @@ impl Network {
         kind.def().products(made, &reads)
     }
 
-    /// The number of places among which each element of a layer is the first of the greatest, if it
-    /// comes from an ArgMax.
+    /// For a layer of places: the number of places among which each element names the first of the
+    /// greatest. `None` if the layer does not come from an ArgMax.
     #[must_use]
     pub fn places(&self, layer: usize) -> Option<usize> {
         let Layer { kind, reads, .. } = &self.layers[layer];
@@ -59,9 +59,9 @@ impl Network {
         }
     }
 
-    /// The number of classes that the output distinguishes: the places that its elements can name
-    /// or, otherwise, the elements of each sample along its first axis. `None` if the output has
-    /// one axis, whose meaning is unknown.
+    /// The number of classes that the output distinguishes. It is the number of places that its
+    /// elements can name or, otherwise, the number of elements of each sample along its first axis.
+    /// `None` if the output has one axis, whose meaning is unknown.
     #[must_use]
     pub fn classes(&self) -> Option<usize> {
         let (_, at) = self.outputs.first()?;
@@ -69,22 +69,22 @@ impl Network {
         self.places(*at).or_else(|| (lengths.len() >= 2).then(|| lengths[1..].iter().product()))
     }
 
-    /// The names of inputs in computations and job files: the first is `input`, another one has its
-    /// name in the model behind that.
+    /// The names of inputs in computations and job files. The first is `input`; the name of another
+    /// one is `input` followed by its name in the model.
     #[must_use]
     pub fn input_names(&self) -> Vec<String> {
         plain_names(INPUT, &self.inputs)
     }
 
-    /// The names of outputs in computations and job files: the first is `output`, another one has
-    /// its name in the model behind that.
+    /// The names of outputs in computations and job files. The first is `output`; the name of
+    /// another one is `output` followed by its name in the model.
     #[must_use]
     pub fn output_names(&self) -> Vec<String> {
         plain_names(OUTPUT, &self.outputs)
     }
 
-    /// Whether it rounds sums of products to whole numbers, as quantized models do. That depends on
-    /// its operators and not on its weights.
+    /// Whether the network rounds sums of products to whole numbers, as quantized models do. This
+    /// depends on its operators and not on its weights.
     pub(crate) fn is_quantized(&self) -> bool {
         self.layers.iter().any(|layer| matches!(layer.kind, Kind::Whole(_)))
     }
@@ -98,7 +98,7 @@ impl Network {
     }
 }
 
-/// Names of letters, digits and underscores, of which the first is `first`.
+/// Names of letters, digits and underscores; the first one is `first`.
 fn plain_names(first: &str, of: &[(String, usize)]) -> Vec<String> {
     let mut names: Vec<String> = vec![];
     for (k, (name, _)) in of.iter().enumerate() {

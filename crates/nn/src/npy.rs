@@ -1,4 +1,4 @@
-//! NumPy's array files as [`Array`]s.
+//! Reads and writes [`Array`]s as NumPy's array files.
 
 use crate::{Array, Fault};
 use hushwire_fault::code;

@@ -1,5 +1,6 @@
-//! Rewrites networks without changing what they compute. The rewrites depend on layers and shapes,
-//! never on weights, since others would learn whatever they decided by the owner's weights.
+//! Rewrites networks without changing their results. The rewrites depend on layers and shapes,
+//! never on weights: other members would learn every fact about the owner's weights on which they
+//! depend.
 
 use crate::{
     Array, Kind, Layer, Network,
@@ -58,7 +59,7 @@ fn absorbed(kind: &Kind, scale: &[f32], shift: &[f32]) -> Option<Kind> {
     }
 }
 
-/// Folds numbers of a channel that follow a convolution into its weights. Only backwards: past a
+/// Folds numbers for channels after a convolution into its weights. It only folds backwards: past a
 /// rectifier the sign of a factor would show.
 pub(crate) fn folded(network: &Network) -> Network {
     let readers = network.readers();
@@ -104,9 +105,10 @@ fn absorbs(kind: &Kind) -> Option<usize> {
     }
 }
 
-/// Folds the factors of quantized layers, by which values become whole numbers and back, into the
-/// weights of the layers beside them: backwards where nothing else reads the layer before, forwards
-/// where only such layers read the product. Nothing lies between, so that no sign shows.
+/// Folds the factors of quantized layers into the weights of neighbouring layers. These factors
+/// convert values to whole numbers and back. A factor is folded backwards if no other layer reads
+/// the layer before, and forwards if only layers with weights read the product. There is no
+/// rectifier in between, so that no sign shows.
 pub(crate) fn unscaled(network: &Network) -> Network {
     if !network.is_quantized() {
         return network.clone();
@@ -166,12 +168,12 @@ fn multiplied(kind: &Kind, factor: f32) -> Kind {
     }
 }
 
-/// Moves rectifiers behind a maximum: the greatest of rectified elements is the rectified greatest,
-/// and there are fewer of those.
+/// Moves rectifiers behind a maximum. The greatest of rectified elements is the rectified greatest
+/// one, and there are fewer of those.
 pub(crate) fn rectified_last(network: &Network) -> Network {
     let readers = network.readers();
     let mut new = Rewrite { layers: vec![], places: vec![] };
-    // Rectifiers that wait for the pooling layer that is their only reader.
+    // Rectifiers that are moved to the pooling layer that is their only reader.
     let mut waits = vec![false; network.layers.len()];
     for layer in &network.layers {
         if let (Kind::MaxPool(_), [from]) = (&layer.kind, &layer.reads[..])

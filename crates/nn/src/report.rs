@@ -18,8 +18,8 @@ pub struct LayerReport {
     pub error: f32,
     /// The root of the mean squared error.
     pub deviation: f32,
-    /// The bits above the greatest element in the ring; negative if it wrapped, so that the output
-    /// is wrong.
+    /// The bits above the greatest element in the ring. Negative if the element wrapped, so that
+    /// the output is wrong.
     pub room: f32,
 }
 
@@ -32,17 +32,17 @@ pub struct NetworkReport {
     pub outputs: Vec<Array>,
     /// Every layer.
     pub layers: Vec<LayerReport>,
-    /// The number of places that are compared: the place of the greatest output of each sample
-    /// along the first axis, or all places that the network itself finds; 0 if samples have one
-    /// output each.
+    /// The number of places that are compared. They are the place of the greatest output of each
+    /// sample along the first axis, or all places that the network itself finds. 0 if samples have
+    /// one output each.
     pub places: usize,
     /// The number of places that agree.
     pub agree: usize,
 }
 
 impl NetworkReport {
-    /// Evaluates a network on a sample input both ways. Scales come from the sizes `greatest`, with
-    /// `headroom` bits left free.
+    /// Evaluates a network on a sample input in fixed point and in floating point. Scales come from
+    /// the sizes `greatest`, with `headroom` bits left free.
     ///
     /// # Errors
     /// The network does not accept the input or the numbers.
@@ -94,7 +94,7 @@ impl NetworkReport {
     }
 }
 
-/// For each sample, the place of the greatest output, if it has more than one.
+/// The place of the greatest output of each sample, if samples have more than one output.
 fn best(of: &Array) -> Vec<f32> {
     let samples = of.lengths.first().copied().unwrap_or(1).max(1);
     let each = of.data.len() / samples;

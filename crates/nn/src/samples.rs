@@ -1,12 +1,12 @@
-//! Inputs from which scales and the number of bits come: inputs that the model's owner has, or
-//! made-up inputs.
+//! Inputs that determine scales and the number of bits. They come from the model's owner, or are
+//! made up.
 //!
 //! Made-up inputs are independent numbers, normally distributed or from a range. Columns of the
 //! first layer's weights may differ by orders of magnitude, as in a network on raw features. Then a
 //! second group has inputs whose products with every column are about equally large. Without it, a
-//! column of small weights would seem irrelevant. Where decision trees compare the input, the
-//! second group has elements around the trees' bounds, most of them near a bound, where rounding
-//! changes results.
+//! column of small weights would seem irrelevant. If decision trees compare the input, the second
+//! group has elements around the trees' bounds, most of them near a bound, where rounding changes
+//! results.
 
 use crate::error::{shape, shown};
 use crate::{
@@ -26,7 +26,7 @@ const LARGE: u64 = 1 << 28;
 const MADE_UP_FOR_LARGE: u64 = 2;
 /// LOCAL: the number of additional made-up inputs if columns have different magnitudes.
 const BALANCED: u64 = 2;
-/// LOCAL: the number of additional made-up inputs where decision trees compare inputs.
+/// LOCAL: the number of additional made-up inputs if decision trees compare inputs.
 const COMPARED: u64 = 8;
 /// LOCAL: an element's distance from a bound is at least the range of its bounds, halved this many
 /// times.
@@ -78,7 +78,7 @@ pub struct Samples {
 }
 
 impl Samples {
-    /// Given inputs, one after the other along the arrays' first axes, any number of them.
+    /// Given inputs, any number of them, one after another along the arrays' first axes.
     ///
     /// # Errors
     /// They do not have the network's shape, or an element is not finite.
@@ -92,7 +92,7 @@ impl Samples {
     /// # Errors
     /// The network's values on them are not finite.
     pub fn made_up(network: &Network, range: Option<SampleRange>) -> Result<Self, Fault> {
-        // Integers of few bits are of their type's whole range, unless they name rows of weights.
+        // Integers of few bits cover their type's whole range, unless they name rows of weights.
         let places =
             network.layers.iter().any(|layer| matches!(layer.kind, Kind::Lookup(_) | Kind::OneHot(_)));
         let one = |seed: u64| {
@@ -143,7 +143,7 @@ impl Samples {
                     let most = bounds.iter().copied().fold(f32::NEG_INFINITY, f32::max);
                     if least <= most {
                         let whole = (most - least).max(most.abs() / 16.0);
-                        // Bounds may lie on a grid. A distance of a whole fraction of the range
+                        // Bounds may be on a grid. A distance of a whole fraction of the range
                         // would come near another bound.
                         let part = whole * (1.0 + random.unit()) / (4 << random.below(HALVES)) as f32;
                         let side = if random.below(2) == 0 { part } else { -part };
@@ -201,12 +201,12 @@ impl Samples {
     }
 }
 
-/// Inputs one after the other along the arrays' first axes, as many at once as the network takes;
-/// `what` they are, for errors.
+/// Splits inputs, which follow one another along the arrays' first axes, into batches of the
+/// network's size; `what` describes them in errors.
 pub(crate) fn batches(network: &Network, arrays: &[Array], what: &str) -> Result<Vec<Vec<Array>>, Fault> {
     let mut columns: Vec<Vec<Array>> = vec![];
     if arrays.len() != network.inputs.len() {
-        // The check of inputs says which.
+        // The check of inputs names the wrong one.
         crate::float::check(network, arrays)?;
     }
     for (array, (name, at)) in arrays.iter().zip(&network.inputs) {
@@ -230,7 +230,7 @@ pub(crate) fn batches(network: &Network, arrays: &[Array], what: &str) -> Result
         });
         columns.push(parts.collect());
     }
-    // An input that is given once goes with all others.
+    // An input that is given once is used with all others.
     let count = columns.iter().map(Vec::len).max().unwrap_or(0);
     let one = |k: usize| columns.iter().map(|column| column[k % column.len()].clone()).collect();
     Ok((0..count).map(one).collect())
@@ -291,7 +291,7 @@ fn bounds(network: &Network) -> Option<Vec<Vec<f32>>> {
         return None;
     }
     let width = *network.input_lengths().last()?;
-    // The columns of the input that a layer's rows have.
+    // For each layer, the columns of the input that its rows hold.
     let mut columns: Vec<Option<Vec<usize>>> = vec![None; network.layers.len()];
     let mut all: Vec<Vec<f32>> = vec![vec![]; width];
     for (at, layer) in network.layers.iter().enumerate() {

@@ -36,7 +36,7 @@ impl Classes {
         self.parents.len()
     }
 
-    /// The class's first member, and the factor of the value's scale to its scale.
+    /// The first member of a value's class, and the factor of the value's scale to that member's.
     pub(crate) fn find(&self, mut of: usize) -> (usize, f64) {
         let mut times = 1.0;
         while self.parents[of].0 != of {
@@ -72,9 +72,9 @@ pub(crate) struct ValueBound {
     pub(crate) node: usize,
     /// The value's greatest absolute value in the network.
     pub(crate) greatest: f64,
-    /// The largest number that the scale times it may reach.
+    /// The largest number that scale times greatest value may reach.
     pub(crate) most: f64,
-    /// The same limit without the room that is kept free.
+    /// The same limit, without the room that is kept free.
     pub(crate) whole: f64,
     /// Its layer's name.
     pub(crate) name: String,

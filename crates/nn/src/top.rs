@@ -3,7 +3,7 @@
 use crate::{Array, Fault, error::shown};
 use hushwire_fault::code;
 
-/// Names of classes, one a line in a file.
+/// The names of classes, one a line in a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Labels(Vec<String>);
 

@@ -1,4 +1,4 @@
-//! Windows as defined by ONNX attributes.
+//! Windows, as ONNX attributes define them.
 
 use crate::Fault;
 use hushwire_compute::Steps;
@@ -62,8 +62,8 @@ impl Said {
         Ok((Steps { strides: self.strides.map(small), padding: pads.map(small) }, count))
     }
 
-    /// The number of elements of a side of `n` that lie in no window if there is one window for
-    /// each `stride`: rows for `k` = 0, columns for 1.
+    /// The number of elements along a side of `n` that are in no window if there is one window for
+    /// each `stride`. `k` is 0 for rows and 1 for columns.
     pub(crate) fn uncovered(&self, k: usize, n: usize) -> usize {
         let size = (self.size[k] - 1) * self.dilations[k] + 1;
         n.saturating_sub((n.div_ceil(self.strides[k]).max(1) - 1) * self.strides[k] + size)

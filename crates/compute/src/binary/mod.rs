@@ -1,4 +1,4 @@
-//! The canonical binary form, and the digest that parties agree on.
+//! The canonical binary form of a computation, and the digest on which parties agree.
 //!
 //! ```text
 //! "hwc" 2, name, members, symbols, circuits, nodes, outputs
@@ -10,7 +10,8 @@
 //! ```
 //!
 //! The types of nodes follow from their operands and are not written, except for inputs. A form
-//! that is not the shortest, or that has another order, is refused: each computation has one form.
+//! that is not the shortest, or that has another order, is refused. Each computation therefore has
+//! exactly one form.
 
 pub(crate) mod parameter;
 pub(crate) mod read;
@@ -74,7 +75,7 @@ impl Computation {
     /// Reads a computation from its binary form.
     ///
     /// # Errors
-    /// Bytes that are not the form of a computation, or a computation that the checker refuses.
+    /// The bytes are not the form of a computation, or the checker refuses the computation.
     pub fn from_bytes(bytes: &[u8]) -> Result<Computation, ComputeError> {
         let mut r = Reader { bytes, at: 0, circuits: vec![] };
         if r.take(4)? != MAGIC {
@@ -105,7 +106,7 @@ impl Computation {
         Ok(computation)
     }
 
-    /// The circuits that the computation carries, in the order in which nodes name them.
+    /// The circuits that the computation carries, in the order of their numbers in nodes.
     pub(crate) fn circuits(&self) -> Vec<&Netlist> {
         let mut seen = HashSet::new();
         let carried = self.nodes.iter().filter_map(|node| match &node.op {

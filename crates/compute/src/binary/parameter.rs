@@ -8,7 +8,7 @@ use crate::{
     Comparison, ComputeError, Member, Netlist, Reduction, Scalar, Scan, Shape, Steps, Tensor, tensor::mask,
 };
 
-/// A shape with a number for each symbol.
+/// Replaces the symbols of a shape by their numbers.
 pub(crate) type Bind<'a> = dyn Fn(&Shape) -> Result<Shape, ComputeError> + 'a;
 
 /// A parameter of an operation.
@@ -172,7 +172,7 @@ impl Parameter for Steps {
     }
 }
 
-/// A circuit's number: circuits precede all operations.
+/// Written as the circuit's number: circuits precede all operations.
 impl Parameter for Netlist {
     fn write(&self, w: &mut Writer<'_>) {
         w.number(w.circuits[self] as u64);
@@ -186,7 +186,7 @@ impl Parameter for Netlist {
     }
 }
 
-/// A type, and the words of all elements.
+/// Written as the type and the words of all elements.
 impl Parameter for Tensor {
     fn write(&self, w: &mut Writer<'_>) {
         w.scalar(self.scalar());

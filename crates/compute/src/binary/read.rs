@@ -5,7 +5,7 @@ use crate::{
 };
 use hushwire_circuit::{Circuit, Gate};
 
-/// A limit on the words of one constant, and on the items of all lists.
+/// The most words of one constant, and the most items of all lists.
 pub(crate) const MAX_LIST: u64 = 1 << 24;
 
 pub(crate) struct Reader<'a> {
@@ -53,7 +53,8 @@ impl<'a> Reader<'a> {
         T::try_from(n).or_else(|_| self.err("a number is too large"))
     }
 
-    /// The number of items of a list; every item takes at least a byte.
+    /// Reads the number of items of a list. Every item takes at least a byte, so the number is at
+    /// most that of the remaining bytes.
     pub(crate) fn count(&mut self) -> Result<u64, ComputeError> {
         let n = self.number()?;
         if n > MAX_LIST || n > (self.bytes.len() - self.at) as u64 {
@@ -109,7 +110,7 @@ impl<'a> Reader<'a> {
         let start = self.at;
         let mut widths = || (0..self.count()?).map(|_| self.small()).collect::<Result<Vec<u16>, _>>();
         let (inputs, outputs) = (widths()?, widths()?);
-        // Checked before memory is allocated for the wires.
+        // This is checked before memory is allocated for the wires.
         if inputs.len() > MAX_INPUTS || inputs.iter().chain(&outputs).any(|w| *w > MAX_STRING) {
             return self.err("a circuit of too many bits");
         }
@@ -129,8 +130,8 @@ impl<'a> Reader<'a> {
                 _ => return self.err("an unknown gate"),
             });
         }
-        // Every wire belongs to an input or a gate, so no header can claim more wires than the file
-        // has.
+        // Every wire belongs to an input or a gate, so a header cannot claim more wires than the
+        // file has.
         let wires = inputs.iter().sum::<usize>() + gates.len();
         let circuit = Circuit::new(inputs, outputs, wires, gates)
             .map_err(|e| ComputeError::Binary { at: start, cause: e.to_string() })?;

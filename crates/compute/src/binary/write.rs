@@ -84,7 +84,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Nothing, or both ends, each as two words.
+    /// Writes no range, or both ends of one, each as two words.
     pub(crate) fn promise(&mut self, promised: Option<Range>) {
         self.byte(u8::from(promised.is_some()));
         for end in promised.iter().flat_map(|r| [r.low, r.high]) {

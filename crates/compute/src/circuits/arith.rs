@@ -13,8 +13,8 @@ fn known(x: &[Bit]) -> Option<u128> {
     bits.sum()
 }
 
-/// A product costs a row of ANDs for each bit of its second factor that is not known to be 0.
-/// Therefore the known factor comes second, and is negated if that leaves fewer ones.
+/// A product. It costs a row of ANDs for each bit of its second factor that is not known to be 0.
+/// A known factor therefore comes second, and is negated if that leaves fewer ones.
 pub(crate) fn multiply(b: &mut Builder, x: &[Bit], y: &[Bit]) -> Vec<Bit> {
     let (x, y) = if known(x).is_some() { (y, x) } else { (x, y) };
     let width = x.len();
@@ -28,7 +28,7 @@ pub(crate) fn multiply(b: &mut Builder, x: &[Bit], y: &[Bit]) -> Vec<Bit> {
     }
 }
 
-/// A word of another width: truncated, or extended by its sign or zeros.
+/// A word of another width: truncated, or extended by copies of its sign or by zeros.
 pub(crate) fn resized(x: &[Bit], signed: bool, width: usize) -> Vec<Bit> {
     let more = if signed { *x.last().expect("a word has a bit") } else { Bit::ZERO };
     x.iter().copied().chain(core::iter::repeat(more)).take(width).collect()
@@ -45,7 +45,7 @@ pub(crate) fn absolute(b: &mut Builder, x: &[Bit]) -> (Vec<Bit>, Bit) {
     (signed_by(b, x, sign), sign)
 }
 
-/// −x if the sign is 1: complements all bits and adds 1.
+/// −x if the sign is 1, by complementing all bits and adding 1.
 fn signed_by(b: &mut Builder, x: &[Bit], sign: Bit) -> Vec<Bit> {
     let turned: Vec<Bit> = x.iter().map(|x| b.xor(*x, sign)).collect();
     let mut one = vec![Bit::ZERO; x.len()];
@@ -66,12 +66,12 @@ pub(crate) fn divide(b: &mut Builder, x: &[Bit], y: &[Bit], scalar: Scalar) -> (
     };
     let mut dividend = vec![Bit::ZERO; scalar.frac().into()];
     dividend.extend(&x);
-    // Bit by bit from the top. The remainder stays below the divisor, except for one bit on the
-    // way. If the divisor is 0, the remainder grows to the dividend, as defined.
+    // Bit by bit from the top. The remainder stays below the divisor, except for one bit in
+    // between. If the divisor is 0, the remainder grows to the dividend, as defined.
     let mut rest: Vec<Bit> = vec![];
     let mut quotient = vec![];
-    // If high bits of the divisor are known to be 0, the remainder is equally short: a public
-    // divisor costs only its own bits.
+    // If high bits of the divisor are known to be 0, the remainder is just as short. A public
+    // divisor therefore costs only its own bits.
     let short = match y_size.iter().rposition(|bit| *bit != Bit::ZERO) {
         Some(top) => top + 2,
         None => width + 1,
@@ -81,7 +81,7 @@ pub(crate) fn divide(b: &mut Builder, x: &[Bit], y: &[Bit], scalar: Scalar) -> (
         let n = rest.len().min(short);
         rest.truncate(n);
         let divisor = resized(&y_size, false, width + 1);
-        // Bits of the divisor beyond the remainder: if any is set, nothing is subtracted.
+        // If any bit of the divisor beyond the remainder is set, nothing is subtracted.
         let beyond = words::any(b, &divisor[n..]);
         let (difference, below) = words::sub(b, &rest, &divisor[..n]);
         let fits = b.not(below);

@@ -109,7 +109,7 @@ fn mean(b: &mut Builder, sum: &[Bit], count: usize, signed: bool) -> Vec<Bit> {
     quotient
 }
 
-/// Pairs of places, column by column: in a column, the value at the first place is joined to the
+/// Pairs of places, column by column. In a column, the value at the first place is joined into the
 /// value at the second.
 type Columns = Vec<Vec<(usize, usize)>>;
 

@@ -4,7 +4,7 @@ use super::values::{Lowered, Site, Values};
 use crate::{Computation, ComputeError, Node, Op, Scalar, Tensor, ops::Lowering};
 use hushwire_circuit::Program;
 
-/// The program of a computation without symbols, of at most `most` registers.
+/// Lowers a computation without symbols to a program of at most `most` registers.
 pub(super) fn lower(computation: &Computation, most: usize) -> Result<Program, ComputeError> {
     let mut values = Values::new(most);
     let mut inputs = vec![];
@@ -45,7 +45,7 @@ fn lowered(values: &mut Values, node: &Node, to: &[usize]) -> Result<Lowered, Co
     let site = Site { args: &args, scalar, to };
     match node.op.def().lowering() {
         Lowering::Elements(block) => values.each(site, &*block).map(Lowered::Bits),
-        // A move of a permutation is a permutation.
+        // A moved permutation is still a permutation.
         Lowering::Moves(_) if scalar == Scalar::Place => Ok(Lowered::Order(values.order(args[0]))),
         Lowering::Moves(places) => {
             let lengths: Vec<&[usize]> = args.iter().map(|a| values.lengths(*a)).collect();

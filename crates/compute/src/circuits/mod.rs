@@ -34,11 +34,11 @@ pub fn program(computation: &Computation) -> Result<Program, ComputeError> {
     program_within(computation, stages::MAX_REGISTERS)
 }
 
-/// [`program`] with a limit on bits, counting inputs and all computed values; it fails before it
+/// Like [`program`], with a limit on the bits of inputs and computed values. It fails before it
 /// allocates more memory.
 ///
 /// # Errors
-/// As [`program`].
+/// The same as [`program`].
 pub fn program_within(computation: &Computation, most_bits: usize) -> Result<Program, ComputeError> {
     lower::lower(computation, most_bits)
 }
@@ -47,8 +47,7 @@ pub fn program_within(computation: &Computation, most_bits: usize) -> Result<Pro
 /// `known` are built in; the others are the block's inputs. `to` is the scalar of its result.
 ///
 /// # Panics
-/// If the operation is not element-wise, or the checker would refuse the operands (the caller's
-/// bug).
+/// If the operation is not element-wise, or the checker would refuse the operands.
 #[must_use]
 pub fn element(op: &Op, scalars: &[Scalar], known: &[Option<u128>], to: Scalar) -> Program {
     let def = op.def();
@@ -72,15 +71,15 @@ pub enum Operand<'a> {
 /// A single operation as a program, whose inputs are the operands that are not known.
 ///
 /// # Errors
-/// As [`program`], or the operation does not take the operands.
+/// The same as [`program`], or the operation does not take the operands.
 pub fn of_operation(op: &Op, operands: &[Operand<'_>]) -> Result<Program, ComputeError> {
     of_operation_within(op, operands, stages::MAX_REGISTERS)
 }
 
-/// [`of_operation`] with a limit on bits; it fails before it allocates more memory.
+/// Like [`of_operation`], with a limit on bits. It fails before it allocates more memory.
 ///
 /// # Errors
-/// As [`of_operation`].
+/// The same as [`of_operation`].
 pub fn of_operation_within(
     op: &Op,
     operands: &[Operand<'_>],

@@ -1,4 +1,4 @@
-//! Permutations as decisions of sorting networks.
+//! Permutations as decisions of the exchanges of sorting networks.
 
 use super::stages::{Reg, Stages, bits_for};
 use crate::ComputeError;
@@ -27,8 +27,8 @@ struct Pass {
     backwards: bool,
 }
 
-/// A permutation of rows: networks one after the other. An exchange is its own inverse, so the
-/// columns in reverse order are the inverse.
+/// A permutation of rows: networks, one after another. An exchange is its own inverse, so the
+/// inverse permutation has the columns in reverse order.
 #[derive(Clone)]
 pub(crate) struct Permutation {
     pub(crate) rows: usize,
@@ -47,7 +47,7 @@ impl Permutation {
         // The row's number below the key makes all keys different.
         let bits = bits_for(rows);
         let wide = width + bits;
-        // Checked before memory is allocated for an impossible size.
+        // This is checked before memory is allocated for an impossible size.
         stages.room(least_exchanges(rows), 1 + 2 * wide)?;
         let numbers = stages.numbers(rows, bits)?;
         let mut records: Vec<Vec<Reg>> =

@@ -7,7 +7,7 @@ use std::{ops::Range, sync::Arc};
 /// A register.
 pub(crate) type Reg = u32;
 
-/// A limit on the bits in registers.
+/// The most bits in registers.
 pub(crate) const MAX_REGISTERS: usize = 1 << 31;
 
 /// The number of bits of the numbers below `n`.
@@ -24,13 +24,13 @@ pub(crate) struct Stages {
 }
 
 impl Stages {
-    /// No stages yet; at most `most` registers.
+    /// Starts without stages, with at most `most` registers.
     pub(crate) fn new(most: usize) -> Self {
         Self { registers: 0, most: most.min(MAX_REGISTERS), stages: vec![], zero: None }
     }
 
-    /// The number of registers with `n` times `width` more, if that is allowed. Call it before
-    /// anything of that size is made.
+    /// The number of registers after `n` times `width` more, if that is allowed. It is checked
+    /// before anything of that size is allocated.
     pub(crate) fn room(&self, n: usize, width: usize) -> Result<usize, ComputeError> {
         let end = n.checked_mul(width).and_then(|n| n.checked_add(self.registers));
         end.filter(|end| *end <= self.most).ok_or_else(|| {

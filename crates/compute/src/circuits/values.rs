@@ -1,4 +1,4 @@
-//! The values of a computation while it is lowered, as operations see them.
+//! The values of a computation during its lowering, as operations see them.
 
 use super::{
     permutation::Permutation,
@@ -14,7 +14,7 @@ pub(crate) type LoweredRegs = Result<Vec<Reg>, ComputeError>;
 /// A lowered value.
 #[derive(Clone)]
 pub(crate) enum Lowered {
-    /// A value that all members know: it is built into blocks.
+    /// A value that all members know. It is built into blocks.
     Known(Tensor),
     /// A register for each bit, element after element.
     Bits(Vec<Reg>),
@@ -22,7 +22,8 @@ pub(crate) enum Lowered {
     Order(Permutation),
 }
 
-/// An operation's operands, by their values' numbers, and the scalar and lengths of its result.
+/// An operation to lower: the numbers of its operands' values, and the scalar and lengths of its
+/// result.
 #[derive(Clone, Copy)]
 pub(crate) struct Site<'a> {
     pub(crate) args: &'a [usize],
@@ -78,7 +79,7 @@ pub(crate) fn series(lengths: &[usize], axis: usize) -> (usize, Vec<Vec<usize>>)
 }
 
 impl Values {
-    /// No values yet; at most `most` registers.
+    /// Starts without values, with at most `most` registers.
     pub(super) fn new(most: usize) -> Self {
         Values { stages: Stages::new(most), values: vec![], types: vec![] }
     }
@@ -105,7 +106,7 @@ impl Values {
         }
     }
 
-    /// The registers of a value; constants and permutations get registers here.
+    /// The registers of a value. Constants and permutations get registers here.
     pub(crate) fn bits(&mut self, at: usize) -> LoweredRegs {
         let bits = match self.values[at].clone() {
             Lowered::Bits(bits) => return Ok(bits),
@@ -139,8 +140,8 @@ impl Values {
         }
     }
 
-    /// The operands' elements at these places, which count all operands' elements, one operand
-    /// after the other.
+    /// The operands' elements at these places, which count the elements of all operands, one
+    /// operand after another.
     pub(crate) fn moved(&mut self, args: &[usize], places: &[usize]) -> LoweredRegs {
         let mut elements = vec![];
         for at in args {
@@ -149,7 +150,7 @@ impl Values {
         Ok(places.iter().flat_map(|place| elements[*place].iter().copied()).collect())
     }
 
-    /// Computes element by element; single numbers that all members know are built into the block.
+    /// Computes element by element. Single numbers that all members know are built into the block.
     pub(super) fn each(&mut self, site: Site<'_>, make: &Block<'_>) -> LoweredRegs {
         let n = site.to.iter().product();
         let scalars: Vec<Scalar> = site.args.iter().map(|a| self.scalar(*a)).collect();
@@ -174,7 +175,8 @@ impl Values {
             .run(n, &widths, reads, |b, inputs| element(b, make, &scalars, &fixed, site.scalar, inputs))
     }
 
-    /// Makes each of `all`, together with those of the same length. Each takes `width` registers.
+    /// Computes all of `all`, together with others of the same length. Each takes `width`
+    /// registers.
     pub(crate) fn by_length<T>(
         &mut self,
         all: &[T],
@@ -194,8 +196,8 @@ impl Values {
         Ok(out)
     }
 
-    /// The order of rows by keys, joined to one unsigned number a row: the first key is on top,
-    /// signs are flipped, and descending keys are complemented.
+    /// The order of rows by keys, which are joined to one unsigned number for each row. The first
+    /// key is on top, signs are flipped, and descending keys are complemented.
     pub(crate) fn sorted(&mut self, site: Site<'_>, descending: &[bool]) -> Result<Lowered, ComputeError> {
         let rows = site.to[0];
         let widths: Vec<usize> = site.args.iter().map(|a| self.scalar(*a).bits()).collect();
@@ -216,7 +218,7 @@ impl Values {
     }
 }
 
-/// The block of one element: fixed operands are built in, the others come from `inputs`.
+/// The block of one element: known operands are built in, the others come from `inputs`.
 pub(super) fn element(
     b: &mut Builder,
     make: &Block<'_>,

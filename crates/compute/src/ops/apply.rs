@@ -1,4 +1,4 @@
-//! An operation applied to its operands: its type, its range, its value.
+//! An operation applied to its operands: the type, range and value of its result.
 
 use super::{Evaluation, Lowering, Op, Operands, Ranges, Reach, Tensor, Typed};
 use crate::{
@@ -25,7 +25,7 @@ impl Op {
         matches!(self.def().lowering(), Lowering::Elements(_))
     }
 
-    /// The type of the result. Inputs have their type already.
+    /// The type of the result. Inputs already have their type.
     ///
     /// # Errors
     /// The operation does not take the operands.

@@ -36,7 +36,8 @@ impl<'a> Broadcast<'a> {
     };
 }
 
-/// An axis of length 1 has one element, which all places along it share.
+/// Maps places of the result to places of the operand. An axis of length 1 has one element, which
+/// all places along it share.
 fn places(from: &[usize], lengths: &[usize]) -> Vec<usize> {
     let own = strides(from);
     let stride = |axis: usize| if from.get(axis).is_none_or(|n| *n == 1) { 0 } else { own[axis] };

@@ -53,7 +53,7 @@ impl<'a> Cast<'a> {
             let (more, fewer) =
                 (to.frac().saturating_sub(from.frac()), from.frac().saturating_sub(to.frac()));
             Ok(of.each(|bits| {
-                // An unsigned number from 2^127 on has no fractional bits to drop.
+                // An unsigned number of 2^127 or more has no fractional bits to drop.
                 let n = number(from, bits).unwrap_or(bits.cast_signed());
                 (n >> fewer.min(127)).checked_shl(more.into()).unwrap_or(0).cast_unsigned()
             }))

@@ -1,4 +1,4 @@
-//! `x / y` and `x % y`, with edge cases for operands that have no quotient.
+//! `x / y` and `x % y`, with edge cases for operands without a quotient.
 
 use super::*;
 use crate::Range;
@@ -20,7 +20,7 @@ impl Div {
         },
         range: |_, of| {
             let frac = of.ty.scalar.frac().into();
-            // No range is known for a quotient by 0, which is all bits set.
+            // The range is unknown if the divisor may be 0: that quotient has all bits set.
             of.two(0, 1, |x, y| match y.low > 0 || y.high < 0 {
                 true => x.corners(y, |x, y| doubled(x, frac)?.checked_div(y)),
                 false => Reach::Unknown,
@@ -66,7 +66,7 @@ impl Rem {
         },
         evaluate: |_, of| Ok(of.two(|x, y| remainder(of.scalar, x, y))),
         lowering: |_| {
-            // Whole steps are divided, whatever their size.
+            // The numbers of steps are divided, whatever a step is.
             Lowering::each(|b, e| {
                 let steps = Scalar::Int { signed: e.is_signed(), bits: e.to.bits() as u8 };
                 arith::divide(b, e.x(), e.y(), steps).1

@@ -36,8 +36,9 @@ impl Max {
     };
 }
 
-/// For equal operands either choice is right. If the operands are swapped, a comparison with a
-/// known number may borrow nothing from its lowest bits: a comparison with 0 is then the sign.
+/// The smaller or the greater operand; for equal operands either one is right. A comparison with a
+/// known number may borrow nothing from its lowest bits, if the operands are in the right order. A
+/// comparison with 0 is then only the sign.
 fn extreme(b: &mut Builder, signed: bool, [mut one, mut other]: [&[Bit]; 2], least: bool) -> Vec<Bit> {
     if one.first() == Some(&Bit::ZERO) || other.first() == Some(&Bit::ONE) {
         (one, other) = (other, one);

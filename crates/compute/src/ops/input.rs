@@ -1,4 +1,4 @@
-//! Inputs, which members bring: nothing computes them.
+//! Inputs, which members bring and no operation computes.
 
 use super::*;
 use crate::text::print::WHOLE;

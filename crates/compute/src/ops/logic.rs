@@ -27,7 +27,7 @@ impl And {
     };
 }
 
-/// All numbers up to the smallest mask that covers both.
+/// All numbers up to the smallest mask that covers both ranges.
 fn filled(x: Range, y: Range) -> Reach {
     if x.low < 0 || y.low < 0 {
         return Reach::Unknown;

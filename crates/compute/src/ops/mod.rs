@@ -2,12 +2,12 @@
 //!
 //! ```text
 //! a row     binary code · operation · parameters · file · what it leaks · documentation
-//! a file    text · name, arity and cost · type · range · value in the open · circuit · printing
+//! a file    text · name, arity and cost · type · range · value in the clear · circuit · printing
 //! ```
 //!
-//! A new operation is a file with an [`OpDef`], and a row: a missing part does not compile. Back
-//! ends run an operation that they do not know by its circuit. The types of parameters define how
-//! parameters are written and read; see [`Parameter`].
+//! A new operation is a file with an [`OpDef`], and a row; a missing part does not compile. Back
+//! ends run an operation that they do not implement by its circuit. The types of parameters define
+//! how parameters are written and read; see [`Parameter`].
 
 mod apply;
 mod reference;
@@ -68,10 +68,10 @@ use hushwire_circuit::{Bit, Builder};
 
 pub use reference::reference;
 
-/// The definition of an operation, on its parameters as the graph holds them.
+/// The definition of an operation, for its parameters as the graph holds them.
 #[derive(Clone, Copy)]
 pub(crate) struct OpDef<P> {
-    /// How text calls it.
+    /// The form in text.
     syntax: Syntax,
     /// Its name, its arity, and its cost on shares.
     facts: fn(&P) -> OpFacts,
@@ -83,14 +83,14 @@ pub(crate) struct OpDef<P> {
     evaluate: fn(&P, Evaluation<'_>) -> Result<Tensor, ComputeError>,
     /// The circuit.
     lowering: for<'p> fn(&'p P) -> Lowering<'p>,
-    /// The text; reading it gives the same operation.
+    /// The printer. Reading its text gives the same operation.
     print: fn(&P, Writing<'_>) -> Printed,
 }
 
-/// An operation's definition with its parameters.
+/// An operation's definition together with its parameters.
 struct BoundOp<P>(OpDef<P>, P);
 
-/// The questions that are asked of an operation; see [`OpDef`].
+/// The functions of an operation; see [`OpDef`].
 pub(crate) trait Definition {
     fn facts(&self) -> OpFacts;
     fn infer(&self, of: Operands<'_>) -> Typed;
@@ -133,7 +133,7 @@ pub(crate) struct OpFacts {
     pub(crate) name: &'static str,
     /// The number of operands; `None` for any number from 1.
     pub(crate) arity: Option<usize>,
-    /// Its cost on shares, which the others save if an owner computes it alone.
+    /// Its cost on shares, which is saved if an owner computes it alone.
     pub(crate) role: OpRole,
 }
 
@@ -142,27 +142,27 @@ pub(crate) struct OpFacts {
 pub(crate) enum OpRole {
     /// It adds or multiplies its operands as numbers.
     Sums,
-    /// It is another form of its first operand and costs nothing.
+    /// It is another form of its first operand, and costs nothing.
     Moves,
     /// It works on bits, or joins several values.
     Works,
 }
 
-/// Reads a call in text as the operation and its operands.
+/// Reads a call in text, and returns the operation and its operands.
 pub(crate) type Parse = fn(&mut Call<'_>) -> Result<(Op, Vec<Value>), ComputeError>;
 
-/// How text calls an operation, with an example for the reference page.
+/// The form of an operation in text, with an example for the reference page.
 #[derive(Clone, Copy)]
 pub(crate) enum Syntax {
-    /// By a form of its own, such as an input.
+    /// A form of its own, such as that of an input.
     Named(&'static str),
-    /// By signs between two operands; the number is the signs' precedence.
+    /// Signs between two operands; the number is the precedence of the signs.
     Between(&'static [(&'static str, Op)], u8),
-    /// By a sign before its operand.
+    /// A sign before its operand.
     Before(&'static str, &'static Op),
-    /// By a sign between its operand and a number of bits.
+    /// A sign between its operand and a number of bits.
     Shift(&'static str, fn(u16) -> Op),
-    /// By names before arguments in parentheses.
+    /// Names before arguments in parentheses.
     Call(&'static [&'static str], &'static str, Parse),
 }
 
@@ -171,8 +171,8 @@ pub(crate) enum Lowering<'a> {
     /// A block for each element: an element of the result depends only on the operands' elements in
     /// the same place.
     Elements(Box<Block<'a>>),
-    /// Moves of elements: the places from which they come, by the lengths of operands and result.
-    /// Places count the elements of all operands, one operand after the other.
+    /// Moves of elements. The function maps the lengths of operands and result to the places of the
+    /// elements. Places count the elements of all operands, one operand after another.
     Moves(Box<Places<'a>>),
     /// Stages of its own.
     Stages(Box<Make<'a>>),
@@ -237,8 +237,8 @@ macro_rules! operations {
                 }
             }
 
-            /// The values, besides lengths, that three parties see of it, in words that follow its
-            /// name. Circuits reveal nothing.
+            /// The values, except lengths, that three parties see, in words that follow its name.
+            /// Circuits reveal nothing.
             #[must_use]
             pub const fn leaks(&self) -> Option<&'static str> {
                 match self {
@@ -265,7 +265,7 @@ macro_rules! operations {
                 })
             }
 
-            /// The operation with numbers for symbols.
+            /// The operation with symbols replaced by numbers.
             pub(crate) fn bound(&self, bind: &Bind<'_>) -> Result<Op, ComputeError> {
                 Ok(match self {
                     $(Op::$op $(($($at),+))? $({ $($field),+ })? => {
@@ -324,7 +324,7 @@ operations! {
 }
 
 impl Op {
-    /// Whether an element of the result follows from the operands' elements in the same place.
+    /// Whether an element of the result depends only on the operands' elements in the same place.
     pub(crate) fn is_by_element(&self) -> bool {
         matches!(self.def().lowering(), Lowering::Elements(_))
     }

@@ -14,7 +14,7 @@ pub(super) struct Pool<'a> {
     pub(super) steps: &'a Steps,
 }
 
-/// The name of pooling by a reduction. For reductions other than these four, the checker lists the
+/// The name of pooling by a reduction. For other reductions than these four, the checker lists the
 /// valid ones.
 const fn name(reduction: Reduction) -> &'static str {
     match reduction {

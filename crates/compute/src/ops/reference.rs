@@ -1,9 +1,9 @@
-//! The reference of operations.
+//! The reference page of operations.
 
 use super::{OPS, Syntax};
 use core::fmt::Write;
 
-/// The reference of operations as text calls them, in Markdown: a table with a row for each.
+/// The reference of operations in text, as Markdown: a table with a row for each.
 #[must_use]
 pub fn reference() -> String {
     let mut out = String::from("| in text | in Rust | |\n|---|---|---|\n");

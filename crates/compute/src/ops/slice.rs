@@ -27,7 +27,7 @@ impl<'a> Slice<'a> {
             let dim = of.axis(axis)?;
             let fits = match dim {
                 Dim::Known(n) => to <= *n,
-                // Checked when the length is bound.
+                // This is checked when the length is bound.
                 Dim::Symbol(_) => true,
             };
             if from > to || !fits {

@@ -1,4 +1,4 @@
-//! Rows that are computed where they lie are those of the whole.
+//! Tests that values computed on a part of the rows are those of the whole.
 
 use crate::test_support::{computation, inputs};
 use crate::{Computation, Op, Scalar, Tensor, Value};
@@ -14,8 +14,8 @@ fn part(tensor: &Tensor, rows: std::ops::Range<usize>) -> Tensor {
     Tensor::from_records(tensor.scalar(), &[rows.len()], records)
 }
 
-/// Values that are computed by rows have, range by range, the rows of the whole, and need the
-/// inputs that are named.
+/// The rows of values that are computed by rows are, range by range, the rows of the whole, and
+/// need only the named inputs.
 #[test]
 fn ranges_of_random_computations_are_those_of_the_whole() {
     let mut compared = 0;

@@ -1,4 +1,4 @@
-//! Circuits against the evaluator.
+//! Circuits, compared with the evaluator.
 
 use crate::test_support::{computation, inputs};
 use crate::{Computation, ComputeError, Op, Scalar, Tensor, circuits, evaluate};
@@ -131,8 +131,8 @@ fn what_is_moved_costs_nothing() {
     assert!(product("x * 5") * 20 < product("x * y"), "a known factor is part of the block");
 }
 
-/// A comparison with 0 is the sign, whichever side the 0 is on. A comparison with another known
-/// number begins at the first bit that borrows.
+/// A comparison with 0 is only the sign, on whichever side the 0 is. A comparison with another
+/// known number begins at the first bit that borrows.
 #[test]
 fn extremes_with_a_known_number_compare_no_more_than_they_must() {
     let i32 = Scalar::signed(32);
@@ -162,7 +162,7 @@ fn extremes_with_a_known_number_compare_no_more_than_they_must() {
     }
 }
 
-/// Numbers that all know take bits as well when they are moved together with secret ones.
+/// Numbers that all members know take bits as well if they are moved together with secret ones.
 #[test]
 fn circuits_keep_to_a_number_of_bits() {
     for (expr, bits) in [("x + y", 3 * 64 * 100), ("permute(x, order(y))", 1 << 20)] {

@@ -1,4 +1,4 @@
-//! Declared costs against the protocols' own declarations.
+//! The declared costs, compared with the protocols' own numbers.
 
 use crate::{
     Computation, circuits, cost,
@@ -29,7 +29,7 @@ fn costs_are_those_of_the_protocols() {
         };
         let three = hushwire_rep3::circuit_cost(&program, 1);
         assert_eq!((of("rep3").rounds, of("rep3").bytes_sent), (three.rounds, three.bytes_sent));
-        // Nobody learns anything, so only the digest and the gates are sent.
+        // No member learns anything, so only the digest and the gates are sent.
         let roles = TwoParty::new(
             &program,
             vec![0; program.inputs().len()],

@@ -1,4 +1,4 @@
-//! The owners' parts and the rest together give the results of the whole.
+//! Tests that the owners' parts and the rest together give the results of the whole.
 
 use crate::test_support::{computation, inputs};
 use crate::{Computation, Cut, Member, Op, Tensor, Visibility, circuits, evaluate};
@@ -21,12 +21,13 @@ fn bound(text: &str, given: &Values) -> Computation {
     c.bind(&c.symbols_of(given).unwrap()).unwrap()
 }
 
-/// Cuts, and runs the parts on these inputs: each owner has only its own and the public ones.
+/// Cuts, and runs the parts on these inputs. Each owner has only its own inputs and the public
+/// ones.
 fn through(c: &Computation, given: &Values, numbers: bool) -> (Cut<u16>, Values) {
     through_owners(c, given, numbers, |_| true)
 }
 
-/// The same where some owners compute nothing.
+/// Like [`through`], with owners that compute nothing.
 fn through_owners(
     c: &Computation,
     given: &Values,
@@ -61,7 +62,7 @@ fn through_owners(
     (cut, found)
 }
 
-/// Owners that keep what they have as it is, such as data sets at rest.
+/// Owners whose inputs are fixed, such as data sets at rest.
 #[test]
 fn owners_that_compute_nothing_bring_their_inputs() {
     let mut compared = 0;
@@ -99,8 +100,8 @@ fn a_cut_gives_what_the_whole_gives() {
     assert!(compared > 300 && fewer > 300, "{compared} compared, {fewer} have fewer operations together");
 }
 
-/// A move that is left to the rest late reads places that are computed from constants and come
-/// between it and its operand.
+/// A move that is left to the rest late reads places that are computed from constants, and that
+/// come between it and its operand.
 #[test]
 fn constants_between_a_move_and_what_it_moves_are_kept() {
     for places in [
@@ -140,7 +141,7 @@ fn what_one_owner_does_alone_costs_nothing() {
     let (cut, found) = through(&whole, &given, true);
     assert_eq!(Ok(found), evaluate(&whole, &given));
     let inputs: Vec<_> = cut.shared().inputs().map(|(name, _)| name.to_owned()).collect();
-    // x / 7 sorted and x % 5 of a, 3 y of b, s + 1: not x, y and s themselves.
+    // The inputs are the sorted x / 7 and x % 5 of a, 3 y of b, and s + 1, rather than x, y and s.
     assert!(inputs.len() == 4 && inputs.iter().all(|name| name.starts_with('t')), "{}", cut.shared());
     let left: Vec<&Op> = cut.shared().nodes().iter().map(|node| &node.op).collect();
     let left: Vec<_> = left.iter().filter(|op| !matches!(op, Op::Input(_) | Op::Constant(_))).collect();
@@ -209,7 +210,7 @@ fn ranges_are_kept_behind_the_cut_but_refuse_nothing() {
     // Inputs come first.
     let range = cut.shared().range(crate::Value(1)).unwrap();
     assert_eq!((range.low, range.high), (0, 297), "{}", cut.shared());
-    // When p is a constant, the sum is refused for the values that it may reach; the whole
+    // If p is a constant, the sum is refused because of the values that it may reach. The whole
     // computation is not.
     let whole = bound(&text("output z = x + y * p"), &given(30_000));
     let (_, found) = through(&whole, &given(30_000), true);

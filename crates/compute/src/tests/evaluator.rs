@@ -1,4 +1,4 @@
-//! The evaluator against Rust's own arithmetic and against formulas from the definitions.
+//! The evaluator, compared with Rust's own arithmetic and with formulas from the definitions.
 #![allow(clippy::cast_lossless)] // One macro casts integers of every width.
 
 use crate::test_support::{Dice, tensor};
@@ -84,7 +84,7 @@ fn fixed_numbers_round_towards_minus_infinity() {
     assert_eq!(ty("rescale(x, 5)"), Scalar::Fixed { bits: 32, frac: 3 });
 }
 
-/// Definitions row by row.
+/// The definitions, row by row.
 #[test]
 fn reductions_are_their_definitions() {
     let mut dice = Dice(7);

@@ -1,4 +1,4 @@
-//! Text and binary form of random computations.
+//! The text and the binary form of random computations.
 
 use crate::test_support::{Dice, computation, inputs};
 use crate::{Computation, ComputeError, evaluate};
@@ -23,7 +23,7 @@ proptest! {
         let c = computation(seed);
         let given = inputs(&c, seed ^ 1, n);
         let read: Computation = c.to_string().parse().unwrap();
-        // Too short slices, and places of a `gather` that do not exist, are refused by both.
+        // Both refuse slices of too few rows, and places of a `gather` that do not exist.
         prop_assert_eq!(evaluate(&c, &given), evaluate(&read, &given));
     }
 
@@ -114,7 +114,7 @@ fn deep_graphs_end() {
     assert!(matches!(nested.parse::<Computation>(), Err(ComputeError::Text { .. })));
 }
 
-/// The digest is an agreement: a change would separate old members from new ones.
+/// AGREEMENT: a changed digest would separate members of old releases from new ones.
 #[test]
 fn a_digest_is_pinned() {
     let text = "computation bill\nmembers shop, client\nsymbols n\ninput price: u64[n] from shop\ninput amount: u64[n] from client\n\
@@ -159,7 +159,7 @@ fn long_chains_are_refused_with_their_place() {
         " << 1".repeat(20_000)
     );
     assert!(shifts.parse::<Computation>().is_err());
-    // Brackets and calls do not hide them.
+    // Brackets and calls do not hide the height.
     let sum = vec!["x"; 300].join("+");
     for wrapped in [format!("({sum}) + {sum}"), format!("sum(broadcast({sum}, [2])) + {sum}")] {
         let text = format!("computation long\nmembers m\ninput x: u8 from m\noutput z = {wrapped} to m\n");

@@ -1,4 +1,4 @@
-//! Messages for people: who, which operation, and a valid way to write it.
+//! Messages for people: they name the member, the operation, and a valid way to write it.
 
 use crate::{Builder, Computation, Scalar, Shape, Tensor, evaluate};
 use std::collections::BTreeMap;

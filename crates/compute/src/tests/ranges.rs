@@ -104,7 +104,7 @@ fn what_may_wrap_is_refused_where_promises_say_so() {
         let told = of(head, &format!("output out = {expr} to m")).unwrap_err().to_string();
         assert!(told.contains(message), "{told}");
     }
-    // y promises nothing, and `wrapping` allows wrapping.
+    // y promises nothing, and `wrapping` allows a result to wrap.
     for expr in ["x * y", "wrapping(x) * x", "x + 156", "f * 0.125", "sum(x)"] {
         of(head, &format!("output out = {expr} to m")).unwrap_or_else(|e| panic!("{expr}: {e}"));
     }
@@ -167,7 +167,7 @@ fn an_operation_twice_is_one_node() {
     .unwrap();
     assert_eq!(c.nodes().iter().filter(|n| matches!(n.op, Op::Order { .. })).count(), 1);
     assert_eq!(c.nodes().len(), 4);
-    // Two lengths that become equal make two nodes one.
+    // Two lengths that become equal make one node of two.
     let c = of(
         "symbols k\ninput x: u8 from m",
         "output z = sum(broadcast(x, [n])) + sum(broadcast(x, [k])) to m",

@@ -1,4 +1,4 @@
-//! Convolutions and pooling against loops from their definitions.
+//! Convolutions and pooling, compared with loops from their definitions.
 
 use super::evaluator::run;
 use crate::test_support::{Dice, tensor};

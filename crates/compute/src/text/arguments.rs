@@ -1,4 +1,4 @@
-//! Arguments of a call, one after the other.
+//! The arguments of a call, taken one after another.
 
 use super::{
     literal::whole,
@@ -146,7 +146,7 @@ impl<'a> Arguments<'a> {
         }
     }
 
-    /// `stride=[2, 2], pad=[1, 1, 1, 1], groups=3`; each may be missing.
+    /// `stride=[2, 2], pad=[1, 1, 1, 1], groups=3`; each is optional.
     pub(crate) fn steps(&mut self) -> Lowered<(Steps, u32)> {
         let (mut steps, mut groups) = (Steps::default(), 1);
         let (mut seen, here) = (vec![], *self);

@@ -72,7 +72,7 @@ pub(super) fn text(computation: &Computation) -> String {
     out
 }
 
-/// `in 0..10`: from the least number to the one after the greatest.
+/// `in 0..10`: the least number, and the one after the greatest.
 pub(crate) fn promise(range: Range, scalar: Scalar) -> String {
     let [low, end] = [range.low, range.high + 1].map(|n| Decimal(n, scalar.frac()));
     format!("in {low}..{end}")
@@ -143,7 +143,7 @@ impl Formatter<'_> {
         node.op.def().print(Writing { name: node.op.name(), arguments: &node.arguments, names: self })
     }
 
-    /// A form as it is called; numbers of the first operand's type are bare.
+    /// A form as a call; numbers of the first operand's type are bare.
     fn form(&self, form: &Written) -> String {
         let first = form.operands[0];
         let rest = form.operands[1..].iter().map(|v| self.pair(first, *v, 0, 0)[1].clone());

@@ -82,7 +82,7 @@ pub(crate) fn tokens(text: &str) -> Result<Vec<(Token, TextPlace)>, ComputeError
     Ok(tokens)
 }
 
-/// Letters and digits, and a point if a digit follows it: `0..5` begins with 0.
+/// Letters and digits, and a point if a digit follows it: in `0..5` the number is 0.
 fn number(text: &str) -> &str {
     let word = |text: &str| text.bytes().take_while(|b| b.is_ascii_alphanumeric() || *b == b'_').count();
     let whole = word(text);

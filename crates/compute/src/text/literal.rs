@@ -10,7 +10,7 @@ use crate::{
     tensor::{Literal, Unfit, number, parse_literal, parse_nearest},
 };
 
-/// `0..1000`: from the first to just below the second.
+/// `0..1000`: from the first number to just below the second.
 pub(crate) fn range(scalar: Scalar, ends: &[Item; 2]) -> Lowered<Range> {
     // The end may be one more than the greatest number.
     let wider = match scalar {

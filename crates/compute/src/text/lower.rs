@@ -1,5 +1,5 @@
-//! Lowers statements to a computation: resolves names to values, and gives numbers the types of
-//! their neighbours.
+//! Lowers statements to a computation: resolves names to values, and gives bare numbers the types
+//! of their neighbours.
 
 use super::{
     arguments::{Arguments, Call, Lowered, Scope},
@@ -21,7 +21,7 @@ struct Lower {
     circuits: BTreeMap<String, Netlist>,
 }
 
-/// The computation of a text.
+/// Makes the computation of a text.
 pub(super) fn computation(text: &str) -> Lowered<Computation> {
     let start = TextPlace { line: 1, column: 1 };
     let statements = parse::statements(&lex::tokens(text)?, ops::strength)?;
@@ -117,7 +117,7 @@ impl Lower {
         }
     }
 
-    /// A derived form. Bare numbers have the first operand's type.
+    /// Expands a derived form. Bare numbers have the first operand's type.
     fn derived(&mut self, mut a: Arguments<'_>, form: &derive::DerivedForm) -> Lowered<Value> {
         let rows = match form.rows {
             true => whole(a.named("rows")?.ok_or_else(|| a.wrong("say how many rows: rows=10"))?)?,
@@ -172,7 +172,7 @@ impl Scope for Lower {
             }
             What::Binary(sign, sides) => {
                 let op = ops::between(sign).ok_or_else(|| unknown(place, sign))?;
-                // The type of a result is that of its operands, except for comparisons.
+                // A result has the type of its operands, except that of a comparison.
                 let outer = beside.filter(|_| !matches!(op, Op::Compare(_)));
                 let operands = self.pair(&sides[0], &sides[1], outer)?;
                 self.push(place, op, operands)
@@ -224,10 +224,10 @@ fn bare(expr: &Expr) -> bool {
     }
 }
 
-/// The remedy for an operation that does not exist.
+/// The remedy for the name of an unknown operation.
 const ALL_OPERATIONS: &str = "docs/jobs.md and docs/reference/operations.md list all";
 
-/// The error of a sign that no operation has.
+/// The error for a sign that no operation has.
 fn unknown(place: TextPlace, sign: &str) -> ComputeError {
     wrong(place, format!("there is no operation {sign}"), ALL_OPERATIONS)
 }

@@ -1,4 +1,4 @@
-//! Parses tokens to statements, which refer to things by name and have no types.
+//! Parses tokens to statements, which refer to values and members by name and have no types.
 
 use super::{
     lex::Token,
@@ -456,7 +456,7 @@ impl Parser<'_> {
     }
 }
 
-/// Whether an argument is a type: names of scalars are reserved, with or without what follows them.
+/// Whether an argument is a type: names of scalars are reserved, whatever follows them.
 fn is_type(word: &str, next: &Token) -> bool {
     match word {
         "fixed" | "bits" => *next == Token::Sign("("),

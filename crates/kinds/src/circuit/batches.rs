@@ -1,9 +1,10 @@
-//! The batches of a run whose parties keep nothing from one to the next but their engine: planes of
-//! own inputs in, planes of what one learns out, on several threads.
+//! The batches of a run whose parties keep only their engine from one batch to the next. Each batch
+//! takes planes of own inputs and gives planes of the outputs that the party learns, on several
+//! threads.
 //!
 //! ```text
-//! all       ids of preprocessing that waits on their shelves, where the protocol has any: what all
-//!           have is taken
+//! all       ids of preprocessing on their shelves, if the protocol has any: the files that all
+//!           parties have are taken
 //! thread t  set-up, then batches t, t + threads, …
 //! ```
 
@@ -88,7 +89,7 @@ impl Batches<'_> {
     }
 }
 
-/// Batch `b`, as errors name it.
+/// The name of batch `b` in errors.
 fn step(plan: &CircuitPlan, b: u32) -> String {
     match plan.batches() {
         1 => COMPUTE.to_owned(),

@@ -1,5 +1,5 @@
-//! A client's side: it shares its inputs to the parties as it reads them, and adds up what it
-//! learns.
+//! A client's endpoint: it shares its inputs to the parties as it reads them, and adds up the
+//! shares of its outputs.
 
 use crate::{
     CircuitPlan,
@@ -19,10 +19,10 @@ use std::{sync::Arc, thread};
 const IN: &str = "sharing inputs";
 const OUT: &str = "receiving outputs";
 
-/// A channel to, or from, each party, for each of the parties' threads.
+/// A channel to or from each party, for each of the parties' threads.
 type Channels = Vec<[Channel; 3]>;
 
-/// Sends all inputs and receives all outputs, both at once.
+/// Sends all inputs and receives all outputs at the same time.
 pub(crate) fn stream(part: &CircuitPart, member: &mut MemberSession) -> Result<Links, Fault> {
     let (plan, agreement) = (part.prepared.plan.clone(), member.agreement.clone());
     let (to, from) = (channels(member, &plan, true)?, channels(member, &plan, false)?);
@@ -93,7 +93,7 @@ impl Sending {
         Ok(self.to)
     }
 
-    /// The explicit shares of batch `b`, for each party those that it holds.
+    /// The explicit shares of batch `b`: the ones that each party holds.
     fn batch(&self, owner: &Owner, b: u32) -> Result<[Wiped<Vec<u8>>; 3], Fault> {
         let (plan, n) = (&self.plan, self.plan.instances_of(b));
         let first = u64::from(b) * u64::from(plan.batch);

@@ -1,4 +1,5 @@
-//! The job file: what is computed, on whose inputs, for whom. Every member has the same.
+//! The job file of a circuit: what is computed, on which member's inputs, and who learns it. Every
+//! member has the same file.
 
 use hushwire_garble::Scheme;
 use hushwire_ot::Protocol as Extension;
@@ -15,15 +16,15 @@ use std::{
     str::FromStr,
 };
 
-/// The most instances of one job.
+/// The largest number of instances of one job.
 pub const MOST_INSTANCES: u64 = 1 << 40;
 
-/// The source of the circuit.
+/// The source of a circuit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum CircuitSource {
-    /// A built-in with its parameters, as `less:32`.
+    /// A built-in circuit with its parameters, such as `less:32`.
     Builtin(String),
-    /// A Bristol file, of the old format or Fashion.
+    /// A Bristol file, in the old format or in Bristol Fashion.
     File(PathBuf),
     /// The text of such a file, with its name.
     Text(String, String),
@@ -38,7 +39,7 @@ impl fmt::Display for CircuitSource {
     }
 }
 
-/// The end of a hexadecimal value or record that is wire 0.
+/// The end of a hexadecimal value or record at which wire 0 is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum BitOrderChoice {
@@ -85,7 +86,7 @@ pub struct CircuitInput {
     pub name: String,
     /// The member that brings it.
     pub from: Member,
-    /// Hexadecimal digits that `local run` takes when nothing else is given; no part of the plan.
+    /// Hexadecimal digits that `local run` uses by default; not a part of the plan.
     pub sample: Option<String>,
 }
 
@@ -98,18 +99,18 @@ pub struct CircuitOutput {
     pub to: Vec<Member>,
 }
 
-/// The cut of the work: the same at every party, whatever its machine.
+/// How the work is cut: the same at every party, whatever its machine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Parameters {
-    /// Instances that are computed at once on a lane.
+    /// The number of instances in a batch.
     pub batch: Option<u32>,
-    /// Compute threads of each party.
+    /// The number of compute threads of each party.
     pub threads: Option<u16>,
-    /// Batches in flight on each thread.
+    /// The number of batches in flight on each thread.
     pub lanes: Option<u16>,
 }
 
-/// A circuit's job, as its file has it.
+/// The job file of a circuit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CircuitJob {
     /// The protocol of the parties.
@@ -126,9 +127,9 @@ pub struct CircuitJob {
     pub bit_order: BitOrderChoice,
     /// The number of instances, each on its own inputs.
     pub instances: u64,
-    /// One for each of the circuit's, in order.
+    /// One for each of the circuit's inputs, in order.
     pub inputs: Vec<CircuitInput>,
-    /// One for each of the circuit's, in order.
+    /// One for each of the circuit's outputs, in order.
     pub outputs: Vec<CircuitOutput>,
     /// The cut of the work.
     pub parameters: Parameters,
@@ -138,15 +139,16 @@ impl CircuitJob {
     /// Reads a job file.
     ///
     /// # Errors
-    /// The file cannot be read, or a line of it does not make sense; the message names the line.
+    /// The file cannot be read, or a line of it is wrong; the message names the line.
     pub fn read(path: &Path) -> Result<Self, Fault> {
         Self::from_section(Source::read(path)?.sections()?)
     }
 
-    /// Reads the text of a job file; `path` is for messages, and where paths in it start from.
+    /// Reads the text of a job file; `path` is its name in messages, and relative paths in it start
+    /// there.
     ///
     /// # Errors
-    /// A line does not make sense.
+    /// A line is wrong.
     pub fn parse(text: &str, path: &Path) -> Result<Self, Fault> {
         Self::from_section(Source::new(path, text).sections()?)
     }
@@ -205,7 +207,7 @@ impl CircuitJob {
     }
 }
 
-/// The protocol among `parties` and in the `variant` that the file names, where it does.
+/// The protocol with the number of `parties` and the `variant` that the file names, if it does.
 pub(crate) fn among(top: &mut Section<'_>, protocol: Protocol) -> Result<Protocol, Fault> {
     let mut protocol = protocol;
     if let Some(parties) = top.take("parties") {
@@ -221,8 +223,8 @@ pub(crate) fn among(top: &mut Section<'_>, protocol: Protocol) -> Result<Protoco
     Ok(variant.transpose()?.unwrap_or(protocol))
 }
 
-/// Reads a member; a party must be one of the protocol's. Clients are for the plan to judge, which
-/// knows all of them.
+/// Reads a member. A party must be one of the protocol's. The plan checks clients, because it knows
+/// all of them.
 fn member_of(protocol: Protocol) -> impl Fn(&str) -> Result<Member, String> {
     move |text| {
         let member: Member = text.parse()?;
@@ -253,7 +255,7 @@ fn circuit(top: &mut Section<'_>) -> Result<CircuitSource, Fault> {
     Ok(CircuitSource::Builtin(builtin.text()?.to_owned()))
 }
 
-/// `[[inputs]]` or `[[outputs]]`: each has a name of its own, its place where none is given.
+/// Reads `[[inputs]]` or `[[outputs]]`. Each entry has a name of its own; the default is its place.
 fn named<T>(
     list: Option<TomlValue<'_>>,
     what: &str,
@@ -294,7 +296,7 @@ fn recipients(protocol: Protocol, value: TomlValue<'_>) -> Result<Vec<Member>, F
         }
         to.push(member);
     }
-    // Its order says nothing; plans compare equal without it.
+    // The order has no meaning, and plans must compare equal without it.
     to.sort();
     Ok(to)
 }

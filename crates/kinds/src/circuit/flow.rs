@@ -1,4 +1,6 @@
-//! One thread's batches at a party: shares come in, the circuit runs on them, shares go out.
+//! The batches of one thread at a party: shares come in, the circuit runs on them, shares go out.
+//! Thread `t` of `n` runs batches `t`, `t + n` and so on. The number of a batch also selects its
+//! part of the session's randomness.
 
 use crate::{CircuitPlan, circuit::place};
 use hushwire_block::Wiped;
@@ -53,7 +55,7 @@ impl Flow {
         self.doors.share(batch, turn, &inputs, &values, &[])
     }
 
-    /// Gives each recipient what it lacks.
+    /// Sends each recipient the share that it lacks.
     fn outputs(&mut self, mut batch: Batch, n: usize, shares: Shares) -> Result<(), Failed> {
         let (plan, plane) = (self.plan.clone(), planes::plane_bytes(n));
         let outputs = plan.outputs.iter().zip(&plan.output_widths);

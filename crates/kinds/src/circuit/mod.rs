@@ -7,7 +7,7 @@
 //! place, value          values at their owners and recipients
 //! part     CircuitPart  the values of one member
 //! run                   its part of a run
-//! words                 for people and for programs
+//! words                 texts for people, fields for programs
 //! ```
 //!
 //! ```text
@@ -17,14 +17,14 @@
 //! recipient  hears the share that it lacks; nobody else hears anything
 //! ```
 //!
-//! Two parties give their values to the engines of their protocol, and learn from them what they
-//! may: see `two_party.rs`.
+//! Two parties give their values to the engines of their protocol, and receive their outputs from
+//! them: see `two_party.rs`.
 //!
 //! **Security.** Semi-honest, one corrupted party, and any clients with it. With three parties, a
-//! party's own input costs one message: of its shares one is zero, one is expanded from a key that
-//! it shares with its left neighbour, and the rest goes to the right one. A client's input is
-//! shared afresh. The outputs that a client hears are masked with a fresh zero-share first, since
-//! shares of linear outputs would tell more than their sum.
+//! party's own input costs one message. One of its shares is zero, and one is expanded from a key
+//! that it has in common with its left neighbour. The third goes to the right neighbour. A client's
+//! input is shared afresh. The outputs that a client hears are first masked with a fresh
+//! zero-share, because shares of linear outputs would tell more than their sum.
 
 mod batches;
 mod client;

@@ -1,18 +1,18 @@
-//! The values of one member, and what it learns.
+//! The values of one member, and the outputs that it learns.
 
 use crate::{Prepared, circuit::place};
 use hushwire_session::FromDisk;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// Outputs of a circuit that went to no file, by place in the circuit.
+/// Outputs of a circuit that did not go to files, by place in the circuit.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Outputs {
-    /// Hexadecimal digits of those that were to be shown.
+    /// Hexadecimal digits of the outputs to show.
     pub digits: Vec<(usize, String)>,
-    /// Records of those that were wanted in memory: one for each instance, one after the other.
+    /// Records of the outputs to return in memory: one for each instance, one after the other.
     pub records: Vec<(usize, Vec<u8>)>,
-    /// The phases of authenticated garbling that came from this party's shelf, if it has one.
+    /// The preprocessing that came from disk. `None` if this party has no shelf.
     pub from_disk: Option<FromDisk>,
 }
 

@@ -1,4 +1,4 @@
-//! A party's side: it meets the others, and runs batches on all threads.
+//! A party's endpoint: it connects to the other members, and runs batches on all threads.
 
 use crate::{
     CircuitPlan,
@@ -80,7 +80,7 @@ pub(crate) fn compute(part: &CircuitPart, member: &mut MemberSession) -> Result<
     Ok(links)
 }
 
-/// For each thread, a channel to each client.
+/// A channel to each client, for each thread.
 fn client_channels(member: &mut MemberSession, plan: &CircuitPlan) -> Result<Vec<Vec<Channel>>, Fault> {
     (0..plan.threads).map(|t| channels_of_clients(member, t)).collect()
 }

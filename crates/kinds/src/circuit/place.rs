@@ -1,4 +1,5 @@
-//! The sources and sinks of values, record by record, so that memory does not grow with them.
+//! The sources and sinks of values, one record at a time, so that memory does not grow with the
+//! number of instances.
 
 use crate::{BitOrderChoice, CircuitPlan, circuit::value};
 use hushwire_block::Wiped;
@@ -47,8 +48,8 @@ impl InputSource {
             InputPlace::HexFile(path) => {
                 single("name a file of records with `file`")?;
                 let mut digits = Wiped::new(String::new());
-                // Decimal digits are the most, less than one for three bits; more than there may
-                // be, blanks and a line end.
+                // The limit covers decimal digits, which are fewer than one for three bits, with
+                // room for extra ones, blanks and a line end.
                 let most = width.div_ceil(3) as u64 + 64;
                 let read = File::open(path).and_then(|f| f.take(most).read_to_string(&mut digits));
                 read.map_err(|e| Fault::io("read", path, &e))?;
@@ -148,7 +149,7 @@ pub(crate) struct Sink {
     to: To,
 }
 
-/// An output that goes back to the caller.
+/// An output that is returned to the caller.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Shown {
     /// The value of one instance, as [`OutputPlace::Show`] asks for.
@@ -168,7 +169,8 @@ enum To {
 }
 
 impl Sink {
-    /// Starts output `j` of a plan: what cannot be written shows before anything is connected.
+    /// Starts output `j` of a plan. An output that cannot be written is refused before anything is
+    /// connected.
     pub(crate) fn start(
         plan: &CircuitPlan,
         j: usize,
@@ -259,7 +261,7 @@ impl Sink {
         }
     }
 
-    /// Puts everything on the disk, still without a name.
+    /// Writes everything to disk under a temporary name.
     pub(crate) fn prepare(&self) -> Result<(), Fault> {
         match &self.to {
             To::Show(_) | To::Memory(_) | To::Nowhere => Ok(()),
@@ -273,7 +275,7 @@ impl Sink {
         }
     }
 
-    /// Gives it its name, or the caller its value.
+    /// Gives the file its final name, or the caller the value.
     pub(crate) fn commit(self) -> Result<Option<Shown>, Fault> {
         match self.to {
             To::Show(value) => {
@@ -289,7 +291,7 @@ impl Sink {
     }
 }
 
-/// Takes apart the instances from the `first` on of outputs that a member learns, by their places
+/// Splits the instances from the `first` on into the outputs that a member learns, by their places
 /// in the circuit.
 pub(crate) fn put(
     plan: &CircuitPlan,
@@ -304,7 +306,7 @@ pub(crate) fn put(
     sinks.try_for_each(|(sink, planes)| sink.as_ref().map_or(Ok(()), |sink| sink.put(first, &planes)))
 }
 
-/// Opens what `member` brings, by the input's place in the circuit.
+/// Opens the inputs that `member` brings, by place in the circuit.
 pub(crate) fn sources(
     plan: &CircuitPlan,
     member: &hushwire_session::Member,
@@ -337,7 +339,7 @@ pub(crate) fn sources(
     Ok(all)
 }
 
-/// Starts what `member` learns, by the output's place in the circuit.
+/// Starts the outputs that `member` learns, by place in the circuit.
 pub(crate) fn sinks(
     plan: &CircuitPlan,
     member: &hushwire_session::Member,

@@ -7,27 +7,27 @@ use hushwire_garble::Scheme;
 use hushwire_ot::Protocol as Extension;
 use hushwire_session::{AgreedField, Agreement, Chosen, Fault, Linear, Member, Protocol, Seats};
 
-/// AGREEMENT: the meaning of the fields, and of the bytes that a run sends.
+/// AGREEMENT: the version of the fields' meaning and of the bytes that a run sends.
 const PLAN_VERSION: u32 = 2;
-/// AGREEMENT: instances in a batch, where memory allows.
+/// AGREEMENT: the number of instances in a batch, if memory allows.
 const BATCH: u64 = 4096;
-/// AGREEMENT: bytes of one share of all registers of a batch.
+/// AGREEMENT: the bytes of one share of all registers of a batch.
 const BATCH_BYTES: u64 = 8 << 20;
-/// AGREEMENT: bytes of the labels of all registers of a batch.
+/// AGREEMENT: the bytes of the labels of all registers of a batch.
 const LABEL_BYTES: u64 = 32 << 20;
-/// AGREEMENT: ANDs of a batch of authenticated garbling: each takes some hundred bytes of triples
-/// and tables.
+/// AGREEMENT: the ANDs of a batch of authenticated garbling. Each takes some hundred bytes of
+/// triples and tables.
 const AUTHENTICATED: u64 = 1 << 17;
-/// Bytes of a label.
+/// The bytes of a label.
 const LABEL: u64 = 16;
-/// AGREEMENT: compute threads, where the job does not say.
+/// AGREEMENT: the default number of compute threads.
 const THREADS: u16 = 2;
-/// AGREEMENT: batches in flight on a thread, where the job does not say.
+/// AGREEMENT: the default number of batches in flight on a thread.
 const LANES: u16 = 2;
-/// Batches are counted by the shards of the session's randomness.
+/// The most batches of a job: each has a number as a shard of the session's randomness.
 const MOST_BATCHES: u64 = u32::MAX as u64;
 
-/// One run, as everybody agrees on it.
+/// The plan of a run, on which all members agree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CircuitPlan {
     /// The protocol of the parties.
@@ -36,15 +36,15 @@ pub struct CircuitPlan {
     pub scheme: Option<Scheme>,
     /// The extension of oblivious transfer, where the protocol uses one.
     pub ot: Option<Extension>,
-    /// The circuit's name; for people, and no part of the digests.
+    /// The circuit's name, for people; not a part of the digests.
     pub circuit: String,
     /// The digest of the circuit in the order in which it is computed.
     pub circuit_digest: [u8; 32],
-    /// Bits of each input.
+    /// The number of bits of each input.
     pub input_widths: Vec<usize>,
-    /// Bits of each output.
+    /// The number of bits of each output.
     pub output_widths: Vec<usize>,
-    /// The end of a written value that is wire 0: `Lsb` or `Msb`.
+    /// The end of a written value at which wire 0 is: `Lsb` or `Msb`.
     pub bit_order: BitOrderChoice,
     /// The number of instances of the circuit.
     pub instances: u64,
@@ -52,25 +52,25 @@ pub struct CircuitPlan {
     pub inputs: Vec<(String, Member)>,
     /// Each output's name and recipients.
     pub outputs: Vec<(String, Vec<Member>)>,
-    /// Instances that are computed at once.
+    /// The number of instances in a batch.
     pub batch: u32,
-    /// Compute threads of each party, each with batches of its own.
+    /// The number of compute threads of each party, each with batches of its own.
     pub threads: u16,
-    /// LOCAL: threads that share the work of each of these on a batch, among n parties: where there
-    /// are fewer batches than threads.
+    /// LOCAL: the number of threads that share the work on a batch, among n parties whose job has
+    /// more threads than batches.
     pub beside: u16,
-    /// Batches in flight on each thread; 1 where two parties compute.
+    /// The number of batches in flight on each thread; 1 for two parties.
     pub lanes: u16,
     /// Clients in the order of their numbers.
     pub clients: Vec<String>,
 }
 
 impl CircuitPlan {
-    /// Fits a job to its circuit. `bit_order` is what `auto` came to.
+    /// Fits a job to its circuit. `bit_order` is the order that `auto` resolved to.
     ///
     /// # Errors
-    /// The job lists other inputs or outputs than the circuit has, asks for what its protocol does
-    /// not have, or has too many instances or clients.
+    /// The job lists other inputs or outputs than the circuit has, sets an option that its protocol
+    /// does not have, or has too many instances or clients.
     pub fn new(job: &CircuitJob, program: &Program, bit_order: BitOrderChoice) -> Result<Self, Fault> {
         count("inputs", job.inputs.len(), program.inputs())?;
         count("outputs", job.outputs.len(), program.outputs())?;
@@ -93,8 +93,7 @@ impl CircuitPlan {
         }
         // A short job needs fewer connections.
         let threads = u64::from(given.threads.unwrap_or(THREADS)).min(batches);
-        // Only where the job says so: parties that have no core of their own for each thread lose
-        // by it.
+        // Only if the job asks for threads: parties without a core for each thread would be slower.
         let shared = job.protocol.authenticated().and(given.threads);
         let beside = shared.map_or(1, |asked| asked / threads as u16);
         let lanes = u64::from(lanes(job)?).min(batches.div_ceil(threads));
@@ -118,13 +117,13 @@ impl CircuitPlan {
         })
     }
 
-    /// The protocol with what it was told, as `yao, scheme mi, ot softspoken4`.
+    /// The protocol with its options, such as `yao, scheme mi, ot softspoken4`.
     #[must_use]
     pub fn computing(&self) -> String {
         self.chosen().to_string()
     }
 
-    /// The protocol with what it was told.
+    /// The protocol with its options.
     #[must_use]
     pub fn chosen(&self) -> Chosen {
         let Self { protocol, scheme, ot, .. } = *self;
@@ -137,14 +136,14 @@ impl CircuitPlan {
         self.protocol.parties()
     }
 
-    /// Owners of inputs and recipients of outputs.
+    /// The owners of inputs and the recipients of outputs.
     #[must_use]
     pub fn seats(&self) -> Seats {
         let owners = self.inputs.iter().map(|(_, from)| from.clone()).collect();
         Seats { owners, recipients: self.outputs.iter().map(|(_, to)| to.clone()).collect() }
     }
 
-    /// Everything that binds, and the links that members make.
+    /// The agreement of the members, with the numbers of links between them.
     #[must_use]
     pub fn agreement(&self) -> Agreement {
         let join = |list: Vec<String>| list.join(", ");
@@ -179,13 +178,13 @@ impl CircuitPlan {
         }
     }
 
-    /// Batches of the whole job.
+    /// The number of batches of the whole job.
     #[must_use]
     pub fn batches(&self) -> u32 {
         self.instances.div_ceil(u64::from(self.batch)) as u32
     }
 
-    /// Instances of batch `b`.
+    /// The number of instances in batch `b`.
     #[must_use]
     pub fn instances_of(&self, b: u32) -> usize {
         let first = u64::from(b) * u64::from(self.batch);
@@ -193,13 +192,14 @@ impl CircuitPlan {
     }
 
     /// Names the runs that may replace each other's file of output `name`, for
-    /// [`RunFiles`](hushwire_session::RunFiles): those of the same circuit, whatever the protocol.
+    /// [`RunFiles`](hushwire_session::RunFiles). These are the runs of the same circuit, with any
+    /// protocol.
     #[must_use]
     pub fn writer(&self, name: &str) -> String {
         format!("output {name} of {} {}", self.circuit, hex::encode(&self.circuit_digest[..8]))
     }
 
-    /// Bytes of an instance's value of `width` bits.
+    /// The bytes of an instance's value of `width` bits.
     #[must_use]
     pub fn record(width: usize) -> usize {
         width.div_ceil(8)
@@ -225,8 +225,8 @@ impl CircuitPlan {
     }
 }
 
-/// The largest power of two that keeps a batch's registers within memory. A share of a register is
-/// a bit, a garbled one a label.
+/// The largest power of two for which a batch's registers fit in memory. A share of a register is a
+/// bit, a garbled register is a label.
 fn fitting_batch(protocol: Protocol, program: &Program) -> u32 {
     let (registers, mut batch) = (program.registers() as u64, BATCH);
     let fits = |batch: u64| match protocol {
@@ -242,7 +242,7 @@ fn fitting_batch(protocol: Protocol, program: &Program) -> u32 {
     batch as u32
 }
 
-/// Everybody the job names has a place in its protocol.
+/// Checks that every member that the job names has a place in its protocol.
 fn admitted(job: &CircuitJob) -> Result<(), Fault> {
     let named = job.inputs.iter().map(|i| &i.from).chain(job.outputs.iter().flat_map(|o| &o.to));
     for member in named {
@@ -251,8 +251,8 @@ fn admitted(job: &CircuitJob) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Two parties keep one batch in flight on a thread: garbling streams, and more threads hide the
-/// rounds of triples.
+/// The number of batches in flight on a thread. Two parties have one: garbling streams, and more
+/// threads hide the rounds of triples.
 fn lanes(job: &CircuitJob) -> Result<u16, Fault> {
     match (job.protocol, job.parameters.lanes) {
         (Protocol::Rep3, given) => Ok(given.unwrap_or(LANES)),

@@ -1,4 +1,4 @@
-//! From a job to what is run: its circuit read and put in order, and the plan.
+//! Prepares a job to run: reads its circuit, puts it in order, and makes the plan.
 
 use crate::{
     BitOrderChoice, CircuitInput, CircuitJob, CircuitOutput, CircuitPlan, CircuitSource, Parameters,
@@ -31,16 +31,16 @@ pub struct Prepared {
     pub source: CircuitSource,
 }
 
-/// A circuit that was found.
+/// A circuit that was loaded.
 pub struct Found {
-    /// As protocols run it.
+    /// The circuit, as protocols run it.
     pub program: Program,
     /// The bit order that `auto` means with this circuit.
     pub natural_order: BitOrderChoice,
 }
 
 impl CircuitSource {
-    /// A file where there is one of that name, else a built-in.
+    /// A file if one of that name exists, else a built-in.
     #[must_use]
     pub fn guess(text: &str) -> Self {
         let path = Path::new(text);
@@ -54,7 +54,7 @@ impl CircuitSource {
     /// Reads the file or makes the built-in.
     ///
     /// # Errors
-    /// The file is not there or no circuit; no built-in has that name.
+    /// The file does not exist or is not a circuit, or no built-in has that name.
     pub fn load(&self) -> Result<Found, Fault> {
         match self {
             Self::Builtin(name) => {
@@ -91,7 +91,7 @@ impl Prepared {
     /// Reads the circuit of a job and makes the plan.
     ///
     /// # Errors
-    /// The circuit cannot be had, or the job does not fit it.
+    /// The circuit cannot be loaded, or the job does not fit it.
     pub fn new(job: &CircuitJob) -> Result<Self, Fault> {
         let Found { program, natural_order } = job.circuit.load()?;
         let mut notes = vec![];
@@ -112,7 +112,7 @@ impl Prepared {
 }
 
 impl Prepared {
-    /// The forecast of a run on a CPU with AES instructions or without.
+    /// The forecast of a run on a CPU with or without AES instructions.
     #[must_use]
     pub fn forecast(&self, aes_instructions: bool) -> Forecast {
         let Self { plan, program, .. } = self;
@@ -135,7 +135,7 @@ impl Preparable for Prepared {
 }
 
 impl CircuitJob {
-    /// A job for a circuit alone: of `n` parties party `i mod n` brings input `i`, and party 0
+    /// A job for a circuit alone, of `n` parties. Party `i mod n` brings input `i`, and party 0
     /// learns every output.
     #[must_use]
     pub fn around(protocol: Protocol, circuit: CircuitSource, program: &Program) -> Self {

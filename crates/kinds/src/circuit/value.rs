@@ -1,12 +1,13 @@
-//! Values as people and files have them, and as wires have them.
+//! Values in the forms of people and files, and in the form of wires.
 //!
 //! ```text
 //! lsb   wire i is bit i of the number; a record is ⌈width/8⌉ bytes, least significant first
 //! msb   wire 0 is the number's most significant bit; a record is ⌈width/8⌉ bytes, most significant
 //!       first
 //! ```
-//! Text is the number in both, as [`hushwire_circuit::text`] has it. Wires are packed as
-//! [`hushwire_circuit::planes`] has it: wire `i` is bit `i % 8` of byte `i / 8`.
+//! Text is the number in both orders, as [`hushwire_circuit::text`] writes it. Wires are packed
+//! like
+//! [`hushwire_circuit::planes`]: wire `i` is bit `i % 8` of byte `i / 8`.
 
 use crate::BitOrderChoice;
 use hushwire_block::Wiped;
@@ -15,7 +16,7 @@ use hushwire_fault::code;
 use hushwire_files::mark;
 use hushwire_session::Fault;
 
-/// Turns records into packed wires, or back: the same steps undo themselves.
+/// Turns a record into packed wires in place, see [`turn_back`].
 pub(crate) fn turn(order: BitOrderChoice, width: usize, record: &mut [u8]) {
     if order != BitOrderChoice::Msb {
         return;
@@ -64,14 +65,14 @@ fn shift_down(bytes: &mut [u8], by: usize) {
     }
 }
 
-/// Whether bits above the width are zero, as they must be.
+/// Tests whether the bits above the width are zero, as they must be.
 pub(crate) fn fits(order: BitOrderChoice, width: usize, record: &[u8]) -> bool {
     let top = if order == BitOrderChoice::Msb { record.first() } else { record.last() };
     let pad = 8 * record.len() - width;
     top.is_none_or(|byte| pad == 0 || u16::from(*byte) >> (8 - pad) == 0)
 }
 
-/// A number in any of the forms of [`text`] as a record.
+/// Reads a number in any of the forms of [`text`] as a record.
 pub(crate) fn from_text(
     order: BitOrderChoice,
     width: usize,
@@ -79,7 +80,7 @@ pub(crate) fn from_text(
     number: &str,
 ) -> Result<Wiped<Vec<u8>>, Fault> {
     let mut record = text::number(mark::strip_str(number), width).map_err(|e| {
-        // The value is not repeated: it is secret.
+        // The error does not repeat the value, which is secret.
         Fault::new(code::PLACES, format!("reading {what}"), e.discreet(), hint(width))
     })?;
     if order == BitOrderChoice::Msb {

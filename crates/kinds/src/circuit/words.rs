@@ -1,4 +1,4 @@
-//! A circuit's job in words and in figures.
+//! The texts and report fields of a circuit's job.
 
 use crate::{
     CircuitJob, CircuitPlan, Outputs, Prepared,
@@ -45,7 +45,7 @@ impl Runs for CircuitJob {
     }
 }
 
-/// Outputs with the names that the job gives them, in the job's order.
+/// The outputs with the names that the job gives them, in the job's order.
 fn named(plan: &CircuitPlan, learnt: &Outputs) -> impl Iterator<Item = (String, String)> {
     learnt.digits.iter().map(|(j, digits)| (plan.outputs[*j].0.clone(), digits.clone()))
 }
@@ -55,16 +55,17 @@ fn named(plan: &CircuitPlan, learnt: &Outputs) -> impl Iterator<Item = (String, 
 pub struct CircuitReport {
     circuit: String,
     protocol: Protocol,
-    /// The scheme of yao's gates.
+    /// The scheme of garbled gates, for protocol yao.
     scheme: Option<&'static str>,
     /// The OT extension of two parties.
     ot: Option<&'static str>,
     instances: u64,
-    /// Hexadecimal digits by the output's name; outputs that went to files are not here.
+    /// Hexadecimal digits by the output's name. Outputs that went to files are not included.
     outputs: BTreeMap<String, String>,
     /// AND gates of one instance.
     ands: u64,
-    /// Threads that took phases of authgarble from disk; of a party that has a directory for them.
+    /// The number of threads that took phases of authgarble from disk. `None` if this party has no
+    /// directory for them.
     #[serde(skip_serializing_if = "Option::is_none")]
     from_disk: Option<FromDisk>,
 }

@@ -1,5 +1,5 @@
-//! A computation whose lengths all have numbers: what each member does alone, and the form of the
-//! rest.
+//! A computation whose lengths all have numbers: the part that each member computes alone, and the
+//! form in which the parties run the rest.
 
 use super::{
     file::refused,
@@ -21,56 +21,58 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-/// The remedy where values or circuits take more memory than they may.
+/// The remedy if values or circuits take more memory than was agreed on.
 pub(super) const ROOM: &str = "bring fewer rows, or agree on their number under [symbols], as in n = \"<= 100000\", or on more `memory` under [parameters]";
-/// AGREEMENT: bytes of a circuit's bit, about: places where it is written and read, and a label.
+/// AGREEMENT: the approximate number of bytes for each bit of a circuit: the slots where it is
+/// written and read, and a label.
 const BIT_BYTES: u64 = 32;
-/// AGREEMENT: bytes of a plan's lists that are made whatever memory was agreed on.
+/// AGREEMENT: the bytes that a plan's lists may take however little memory was agreed on.
 const PLAN_BYTES: u64 = 512 << 20;
-/// LOCAL: no value of a computation has more bits on one machine.
+/// LOCAL: the most bits that a value of a computation may have on one machine.
 const MOST_BITS: usize = 1 << 33;
 
-/// A value's elements.
+/// The type and lengths of a value.
 #[derive(Clone, Debug)]
 pub(crate) struct Extent {
     pub(crate) scalar: Scalar,
     pub(crate) lengths: Vec<usize>,
     pub(crate) rows: usize,
-    /// How shares of it add up: as bit planes, or as words.
+    /// The addition of its shares: XOR of bit planes, or sums of words.
     pub(crate) addition: Addition,
 }
 
-/// Whether all values of a computation without symbols, those in between as well, are of a size
-/// that a machine takes.
+/// Checks that every value of a computation without symbols, intermediate ones included, has a size
+/// that this machine can hold.
 ///
 /// # Errors
-/// The first that is not.
+/// Names the first value that is too large.
 pub fn fits(computation: &Computation) -> Result<(), Fault> {
     fits_shards(computation, 1)
 }
 
-/// The same where each party has this number of machines.
+/// Like [`fits`], for parties that have this number of shards each.
 pub(super) fn fits_shards(computation: &Computation, shards: u16) -> Result<(), Fault> {
     computation.nodes().iter().try_for_each(|node| Extent::new(&node.ty, shards).map(drop))
 }
 
-/// Refuses a computation whose values take more than `most` bytes at a party, in their
-/// order: of each a share of two words, from where it is computed to where it is last
-/// read. Nothing is made of these sizes before.
+/// Refuses a computation whose live values take more than `most` bytes at a party. A value counts
+/// as two shares, from the node that computes it to the last one that reads it. The check runs
+/// before anything of these sizes is allocated.
 pub(super) fn within(computation: &Computation, most: u64) -> Result<(), Fault> {
     held(computation, most, |elements, bits| {
         elements.checked_mul(bits).map(|bits| 2 * (bits as u64).div_ceil(8))
     })
 }
 
-/// The same before three parties' plan, which knows better what values take, and shortens pieces,
-/// but has lists of places itself: of elements, a word each, to `most` bytes, or to what a plan may
-/// take however little that is.
+/// Like [`within`], before three parties plan. Their plan knows the sizes of values better and
+/// shortens pieces, but its lists have a word for each element. The limit is `most` bytes, but at
+/// least [`PLAN_BYTES`].
 pub(super) fn plannable(computation: &Computation, most: u64) -> Result<(), Fault> {
     held(computation, most.max(PLAN_BYTES), |elements, _| (elements as u64).checked_mul(8))
 }
 
-/// Holds values' `bytes`, of a number of elements of a number of bits, to `most` at once.
+/// Refuses a computation whose live values take more than `most` bytes at once. `bytes` gives the
+/// size of a value from its number of elements and the bits of each.
 fn held(
     computation: &Computation,
     most: u64,
@@ -102,7 +104,7 @@ fn held(
 
 impl Extent {
     fn new(ty: &Type, shards: u16) -> Result<Self, Fault> {
-        // In the open an element takes a word, however few bits it has.
+        // In the clear an element takes a word, even if it has fewer bits.
         let bits = ty.shape.elements().and_then(|n| n.checked_mul(ty.scalar.bits().max(64)));
         let lengths =
             ty.shape.lengths().filter(|_| bits.is_some_and(|bits| bits <= MOST_BITS * usize::from(shards)));
@@ -114,18 +116,18 @@ impl Extent {
         Ok(Extent { scalar: ty.scalar, lengths, rows, addition: Addition::Xor })
     }
 
-    /// The extent of an output, as a sealed share says it.
+    /// The extent of an output, as a sealed share records it.
     pub(crate) fn sealed(scalar: Scalar, lengths: &[usize], addition: Addition) -> Option<Self> {
         let rows = lengths.iter().try_fold(1usize, |rows, n| rows.checked_mul(*n));
         let rows =
             rows.filter(|rows| rows.checked_mul(scalar.bits().max(64)).is_some_and(|b| b <= MOST_BITS))?;
-        // A word holds an element.
+        // An element must fit in a word.
         let fits = |bytes: u8| scalar.record() <= usize::from(bytes);
         let fits = if let Addition::Words(bytes) = addition { fits(bytes) } else { true };
         fits.then(|| Extent { scalar, lengths: lengths.to_vec(), rows, addition })
     }
 
-    /// Bytes of a share.
+    /// The bytes of a share.
     pub(crate) fn bytes(&self) -> usize {
         match self.addition {
             Addition::Xor => self.scalar.bits() * plane_bytes(self.rows),
@@ -133,7 +135,7 @@ impl Extent {
         }
     }
 
-    /// The value of records, of which shares are made.
+    /// Turns records into the value that is shared.
     pub(crate) fn whole(&self, records: Wiped<Vec<u8>>) -> Wiped<Vec<u8>> {
         if self.is_as_records() {
             return records;
@@ -143,7 +145,7 @@ impl Extent {
         value
     }
 
-    /// Appends the value of records to others.
+    /// Appends the value of these records to other values.
     pub(crate) fn append(&self, records: &[u8], to: &mut Vec<u8>) {
         match self.addition {
             _ if self.is_as_records() => to.extend_from_slice(records),
@@ -159,16 +161,16 @@ impl Extent {
         }
     }
 
-    /// Whether a value's words are its records.
+    /// Whether the words of a value are equal to its records.
     fn is_as_records(&self) -> bool {
         matches!(self.addition, Addition::Words(bytes) if usize::from(bytes) == self.scalar.record())
     }
 
-    /// The records of what shares added up to.
+    /// The records of an opened value.
     pub(crate) fn opened(&self, value: &[u8]) -> Wiped<Vec<u8>> {
         let Addition::Words(bytes) = self.addition else { return self.records(value) };
         let (record, bits) = (self.scalar.record(), self.scalar.bits());
-        // Bits above the width are carries of shares.
+        // Bits above the width are carries from the addition of shares.
         let above = 8 * record - bits;
         if above == 0 && self.is_as_records() {
             return Wiped::new(value.to_vec());
@@ -197,33 +199,34 @@ impl Extent {
     }
 }
 
-/// A computation whose lengths all have numbers, between members of a job, cut into what each does
-/// alone and the rest.
+/// A computation between members of a job whose lengths all have numbers. It is cut into the parts
+/// that members compute alone, and the rest.
 #[derive(Clone)]
 pub struct BoundComputation {
     /// The computation.
     pub computation: Arc<Computation>,
     cut: Arc<Cut<Member>>,
     public: Arc<Public>,
-    /// The seats of the rest's inputs and outputs.
+    /// The owners of the rest's inputs, and the recipients of its outputs.
     pub(crate) seats: Seats,
     /// The extents of the rest's inputs, in order.
     pub(crate) inputs: Vec<Extent>,
     /// The extents of the rest's outputs, in order.
     pub(crate) outputs: Vec<Extent>,
-    /// The columns of data sets that inputs are, where they have names of their own.
+    /// The names of the data-set columns that hold inputs, where they differ from the default
+    /// names.
     columns: Arc<BTreeMap<String, String>>,
-    /// The form that was asked for last: making one takes long.
+    /// The form that was asked for last, since making one takes long.
     last_form: Arc<Mutex<LastForm>>,
 }
 
-/// A form, and what it follows from besides the computation; none before one was asked for.
+/// A form and the settings it was made with. `None` before the first one is asked for.
 type LastForm = Option<(FormTerms, Arc<RunForm>)>;
 
-/// The settings that the form of a computation follows from, besides itself.
+/// The settings that determine the form, apart from the computation.
 type FormTerms = (Protocol, hushwire_session::Linear, Option<u64>);
 
-/// The place of each value in all of them, one behind the other.
+/// The byte range of each value when all are concatenated.
 pub(super) fn places<'e>(extents: impl Iterator<Item = &'e Extent>) -> Vec<Range<usize>> {
     let mut at = 0;
     let place = |extent: &Extent| {
@@ -235,17 +238,17 @@ pub(super) fn places<'e>(extents: impl Iterator<Item = &'e Extent>) -> Vec<Range
 
 /// The form in which parties run a computation.
 pub(crate) enum RunForm {
-    /// Steps on shares of numbers and of bits.
+    /// Steps on shares of words and of bits.
     Steps(Plan),
-    /// A circuit, once.
+    /// A circuit that runs once.
     Circuit(Arc<Program>),
-    /// Steps of two parties on numbers and bits.
+    /// Steps of two parties on words and bits.
     #[cfg(feature = "two")]
     Pair(hushwire_two::Plan),
 }
 
 impl RunForm {
-    /// ANDs of a circuit; 0 of steps.
+    /// The AND gates of a circuit; 0 for steps.
     pub(crate) fn ands(&self) -> u64 {
         match self {
             RunForm::Steps(_) => 0,
@@ -283,12 +286,12 @@ impl BoundComputation {
         })
     }
 
-    /// The column of a data set that an input is.
+    /// The name of the data-set column that holds an input.
     pub(super) fn column(&self, input: &str, scalar: Scalar) -> String {
         self.columns.get(input).cloned().unwrap_or_else(|| stored::column_name(input, scalar))
     }
 
-    /// The same with values in the form in which that one takes and gives them.
+    /// Sets the form of each input and output value to the one in which `form` takes and gives it.
     pub(super) fn through(mut self, form: &RunForm) -> Self {
         if let RunForm::Steps(plan) = form {
             let doors = plan.inputs().iter().copied().chain(plan.outputs());
@@ -298,23 +301,23 @@ impl BoundComputation {
         self
     }
 
-    /// The part of the computation that is not done by one member alone.
+    /// The part of the computation that no member can compute alone.
     #[must_use]
     pub fn rest(&self) -> &Computation {
         self.cut.shared()
     }
 
-    /// The course of a run in steps: how many are done when each wave begins, and the node of the
-    /// computation that is then under way; nothing where parties run it as a circuit.
+    /// The course of a run in steps: for each wave, the number of steps done when it begins, and
+    /// the node of the computation that it works on. Empty if the parties run it as a circuit.
     ///
     /// # Errors
-    /// It is too large to be run.
+    /// The computation is too large to run.
     pub fn course(&self, chosen: Chosen) -> Result<Vec<(u64, Value)>, Fault> {
         Ok(self.course_of(&*self.form(chosen)?))
     }
 
-    /// The records that a member brings to the rest, in order, of its own inputs in theirs: what it
-    /// does alone happens here.
+    /// Computes the parts that a member does alone, and returns the records that it brings to the
+    /// rest, in order. `own` are its inputs.
     pub(super) fn brought(
         &self,
         me: &Member,
@@ -323,13 +326,13 @@ impl BoundComputation {
         self.alone(&self.brought_by(me), own, None)
     }
 
-    /// The values that a member brings, in order.
+    /// The values that a member brings to the rest, in order.
     pub(super) fn brought_by(&self, me: &Member) -> Vec<Value> {
         self.cut.brought().iter().filter(|(owner, _)| owner == me).map(|(_, value)| *value).collect()
     }
 
-    /// The records of values that a member computes alone, of inputs that it has; or of some rows
-    /// of theirs, as many as `rows` says of all.
+    /// Computes records of values that a member has the inputs for. If the inputs hold only some
+    /// rows, `rows` maps a number of all rows to the number of rows here.
     pub(super) fn alone(
         &self,
         values: &[Value],
@@ -357,14 +360,14 @@ impl BoundComputation {
         let mut made = made.into_iter();
         let missing = || Fault::internal("reading inputs", "an input was not opened");
         let records = values.iter().map(|value| match input(value) {
-            // An input that is brought as it is was read for that.
+            // An input that goes unchanged to the rest is taken, not copied.
             Some(name) => own.remove(&name).map(|values| values.records).ok_or_else(missing),
             None => Ok(Wiped::new(made.next().ok_or_else(missing)?.records())),
         });
         records.collect()
     }
 
-    /// The inputs of the computation that values follow from.
+    /// The inputs of the computation on which these values depend.
     pub(super) fn inputs_behind(&self, values: &[Value]) -> BTreeSet<&str> {
         let (mut open, mut seen, mut inputs) = (values.to_vec(), BTreeSet::new(), BTreeSet::new());
         while let Some(value) = open.pop() {
@@ -379,8 +382,8 @@ impl BoundComputation {
         inputs
     }
 
-    /// Whether each of these values follows by rows from inputs that are in `parts`, and from
-    /// single elements that all know.
+    /// Whether each of these values can be computed row by row from inputs in `parts` and from
+    /// public single elements.
     pub(super) fn are_by_rows(&self, values: &[Value], parts: &BTreeSet<&str>) -> Vec<bool> {
         let known = |name: &str| self.public.values.get(name).is_some_and(|value| value.lengths().is_empty());
         let by_rows = |value: &Value| {
@@ -397,13 +400,14 @@ impl BoundComputation {
         Extent::new(ty, shards)
     }
 
-    /// The form in which the protocol's parties run it, which follows from the computation alone: a
-    /// circuit where there is no other.
+    /// The form in which the protocol's parties run it. It follows from the protocol and the
+    /// computation alone, and is a circuit if the protocol has no other form.
     pub(crate) fn form(&self, chosen: Chosen) -> Result<Arc<RunForm>, Fault> {
         self.form_within(chosen, None)
     }
 
-    /// The same; a circuit whose bits take more than `most` bytes is refused before it is made.
+    /// Like [`BoundComputation::form`], but refuses a circuit whose bits take more than `most`
+    /// bytes, before it is made.
     pub(super) fn form_within(&self, chosen: Chosen, most: Option<u64>) -> Result<Arc<RunForm>, Fault> {
         let terms = (chosen.protocol, chosen.linear, most);
         let mut last = self.last_form.lock().unwrap_or_else(PoisonError::into_inner);
@@ -444,7 +448,7 @@ impl BoundComputation {
         }
     }
 
-    /// The rest as two parties run it on numbers.
+    /// The plan by which two parties run the rest on words.
     #[cfg(feature = "two")]
     fn pair(&self, linear: hushwire_session::Linear, most: Option<u64>) -> Result<hushwire_two::Plan, Fault> {
         let products = match linear {
@@ -467,8 +471,8 @@ impl BoundComputation {
         circuits::program(self.rest()).map_err(|e| refused(None, &e))
     }
 
-    /// The inputs of the rest that data sets bring: place, data set, the computation's name of
-    /// each.
+    /// The inputs of the rest that come from data sets: place, data set, and the name of the input
+    /// in the computation.
     pub(super) fn stored(&self) -> impl Iterator<Item = (usize, &str, &str)> {
         let inputs = self.rest().inputs().zip(&self.seats.owners).enumerate();
         inputs.filter_map(|(i, ((name, _), owner))| match owner {
@@ -477,25 +481,25 @@ impl BoundComputation {
         })
     }
 
-    /// Those who learn outputs and are not connected, once each.
+    /// The recipients of outputs that are not connected, once each.
     pub(super) fn absent(&self) -> Vec<Member> {
         let learn = self.seats.recipients.iter().flatten();
         let absent: BTreeSet<&Member> = learn.filter(|to| matches!(to, Member::Recipient(_))).collect();
         absent.into_iter().cloned().collect()
     }
 
-    /// The course of a run in this form, as [`BoundComputation::course`] has it.
+    /// The course of a run in this form, as [`BoundComputation::course`] returns it.
     pub(super) fn course_of(&self, form: &RunForm) -> Vec<(u64, Value)> {
         let RunForm::Steps(plan) = form else { return vec![] };
         plan.course().iter().map(|leg| (leg.done as u64, self.origin(leg.node))).collect()
     }
 
-    /// The node of the computation that one of the rest comes from.
+    /// The node of the whole computation that a node of the rest stands for.
     pub(super) fn origin(&self, node: Value) -> Value {
         self.cut.origins()[node.0 as usize]
     }
 
-    /// The inputs of the rest that a member brings, by place.
+    /// The inputs of the rest that a member brings, with their places.
     pub(super) fn inputs_of<'a>(&'a self, me: &'a Member) -> impl Iterator<Item = (usize, &'a Extent)> {
         let all = self.seats.owners.iter().zip(self.inputs.iter().enumerate());
         all.filter(move |(owner, _)| *owner == me).map(|(_, input)| input)
@@ -507,12 +511,12 @@ impl BoundComputation {
         all.filter(move |(to, _)| to.contains(me)).map(|(_, extent)| extent)
     }
 
-    /// The forecasts of a run of two parties on numbers with each of these extensions, on CPUs with
-    /// AES instructions: the same at both, whatever theirs are. A run of another form has no such
-    /// forecasts.
+    /// The forecasts of a run of two parties on words, one for each of these OT extensions, on CPUs
+    /// with AES instructions. Both parties compute the same ones, whatever their own CPUs are. A
+    /// run in another form has no such forecasts.
     ///
     /// # Errors
-    /// It is too large to be run.
+    /// The computation is too large to run.
     #[cfg(feature = "nn")]
     #[cfg_attr(not(feature = "two"), expect(unused_variables))]
     pub(crate) fn by_extension(
@@ -530,22 +534,22 @@ impl BoundComputation {
         }
     }
 
-    /// The forecast of a run on a CPU with AES instructions or without, and its AND gates: those of
-    /// the circuit that it is, or those that two parties on numbers compute on bits; none of three
-    /// parties' steps, which are of many kinds.
+    /// The forecast of a run on a CPU with or without AES instructions, and its number of AND
+    /// gates. These are the gates of the circuit, or those that two parties compute on bits in a
+    /// run on words. `None` for three parties' steps, which are of many kinds.
     ///
     /// # Errors
-    /// It is too large to be run.
+    /// The computation is too large to run.
     pub fn forecast(&self, chosen: Chosen, aes_instructions: bool) -> Result<(Forecast, Option<u64>), Fault> {
         self.forecast_of(&*self.form(chosen)?, chosen, aes_instructions)
     }
 
-    /// The same, and the bytes that values and work on them take at each party where it runs in
-    /// steps, at most. A circuit whose bits take more than `most` bytes is refused before it is
-    /// made.
+    /// Like [`BoundComputation::forecast`], with the most bytes that values and work on them take
+    /// at each party if it runs in steps. A circuit whose bits take more than `most` bytes is
+    /// refused before it is made.
     ///
     /// # Errors
-    /// It is too large to be run, or for `most`.
+    /// The computation is too large to run, or takes more than `most` bytes.
     pub fn price(
         &self,
         chosen: Chosen,
@@ -586,7 +590,7 @@ impl BoundComputation {
                     ThreeError::Compute(e) => refused(None, &e),
                     e => Fault::internal("the computation", e),
                 };
-                // A share of each input and output comes on top, at most.
+                // At most one share of each input and output is held in addition.
                 let ends: usize = bound.inputs.iter().chain(&bound.outputs).map(Extent::bytes).sum();
                 let cost = |cut: hushwire_three::Cut| {
                     let costs = (0..3).map(|party| plan.likely_cost(party, cut));

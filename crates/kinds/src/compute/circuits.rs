@@ -1,5 +1,6 @@
-//! A party without clients whose protocol runs circuits: its links, set up once, and a computation
-//! on them.
+//! A party of a protocol on circuits that has no clients: its links, set up once, and computations
+//! on them. The computation runs as one instance of a circuit. Before each run of authenticated
+//! garbling, the parties agree on preprocessing that all of them have on disk.
 
 use super::{
     bound::{BoundComputation, Extent, RunForm},
@@ -82,7 +83,7 @@ impl Engine for Circuits {
     }
 }
 
-/// The planes of a party's inputs, from their records in order: a byte a register.
+/// The planes of a party's inputs, from their records in order: one byte for each register.
 fn inputs(me: &Member, bound: &BoundComputation, own: &[Records]) -> Result<Planes, Fault> {
     let mut registers = Wiped::new(vec![]);
     for ((_, extent), records) in bound.inputs_of(me).zip(own) {

@@ -1,4 +1,6 @@
-//! A client: it shares its inputs to three parties, and adds up what it learns.
+//! A client of three parties: it shares its inputs, and adds up the shares of the outputs that it
+//! learns. Each party gets seeds once, from which it expands shares in every run. The share of an
+//! input that no seed gives is sent explicitly.
 
 use super::{
     bound::{BoundComputation, RunForm, places},
@@ -24,12 +26,12 @@ pub(super) struct Client {
     to: [Channel; 3],
     from: [Channel; 3],
     owner: Owner,
-    /// Runs so far: shares are fresh in each.
+    /// The number of runs so far. Shares are fresh in each.
     turn: u32,
 }
 
 impl Client {
-    /// Gives parties the seeds of its shares, where it brings anything.
+    /// Sends the parties the seeds of its shares, if it brings anything.
     pub(super) fn open(member: &mut MemberSession, brings: bool) -> Result<Self, Fault> {
         let mut one = |party, to: bool| {
             let peer = Some(PartyId(party));
@@ -45,8 +47,8 @@ impl Client {
         Ok(Self { me: member.config.me.clone(), to, from, owner, turn: 0 })
     }
 
-    /// Sends the records of its inputs, in order. An input is shared, and its records go, before
-    /// the next is looked at: a party takes all of them as one message, which is the same bytes.
+    /// Sends the shares of its inputs, in order. Each input is shared and sent before the next is
+    /// read. A party receives all of them as one message: the bytes are the same.
     pub(super) fn give(
         &mut self,
         member: &MemberSession,
@@ -72,7 +74,8 @@ impl Engine for Client {
         lengths.at_client(&member.agreement, &mut self.to, &mut self.from)
     }
 
-    /// Sends the records of its inputs, in order; the records of what it learns come back.
+    /// Sends the shares of its inputs, in order, and returns the records of the outputs that it
+    /// learns.
     fn run(
         &mut self,
         member: &MemberSession,

@@ -1,4 +1,4 @@
-//! A data set of all inputs that one member of a computation brings.
+//! A data set that holds all inputs that one member brings to a computation.
 
 use super::{
     ComputeTask,
@@ -11,11 +11,11 @@ use hushwire_fault::code;
 use hushwire_session::{Fault, InputPlace, Member, suggest};
 use std::collections::BTreeMap;
 
-/// Reads all inputs of a computation that a data set brings.
+/// Reads all inputs that a data set brings to a computation.
 ///
 /// # Errors
-/// A place is missing, or is of another input; as [`stored_input`](super::stored_input); two inputs
-/// say different lengths.
+/// A place is missing or belongs to another input; two inputs give different lengths; or an error
+/// of [`stored_input`](super::stored_input).
 pub(super) fn stored_inputs(
     task: &ComputeTask,
     data: &Member,

@@ -1,15 +1,15 @@
-//! The time that messages between parties are under way, which all of them take for the same.
+//! The measured delay of messages between parties. All parties agree on one number.
 
 use hushwire_machine::{Channel, NetError};
 use std::time::{Duration, Instant};
 
-/// AGREEMENT: exchanges that are timed, after one by which nobody waits for another to begin.
+/// AGREEMENT: exchanges that are timed, after a first one that only waits for all to begin.
 const TIMED: usize = 3;
 const STEP: &str = "measuring delays";
 
-/// Times exchanges with all others, of which every party hears: the longest of the parties'
-/// shortest. A party that begins late finds the other's message there, and the other one waits as
-/// much longer, in turns: two exchanges in a row take twice the delay at both.
+/// Times exchanges with all other parties, and returns the longest of the parties' shortest delays.
+/// A party that begins late finds its peer's message waiting, and the peer then waits longer by the
+/// same time, in turns. Two exchanges in a row therefore take twice the delay at both.
 pub(super) fn announced(control: &mut [Channel]) -> Result<Duration, NetError> {
     let mut exchange = |own: u64| -> Result<Vec<u64>, NetError> {
         let (own, mut theirs) = (own.to_le_bytes(), vec![[0; 8]; control.len()]);
@@ -30,8 +30,8 @@ pub(super) fn announced(control: &mut [Channel]) -> Result<Duration, NetError> {
     Ok(Duration::from_nanos(theirs.into_iter().fold(own, u64::max)))
 }
 
-/// Half of the shortest time of two exchanges in a row, in nanoseconds; `times` are those at which
-/// exchanges end.
+/// Half of the shortest time of two exchanges in a row, in nanoseconds; `times` are the ends of the
+/// exchanges.
 fn shortest(times: &[Instant]) -> u64 {
     let pairs = times.windows(3).map(|three| (three[2] - three[0]).as_nanos() / 2);
     pairs.min().and_then(|least| u64::try_from(least).ok()).unwrap_or(u64::MAX)
@@ -41,8 +41,8 @@ fn shortest(times: &[Instant]) -> u64 {
 mod tests {
     use super::*;
 
-    /// Parties of whom one begins a delay later than the other: exchanges take no time and twice
-    /// the delay, in turns.
+    /// One party begins a delay later than the other. Exchanges then take no time and twice the
+    /// delay, in turns.
     #[test]
     fn who_begins_late_measures_the_same() {
         let begun = Instant::now();

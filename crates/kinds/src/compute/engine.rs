@@ -1,4 +1,5 @@
-//! A member's links for computations, one interface for parties of all protocols and clients.
+//! A member's links for computations: one interface for clients and for the parties of all
+//! protocols.
 
 use super::{
     ComputeTask,
@@ -14,30 +15,30 @@ use hushwire_session::{
     threads::COMPUTE,
 };
 
-/// Hears what is done, of how much, and says whether to go on.
+/// Is told the work done and the total, and returns whether to go on.
 pub(super) type GoOn<'a> = &'a mut dyn FnMut(u64, u64) -> bool;
 
-/// The records of values, one after the other.
+/// The records of a value, one after the other.
 pub(super) type Records = Wiped<Vec<u8>>;
 
-/// The end of a run that its program cancelled.
+/// The error of a run that the calling program cancelled.
 pub(super) fn cancelled() -> Fault {
     Fault::new(code::CANCELLED, COMPUTE, "the program cancelled the run", "connect anew to compute again")
 }
 
-/// A member's links, set up once; computations run on them one after the other.
+/// A member's links, set up once. Computations run on them one after the other.
 pub(super) trait Engine: Send {
-    /// Hears the lengths that others' inputs have.
+    /// Agrees with the other members on lengths.
     fn agree(&mut self, member: &MemberSession, lengths: Lengths) -> Result<Told, Fault>;
 
-    /// Fits the next run to the memory that it may take.
+    /// Makes the next run fit in the memory that it may take.
     fn fit(&mut self, form: &RunForm, task: &ComputeTask, told: &Told) -> Result<(), Fault> {
         let _ = (form, task, told);
         Ok(())
     }
 
-    /// Runs a computation: records of this member's inputs go in, in order, and records of what it
-    /// learns come out.
+    /// Runs a computation: takes the records of this member's inputs, in order, and returns the
+    /// records of the outputs that it learns.
     fn run(
         &mut self,
         member: &MemberSession,
@@ -47,25 +48,24 @@ pub(super) trait Engine: Send {
         go_on: GoOn<'_>,
     ) -> Result<Vec<Records>, Fault>;
 
-    /// The links to other members that are not for computing.
+    /// The control links to other members.
     fn links(&mut self) -> Links<'_>;
 
-    /// The phases of the last run that came from this party's shelf, where there is one.
+    /// The preprocessing that the last run took from disk. `None` if this party has no shelf.
     fn taken(&self) -> Option<FromDisk> {
         None
     }
 
-    /// The shares that the last run sealed for those who are not connected.
+    /// The shares that the last run sealed for recipients that are not connected.
     fn sealed(&mut self) -> Vec<(String, SealedShare)> {
         vec![]
     }
 
-    /// All links, once the last run is done.
+    /// All links, after the last run.
     fn into_links(self: Box<Self>) -> run::Links;
 }
 
-/// Links to other members: at a party each leads to somebody and from somebody, at a client one
-/// way.
+/// Control links to other members. At a party each link goes both ways, at a client one way.
 #[derive(Default)]
 pub(super) struct Links<'e> {
     pub(super) both: Vec<&'e mut Channel>,

@@ -19,7 +19,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// LOCAL: no computation's text is longer.
+/// LOCAL: the longest text of a computation, in bytes.
 const LONGEST: u64 = 64 << 20;
 
 /// The source of a computation.
@@ -27,7 +27,7 @@ const LONGEST: u64 = 64 << 20;
 pub enum ComputationSource {
     /// A `.hwc` file; `-` is standard input.
     File(PathBuf),
-    /// The text of one.
+    /// The text of a computation.
     Text(String),
 }
 
@@ -56,28 +56,28 @@ fn read(path: &Path) -> Result<String, Fault> {
     Ok(hushwire_files::mark::strip_str(&text).to_owned())
 }
 
-/// The error of a computation, with its file where it came from one.
+/// The error of a computation, with the name of its file if it came from one.
 pub(crate) fn refused(path: Option<&Path>, e: &ComputeError) -> Fault {
     let place = e.place().map(|place| format!(", {place}")).unwrap_or_default();
     match path {
-        // Its elements or lengths are at fault, whoever wrote it.
+        // The elements or lengths are at fault, not the author of the file.
         _ if matches!(e, ComputeError::Input { .. }) => unfit(e),
         Some(path) => in_file(e).during(format_args!("{}{place}", path.display())),
         None => e.fault().during(format_args!("the computation{place}")),
     }
 }
 
-/// The error of values that a computation does not take.
+/// The error for values that a computation does not accept.
 pub(super) fn unfit(e: &ComputeError) -> Fault {
     e.fault().coded(code::VALUES).telling(Excuse::Reading).during("reading inputs")
 }
 
-/// The error of a computation whose file is at fault.
+/// The error for a computation whose file is at fault.
 fn in_file(e: &ComputeError) -> Fault {
     e.fault().coded(code::COMPUTATION_FILE).telling(Excuse::Reading)
 }
 
-/// A computation, as its job file has it.
+/// The job file of a computation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ComputeJob {
     /// The protocol of the parties.
@@ -88,56 +88,56 @@ pub struct ComputeJob {
     /// The extension of oblivious transfer, where the protocol uses one.
     #[serde(default, with = "by_name")]
     pub ot: Option<Extension>,
-    /// The means of two parties' linear layers.
+    /// The method of two parties' linear layers.
     #[serde(default)]
     pub linear: Option<Linear>,
-    /// Whether two parties make OTs ahead of their use; none: where they are far from each other,
-    /// or have cores to spare.
+    /// Whether two parties make OTs before they need them. `None` leaves it to them: they do so if
+    /// they are far from each other, or have spare cores.
     #[serde(default)]
     pub ahead: Option<bool>,
     /// The computation.
     pub computation: ComputationSource,
-    /// The members of the job that members of the computation are, by the names of the latter.
-    /// Members of the computation that are not here are the clients of their names, or the parties
-    /// `party0`, `party1`, `party2`.
+    /// The members of the job that take the roles in the computation, by the roles' names. A role
+    /// that is not listed is the client of that name, or one of the parties `party0`, `party1`,
+    /// `party2`.
     pub members: BTreeMap<String, Member>,
-    /// Lengths that are agreed before the run; owners' inputs say the others.
+    /// Lengths that are agreed on before the run. Owners' inputs give the other lengths.
     pub symbols: BTreeMap<String, u64>,
-    /// The most that lengths may be of which owners' inputs say the numbers.
+    /// Upper bounds on lengths that owners' inputs give.
     #[serde(default)]
     pub bounds: BTreeMap<String, u64>,
-    /// Values of public inputs, which all members have alike.
+    /// The values of public inputs, the same at all members.
     #[serde(default)]
     pub public: BTreeMap<String, PublicPlace>,
-    /// Who brings each secret input.
+    /// The owner of each secret input.
     #[serde(default)]
     pub owners: BTreeMap<String, Member>,
-    /// Who learns what a member of the computation does, where that is another member of the job
-    /// than the one who brings its inputs.
+    /// The recipient of a role's outputs, if it is not the member that brings the role's inputs.
     #[serde(default)]
     pub learns: BTreeMap<String, Member>,
-    /// Compute threads of each of three or n parties; two have one.
+    /// The number of compute threads of each party, of three or n parties. Two parties have one.
     #[serde(default)]
     pub threads: Option<u16>,
-    /// Bytes that values and work on them may take at each party. Three parties shorten pieces of
-    /// columns to keep to it, and refuse a computation that takes more in any pieces; other parties
-    /// refuse a computation whose values, or whose circuit's bits, take more. `None`: any, but
-    /// 2 GiB where owners say lengths that nobody bounds.
+    /// The bytes that values and work on them may take at each party. Three parties shorten pieces
+    /// of columns to keep to it, and refuse a computation that takes more even in the shortest
+    /// pieces. Other parties refuse a computation whose values, or whose circuit's bits, take more.
+    /// `None`: no limit, but 2 GiB if owners' inputs give lengths that have no bound.
     #[serde(default)]
     pub memory: Option<u64>,
-    /// Processes of each party among which rows are spread, each with a session of its own; of
-    /// three parties.
+    /// The number of processes of each of three parties among which rows are spread. Each process
+    /// has a session of its own.
     #[serde(default = "one_shard")]
     pub shards: u16,
-    /// Public inputs whose type and range are terms, and whose value belongs to a run.
+    /// Public inputs whose type and range are part of the agreement, and whose value is set for
+    /// each run.
     #[serde(default)]
     pub parameters: JobParameters,
-    /// The values of a run: those of parameters, and which data sets are its own.
+    /// The values of a run: its parameters' values, and the data sets that it uses.
     #[serde(default)]
     pub values: RunValues,
 }
 
-/// Where nobody says, a party is one process.
+/// By default a party is one process.
 pub(crate) fn one_shard() -> u16 {
     1
 }
@@ -148,7 +148,7 @@ pub(crate) fn shards(top: &mut Section<'_>) -> Result<u16, Fault> {
 }
 
 impl ComputeJob {
-    /// A job with everything else as it is by default.
+    /// Returns a job with defaults for everything else.
     #[must_use]
     pub fn new(protocol: Protocol, computation: ComputationSource) -> Self {
         Self {
@@ -225,7 +225,7 @@ enum Length {
     AtMost(u64),
 }
 
-/// `100`, or `"<= 100"` where inputs say it.
+/// Reads `100`, or `"<= 100"` for a length that inputs give.
 fn length(value: &TomlValue<'_>) -> Result<Length, Fault> {
     let Ok(text) = value.text() else { return value.number(0..=1 << 40).map(Length::Is) };
     let most = text.trim().strip_prefix("<=").and_then(|n| n.trim().parse().ok());
@@ -235,7 +235,7 @@ fn length(value: &TomlValue<'_>) -> Result<Length, Fault> {
     most.filter(|n| *n <= 1 << 40).map(Length::AtMost).ok_or_else(wrong)
 }
 
-/// Compute threads, and bytes of memory, where a job says so, and parameters of a run.
+/// Reads the optional compute threads and bytes of memory, and the parameters of a run.
 fn parameters(value: TomlValue<'_>) -> Result<(Option<u16>, Option<u64>, JobParameters), Fault> {
     let mut section = value.section()?;
     let threads = section.number("threads", 1..=128)?;
@@ -248,7 +248,7 @@ fn parameters(value: TomlValue<'_>) -> Result<(Option<u16>, Option<u64>, JobPara
     Ok((threads.map(|n| n as u16), memory, parameters))
 }
 
-/// A table whose keys are the computation's names.
+/// Reads a table whose keys are names of the computation.
 fn table<T>(
     top: &mut Section<'_>,
     key: &'static str,

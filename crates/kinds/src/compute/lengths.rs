@@ -1,15 +1,15 @@
-//! Lengths that the job does not bind: owners say what their inputs have, and all members come to
-//! the same.
+//! Agreement on lengths that the job leaves open: owners tell the lengths of their inputs, and all
+//! members learn the same ones.
 //!
 //! ```text
 //! client → party   what it knows            8 bytes for each symbol, least significant first; all
-//!                                           bits set where it knows none
+//!                                           bits set for a symbol that it does not know
 //! party ↔ party    what it knows and heard
-//! party → client   what all came to
+//! party → client   the lengths that all agreed on
 //! ```
-//! Every party hears what every other heard, so that a client who told two of them different
-//! numbers ends the run. Who brings nothing that has a length says nothing of it, and what was
-//! agreed on as the most holds for whoever says it.
+//! Every party hears what every other party heard, so a client that tells two parties different
+//! numbers ends the run. A member that brings no input with a length must not tell it. The agreed
+//! upper bound holds for every member that tells a length.
 
 use hushwire_fault::{Text, code};
 use hushwire_machine::Channel;
@@ -21,16 +21,16 @@ pub(super) const STEP: &str = "agreeing on lengths";
 /// A symbol that neither the job nor a public value binds.
 pub(super) struct Open {
     pub(super) symbol: String,
-    /// Those who bring an input that has it.
+    /// The members that bring an input of this length.
     pub(super) owners: Vec<Member>,
-    /// The most that was agreed on.
+    /// The agreed upper bound.
     pub(super) most: Option<u64>,
 }
 
-/// Numbers of such symbols, and who named each first.
+/// The number of each such symbol, and the member that named it first.
 pub(super) type Told = BTreeMap<String, (u64, Member)>;
 
-/// Symbols in the computation's order, the number of each, and who named it.
+/// The symbols in the computation's order, the number of each, and the member that named it.
 pub(super) struct Lengths {
     symbols: Vec<Open>,
     me: Member,
@@ -38,7 +38,7 @@ pub(super) struct Lengths {
 }
 
 impl Lengths {
-    /// The lengths that `me` knows of these symbols.
+    /// Starts with the lengths that `me` knows of these symbols.
     pub(super) fn new(symbols: Vec<Open>, known: &BTreeMap<String, u64>, me: &Member) -> Self {
         let found = symbols.iter().map(|open| Some((*known.get(&open.symbol)?, me.clone()))).collect();
         Self { symbols, me: me.clone(), found }
@@ -54,13 +54,13 @@ impl Lengths {
         numbers.flat_map(u64::to_le_bytes).collect()
     }
 
-    /// Takes in what another member knows.
+    /// Adds the lengths that another member knows.
     fn hear(&mut self, from: &Member, message: &[u8]) -> Result<(), Fault> {
         let is_client = |member: &Member| matches!(member, Member::Client(_));
         for ((open, found), bytes) in self.symbols.iter().zip(&mut self.found).zip(message.chunks_exact(8)) {
             let n = bytes.iter().rev().fold(0, |n, byte| n << 8 | u64::from(*byte));
             let Open { symbol, owners, .. } = open;
-            // Parties tell clients what all came to.
+            // Parties tell clients the lengths that all agreed on.
             let may = is_client(&self.me) || owners.contains(from);
             match found {
                 _ if n == u64::MAX => {}
@@ -69,7 +69,8 @@ impl Lengths {
                     open.within(n, from)?;
                     *found = Some((n, from.clone()));
                 }
-                // What a party says of others' inputs, clients have told this party as well.
+                // A client tells its lengths to every party, so a length that a peer heard from one
+                // must have reached this party, too.
                 None => match owners.iter().find(|owner| is_client(owner)) {
                     None => return Err(not_its(from, symbol, n)),
                     Some(client) => {
@@ -93,7 +94,7 @@ impl Lengths {
         Ok(())
     }
 
-    /// Everything has a number.
+    /// The numbers of all symbols.
     fn finish(&self) -> Result<Told, Fault> {
         let all = self.symbols.iter().zip(&self.found).map(|(Open { symbol, .. }, found)| match found {
             Some(told) => Ok((symbol.clone(), told.clone())),
@@ -105,8 +106,8 @@ impl Lengths {
         all.collect()
     }
 
-    /// A party's side: `clients` first, then the links to the other parties, each of which leads to
-    /// one of them and from one.
+    /// A party's endpoint. It hears `clients` first, then exchanges with the other parties over
+    /// links that go both ways.
     pub(super) fn at_party<'a>(
         mut self,
         agreement: &Agreement,
@@ -132,7 +133,7 @@ impl Lengths {
         Ok(all)
     }
 
-    /// A client's side: a link to each party, and one from each.
+    /// A client's endpoint, with a link to each party and one from each.
     pub(super) fn at_client(
         mut self,
         agreement: &Agreement,
@@ -157,7 +158,7 @@ impl Lengths {
 }
 
 impl Open {
-    /// Holds what somebody says to what was agreed on.
+    /// Refuses a length above the agreed bound.
     pub(super) fn within(&self, n: u64, who: &Member) -> Result<(), Fault> {
         let Some(most) = self.most.filter(|most| n > *most) else { return Ok(()) };
         let symbol = &self.symbol;
@@ -172,7 +173,7 @@ fn not_its(who: &Member, symbol: &str, n: u64) -> Fault {
     Fault::new(code::PLACES, STEP, cause, "let it run this release, unchanged")
 }
 
-/// The member from whom a channel comes.
+/// The member at the other end of a channel.
 fn of(channel: &Channel, agreement: &Agreement) -> Member {
     let from = channel.from();
     let is = |member: &Member| member.id(&agreement.clients) == from;
@@ -184,7 +185,7 @@ fn differ(other: &Member) -> Fault {
     Fault::new(code::DISAGREE, STEP, cause, "run the same release everywhere, unchanged")
 }
 
-/// An error of lengths that members told names them.
+/// Adds to an error the lengths that members told, and who told them.
 pub(super) fn says(told: &Told, e: Fault) -> Fault {
     let said: Vec<_> = told.iter().map(|(symbol, (n, who))| format!("{symbol} is {n} at {who}")).collect();
     if said.is_empty() {
@@ -192,7 +193,7 @@ pub(super) fn says(told: &Told, e: Fault) -> Fault {
     }
     let cause = Text::from(format!("{}: ", said.join(", "))).text(e.cause_text());
     let e = e.because(cause);
-    // Nothing is wrong with what was asked for, but with what a member brings.
+    // The request is correct; the values that a member brings are at fault.
     if e.kind() == Kind::Usage { e.coded(code::VALUES) } else { e }
 }
 
@@ -209,7 +210,7 @@ mod tests {
         Member::Client("bob".into())
     }
 
-    /// Parties 0 and 1 and bob bring what has n, party 1 alone what has m.
+    /// Parties 0 and 1 and bob bring inputs of length n; only party 1 brings one of length m.
     fn symbols() -> Vec<Open> {
         let open = |symbol: &str, owners, most| Open { symbol: symbol.to_owned(), owners, most };
         let [a, b] = [Member::Party(0), Member::Party(1)];

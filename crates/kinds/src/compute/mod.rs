@@ -13,19 +13,19 @@
 //!                        other: three, pair, circuits, client
 //! shards   rows of values at the shards of a member
 //! stored   inputs as columns of data sets, which parties keep as shares; data_set: all of a member
-//! served   ServedComputation   one client's run after the other, on inputs of an owner that stay
+//! served   ServedComputation   runs for one client after another, on inputs of an owner that stay
 //! session  ComputeSession   the same for programs, parties and clients
 //! ```
 //!
-//! **Lengths.** Symbols that the job does not bind are bound by those who bring inputs that have
-//! them. Every member learns them; parties that came to different ones end.
+//! **Lengths.** Symbols that the job leaves open are bound by the members whose inputs have them.
+//! Every member learns them. The run ends if two parties come to different ones.
 //!
-//! **Alone.** What follows from one owner's inputs and public values is computed by that owner in
-//! the open, before anything is shared ([`hushwire_compute::Cut`]). Members agree on the whole
-//! computation, and derive the same cut.
+//! **Alone.** A value that depends only on one owner's inputs and on public values is computed by
+//! that owner in the clear, before anything is shared ([`hushwire_compute::Cut`]). Members agree on
+//! the whole computation, and derive the same cut.
 //!
-//! **Values.** An input is packed into bit planes, a plane for each bit of an element, and shared
-//! as they are; the outputs come out of the computation in the same form.
+//! **Values.** An input is packed into bit planes, one for each bit of an element, and the planes
+//! are shared. The outputs have the same form.
 
 mod bound;
 mod circuits;

@@ -17,22 +17,22 @@ use std::{
 pub struct Shown {
     /// The elements' type, as `u64`.
     pub scalar: String,
-    /// Lengths of its axes.
+    /// The lengths of its axes.
     pub lengths: Vec<usize>,
     /// The elements, the last axis fastest.
     pub elements: Vec<String>,
 }
 
 impl Shown {
-    /// The elements of records that lie one after the other.
+    /// Takes elements from records that lie one after the other.
     #[must_use]
     pub fn new(scalar: Scalar, lengths: &[usize], records: &[u8]) -> Self {
         let elements = records.chunks_exact(scalar.record()).map(|record| scalar.show(record));
         Self { scalar: scalar.to_string(), lengths: lengths.to_vec(), elements: elements.collect() }
     }
 
-    /// The output for programs: truth values, integers of up to 64 bits as numbers, everything else
-    /// as text, in lists as its axes are.
+    /// The output as JSON: truth values and integers of up to 64 bits as such, everything else as
+    /// text, in lists nested like its axes.
     #[must_use]
     pub fn json(&self) -> serde_json::Value {
         let kind = Scalar::parse(&self.scalar);
@@ -55,13 +55,13 @@ impl Shown {
         lists(&self.lengths, &mut self.elements.iter().map(one))
     }
 
-    /// The output as it is printed under its name.
+    /// The line that shows the output under its name.
     #[must_use]
     pub fn line(&self, name: &str) -> String {
         format!("{name}={self}\n")
     }
 
-    /// A CSV file: a column for each place behind the first axis, under the output's name.
+    /// A CSV file with a column for each place behind the first axis, named after the output.
     #[must_use]
     pub fn csv(&self, name: &str) -> Wiped<String> {
         let columns: usize = self.lengths.iter().skip(1).product();
@@ -102,26 +102,26 @@ impl fmt::Display for Shown {
     }
 }
 
-/// The end of a computation at one member. Outputs are by place.
+/// The result of a computation at one member. Outputs have their places in the computation.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Computed {
-    /// Outputs for which no file was named.
+    /// Outputs for which no file was given.
     pub shown: Vec<(usize, Shown)>,
-    /// Records of outputs that were wanted in memory.
+    /// The records of outputs that the caller wants in memory.
     #[serde(with = "records")]
     pub records: Vec<(usize, Vec<u8>)>,
     /// The numbers of all symbols.
     pub symbols: BTreeMap<String, u64>,
-    /// ANDs of the circuit.
+    /// The AND gates of the circuit.
     pub ands: u64,
-    /// The phases of authenticated garbling that came from this party's shelf, if it has one.
+    /// The preprocessing that came from disk. `None` if this party has no shelf.
     pub from_disk: Option<FromDisk>,
     /// Remarks on this member's own inputs, such as numbers that were rounded.
     #[serde(default)]
     pub remarks: Vec<String>,
 }
 
-/// Bytes as digits between our own processes.
+/// Serializes bytes as digits between Hushwire's own processes.
 mod records {
     use super::as_text;
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -143,7 +143,7 @@ mod records {
 pub(super) struct Sink {
     name: String,
     to: To,
-    /// The records, once they are there.
+    /// The records, once they are known.
     value: Option<(Extent, Wiped<Vec<u8>>)>,
 }
 
@@ -155,8 +155,8 @@ enum To {
     Csv(NewFile),
 }
 
-/// Starts what the member learns, by the output's place: what cannot be written shows before
-/// anything is connected.
+/// Creates a sink for each output that the member learns, with the output's place. An output that
+/// cannot be written is refused before anything is connected.
 pub(super) fn sinks(task: &ComputeTask, config: &mut MemberConfig) -> Result<Vec<(usize, Sink)>, Fault> {
     let MemberConfig { me, outputs, files, .. } = config;
     let name = |j: usize| task.computation().outputs()[j].name.as_str();
@@ -187,8 +187,8 @@ pub(super) fn sinks(task: &ComputeTask, config: &mut MemberConfig) -> Result<Vec
 }
 
 impl Sink {
-    /// A sink for each output that a member learns, whose records stay in memory, for whoever takes
-    /// them.
+    /// A sink for each output that a member learns. The records stay in memory until they are
+    /// taken.
     pub(super) fn none(task: &ComputeTask, me: &Member) -> Vec<(usize, Self)> {
         let kept = || Self { name: String::new(), to: To::Nowhere, value: None };
         task.outputs_of(me).map(|j| (j, kept())).collect()
@@ -198,13 +198,13 @@ impl Sink {
         self.value = Some((extent.clone(), records));
     }
 
-    /// Its records, once they are there.
+    /// The records, once they are known.
     #[cfg(any(feature = "nn", feature = "sql"))]
     pub(super) fn records(&self) -> Option<(&Extent, &[u8])> {
         self.value.as_ref().map(|(extent, records)| (extent, &records[..]))
     }
 
-    /// Puts it on the disk, still without a name.
+    /// Writes the file to disk under a temporary name.
     pub(super) fn prepare(&self) -> Result<(), Fault> {
         let missing = || Fault::internal("writing outputs", "an output was not computed");
         let (extent, records) = self.value.as_ref().ok_or_else(missing)?;
@@ -222,7 +222,7 @@ impl Sink {
         }
     }
 
-    /// Gives it its name, or the caller its value.
+    /// Gives the file its final name, or the caller the value.
     pub(super) fn commit(self, j: usize, learnt: &mut Computed) -> Result<(), Fault> {
         match (self.to, self.value) {
             (To::Show, Some((extent, records))) => {

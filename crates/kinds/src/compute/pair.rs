@@ -1,4 +1,8 @@
-//! One of two parties on numbers: its links, set up once, and a computation on them.
+//! One of two parties that compute on words: its links, set up once, and computations on them.
+//!
+//! The protocol is [`hushwire_two`]'s. OTs have a lane of their own. The delay between the parties
+//! is measured once, and decides how plans are cut into pieces. Inputs of a model that is served
+//! are kept in the forms that its plan uses.
 
 use super::{
     ComputeTask,
@@ -20,7 +24,7 @@ use hushwire_session::{
 };
 use hushwire_two::{ArithmeticParty, Distance, KeptInputs, Plan, TwoError};
 
-/// A party's links and its side of the protocol.
+/// A party's links and its endpoint of the protocol.
 pub(super) struct PairEngine {
     me: Member,
     seat: Seat,
@@ -48,12 +52,12 @@ impl PairEngine {
 }
 
 impl PairEngine {
-    /// The channel to the peer that is not for computing.
+    /// The control channel to the peer.
     pub(super) fn peer(&mut self) -> Option<&mut Channel> {
         self.control.first_mut()
     }
 
-    /// Runs a plan on values of this party's inputs, in order, but for those that are kept.
+    /// Runs a plan on this party's inputs, in order, without those that are kept.
     pub(super) fn run_on(
         &mut self,
         form: &RunForm,
@@ -75,7 +79,7 @@ impl PairEngine {
         Ok(learnt.iter().map(|tensor| Wiped::new(tensor.records())).collect())
     }
 
-    /// Makes OTs for the next run of a plan, of at most this many bytes.
+    /// Makes OTs for the next run of a plan, of at most this number of bytes.
     pub(super) fn stock(&mut self, form: &RunForm, most: u64) -> Result<(), Fault> {
         let most = usize::try_from(most / OT_BYTES).unwrap_or(usize::MAX);
         let made = self.party.stock(of_two(form)?, most);
@@ -83,22 +87,23 @@ impl PairEngine {
     }
 }
 
-/// LOCAL: while one party multiplies under encryption the other waits.
+/// LOCAL: while one party multiplies under encryption, the other one waits, so each may use all
+/// cores.
 fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, |n| n.get().min(8))
 }
 
-/// LOCAL: bytes of a served model's transformed weights; layers beyond them transform theirs for
-/// each request.
+/// LOCAL: the bytes that transformed weights of a served model may take. Layers beyond them
+/// transform their weights for each request.
 const TRANSFORMED: u64 = 2 << 30;
 
-/// The owner's inputs in the forms of a plan, at the owner or the other party.
+/// The owner's inputs in the forms that a plan uses, at the owner or at its peer.
 pub(super) fn keep(plan: &Plan, [me, owner]: [u8; 2], own: Vec<Tensor>) -> Result<KeptInputs, Fault> {
     let kept = KeptInputs::new(plan, [me, owner].map(usize::from), own, TRANSFORMED, cores());
     kept.map_err(|e| e.fault().during(COMPUTE))
 }
 
-/// Bytes of an OT that waits for its use.
+/// The bytes of an OT that is made before its use.
 const OT_BYTES: u64 = 16;
 
 fn of_two(form: &RunForm) -> Result<&Plan, Fault> {
@@ -114,8 +119,8 @@ impl Engine for PairEngine {
         lengths.at_party(&member.agreement, &mut control, std::iter::empty())
     }
 
-    /// If the pieces for the parties' distance take more memory than they may, it uses the short
-    /// pieces of near parties; it refuses a run that takes more even in these.
+    /// The pieces for the measured distance of the parties may take more memory than a run may. The
+    /// run then uses the short pieces of near parties. It is refused if these take more, too.
     fn fit(&mut self, form: &RunForm, task: &ComputeTask, told: &Told) -> Result<(), Fault> {
         self.party.set_distance(self.distance);
         let (RunForm::Pair(plan), Some(most)) = (form, task.most_memory(told)) else { return Ok(()) };

@@ -1,4 +1,4 @@
-//! One member's part of a computation.
+//! One member's part of a computation: its inputs, its runs, and its outputs.
 
 use super::{
     ComputeTask, Computed,
@@ -19,42 +19,42 @@ use hushwire_session::{
 };
 use std::{collections::BTreeMap, sync::Arc};
 
-/// The step of opening inputs, as errors name it.
+/// The name in errors of the step that opens inputs.
 const READING: &str = "reading inputs";
 
-/// The inputs of one member, read, and its outputs, begun.
+/// The inputs of one member, read, and its outputs, prepared.
 pub struct ComputePart {
     task: ComputeTask,
     inputs: OwnInputs,
     sinks: Vec<(usize, Sink)>,
-    /// The numbers that its inputs, and the job, give symbols.
+    /// The numbers that its inputs and the job give to symbols.
     symbols: BTreeMap<String, u64>,
-    /// The computation with these lengths, where no others are to be heard.
+    /// The computation with these lengths, if no other member tells any.
     bound: Option<BoundComputation>,
     ands: u64,
     from_disk: Option<FromDisk>,
-    /// Remarks on its inputs for their owner.
+    /// Remarks for the owner on its inputs.
     remarks: Vec<String>,
-    /// At a party: takes what is sealed for those who are not connected.
+    /// At a party: stores the shares that are sealed for recipients that are not connected.
     sink: Option<Arc<dyn SealedSink>>,
     sealed: Vec<(String, SealedShare)>,
-    /// The words for what is under way, where they are not the computation's.
+    /// The descriptions of the work under way, if they differ from the computation's.
     words: Option<PhaseWords>,
 }
 
-/// The operation on which most of a wave goes, in words.
+/// Describes the operation that most of a wave belongs to.
 pub(crate) type PhaseWords = Arc<dyn Fn(Value) -> String + Send + Sync>;
 
 /// A member's inputs.
 pub(super) struct Brought {
     pub(super) inputs: BTreeMap<String, Values>,
-    /// The numbers that they, and the job, give symbols.
+    /// The numbers that these inputs and the job give to symbols.
     pub(super) symbols: BTreeMap<String, u64>,
     remarks: Vec<String>,
 }
 
 impl Brought {
-    /// The same at the first of a member's shards; the others bring nothing.
+    /// Reads the inputs at the first of a member's shards; the others bring nothing.
     fn at(
         first: bool,
         task: &ComputeTask,
@@ -68,8 +68,8 @@ impl Brought {
         Ok(Self { inputs: BTreeMap::new(), symbols: task.known().clone(), remarks: vec![] })
     }
 
-    /// The inputs of `me`, of which `value` has each by its name and type, with symbols that are
-    /// known before.
+    /// The inputs of `me`: `value` returns each by its name and type, with the symbols known so
+    /// far.
     pub(super) fn new(
         task: &ComputeTask,
         me: &Member,
@@ -93,7 +93,7 @@ impl Brought {
         Ok(brought)
     }
 
-    /// Refuses a name that is no input of `me`.
+    /// Refuses a name that is not an input of `me`.
     pub(super) fn check<'a>(
         task: &ComputeTask,
         me: &Member,
@@ -117,7 +117,7 @@ impl ComputePart {
         let remedy = |name: &str| format!("add {name} = {{ csv = \"…\", column = \"…\" }} under [inputs]");
         let brought = Brought::at(first, task, &me, remedy, |name, ty, symbols| {
             Some(match config.inputs.get_mut(name)? {
-                // The only copy, where nobody else has one.
+                // Takes the only copy if nobody else holds one.
                 InputPlace::Memory(bytes) => Values::taken(name, ty, std::mem::take(bytes), symbols),
                 place => Values::read(name, ty, place, symbols),
             })
@@ -136,13 +136,13 @@ impl ComputePart {
         sinks: impl FnOnce(&ComputeTask) -> Result<Vec<(usize, Sink)>, Fault>,
     ) -> Result<Self, Fault> {
         let (own, open) = (task.own(&symbols, me)?, task.unbound());
-        // What these lengths violate shows before anybody is dialled. Where nobody else has a say
-        // in them, it is what runs.
+        // Lengths that do not fit are refused before any member is dialled. If no other member
+        // tells lengths, this computation is the one that runs.
         let all = open.iter().all(|symbol| symbols.contains_key(symbol));
         let bound = all.then(|| task.bound_within(&symbols, &own)).transpose()?;
         let (bound, sinks) = (bound.filter(|_| open.is_empty()), sinks(task)?);
         if let Some(bound) = &bound {
-            // Members plan at the same time, before they meet. What refuses it is told in the run.
+            // Members plan at the same time, before they meet. The run reports an error of it.
             let _ = bound.form_within(task.chosen(), task.most_memory(&own));
         }
         let task = task.clone();
@@ -154,8 +154,8 @@ impl ComputePart {
 
 #[cfg(any(feature = "nn", feature = "sql"))]
 impl ComputePart {
-    /// The part of a kind that makes records of the elements of its members' files, and takes what
-    /// they learn by [`ComputePart::learnt`].
+    /// The part of another kind of job, which makes the records from its members' files and fetches
+    /// the outputs by [`ComputePart::learnt`].
     pub(crate) fn of(
         task: &ComputeTask,
         config: &MemberConfig,
@@ -178,7 +178,7 @@ impl ComputePart {
         Ok(Self { sink: config.sealed.clone(), ..Self::new(task, me, brought, kept)? })
     }
 
-    /// The same of a member on several shards, whose records come later, by
+    /// Like [`ComputePart::of`], for a member on several shards. The records follow by
     /// [`ComputePart::bring`].
     #[cfg(feature = "sql")]
     pub(crate) fn of_shard(task: &ComputeTask, config: &MemberConfig) -> Result<Self, Fault> {
@@ -189,8 +189,8 @@ impl ComputePart {
         Ok(Self { sink: config.sealed.clone(), ..part })
     }
 
-    /// Takes the records of inputs that the first shard has whole, which others have not, and those
-    /// of which each shard has its rows.
+    /// Takes the records of inputs that the first shard holds as a whole, and of inputs of which
+    /// each shard holds its rows.
     #[cfg(feature = "sql")]
     pub(crate) fn bring(
         &mut self,
@@ -214,13 +214,13 @@ impl ComputePart {
         Ok(())
     }
 
-    /// The same with words of its kind for what is under way.
+    /// Sets the kind's own descriptions of the work under way.
     #[cfg(feature = "sql")]
     pub(crate) fn with_words(self, words: PhaseWords) -> Self {
         Self { words: Some(words), ..self }
     }
 
-    /// The records of what this member learns, by the output's place, once they are computed.
+    /// The records of the outputs that this member learns, with their places, after the run.
     pub(crate) fn learnt(&self) -> impl Iterator<Item = (usize, &super::bound::Extent, &[u8])> {
         self.sinks
             .iter()

@@ -1,4 +1,4 @@
-//! The agreement on a computation, and what its members bring and learn.
+//! The agreement on a computation, and the values that its members bring and learn.
 
 use super::{
     BoundComputation, ComputationSource, ComputeJob, PublicPlace,
@@ -20,11 +20,11 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-/// AGREEMENT: bytes that a computation may take at each party where members tell lengths, and
+/// AGREEMENT: the bytes that a computation may take at each party if members tell lengths and
 /// neither a bound on them nor memory was agreed on.
 const UNAGREED: u64 = 2 << 30;
-/// AGREEMENT: the meaning of the fields, the cut, the way in which computations become circuits,
-/// and the bytes that a run sends.
+/// AGREEMENT: the version of the fields' meaning, the cut, the lowering of computations to
+/// circuits, and the bytes that a run sends.
 const PLAN_VERSION: u32 = 13;
 
 /// A computation's job, read and planned.
@@ -34,17 +34,18 @@ pub struct ComputeTask {
     chosen: Chosen,
     threads: u16,
     computation: Arc<Computation>,
-    /// The owners of the computation's inputs; none for an input that all know.
+    /// The owner of each of the computation's inputs; `None` for a public input.
     owners: Vec<Option<Member>>,
     public: Arc<Public>,
-    /// The recipients of the computation's outputs.
+    /// The recipients of each of the computation's outputs.
     recipients: Vec<Vec<Member>>,
-    /// The member of the job that each of the computation's is.
+    /// The member of the job that takes each role of the computation.
     members: Vec<Member>,
     clients: Vec<String>,
-    /// The columns of data sets that inputs are, where they have names of their own.
+    /// The names of the data-set columns that hold inputs, where they differ from the default
+    /// names.
     columns: BTreeMap<String, String>,
-    /// The computation bound, where it has no symbols, after the first request.
+    /// The bound computation if it has no symbols, after the first request.
     whole: Arc<Mutex<Option<BoundComputation>>>,
 }
 
@@ -56,8 +57,8 @@ impl ComputeTask {
     /// Reads the computation and plans its run.
     ///
     /// # Errors
-    /// The computation cannot be read, a member of it has no place in the protocol, or an input is
-    /// brought by nobody.
+    /// The computation cannot be read, a role of it has no place in the protocol, or an input has
+    /// no owner.
     pub fn new(job: &ComputeJob) -> Result<Self, Fault> {
         Self::of(job, Arc::new(job.computation.load()?))
     }
@@ -65,7 +66,7 @@ impl ComputeTask {
     /// Plans the run of a computation, in place of the one that the job names.
     ///
     /// # Errors
-    /// A member of it has no place in the protocol, or an input is brought by nobody.
+    /// A role of it has no place in the protocol, or an input has no owner.
     pub fn of(job: &ComputeJob, computation: Arc<Computation>) -> Result<Self, Fault> {
         let chosen = Chosen::new(job.protocol, job.scheme, job.ot)?.with_linear(job.linear)?;
         let chosen = chosen.with_ahead(job.ahead)?;
@@ -150,13 +151,13 @@ impl ComputeTask {
         })
     }
 
-    /// The same where inputs of data sets are columns of other names than `NAME: SCALAR`.
+    /// Sets the names of data-set columns that differ from `NAME: SCALAR`.
     #[cfg(feature = "sql")]
     pub(crate) fn with_columns(self, columns: BTreeMap<String, String>) -> Self {
         Self { columns, whole: Arc::default(), ..self }
     }
 
-    /// The column of a data set that an input is.
+    /// The name of the data-set column that holds an input.
     pub(super) fn column(&self, input: &str, scalar: Scalar) -> String {
         self.columns.get(input).cloned().unwrap_or_else(|| stored::column_name(input, scalar))
     }
@@ -167,7 +168,7 @@ impl ComputeTask {
         all.filter(|member| !member.is_connected()).cloned().collect()
     }
 
-    /// Inputs that data sets bring: data set, name and type.
+    /// The inputs that come from data sets: data set, name and type.
     fn stored(&self) -> impl Iterator<Item = (&str, &str, &Type)> {
         let inputs = self.computation.inputs().zip(&self.owners);
         inputs.filter_map(|((name, ty), owner)| match owner {
@@ -176,8 +177,8 @@ impl ComputeTask {
         })
     }
 
-    /// Looks whether a party has the data sets that the job names and a sink for those who are not
-    /// connected, and finds the lengths that the data sets have.
+    /// Checks that a party has the data sets that the job names, and a sink for recipients that are
+    /// not connected. Adds the lengths of the data sets to `symbols`.
     pub(super) fn keeps(
         &self,
         config: &MemberConfig,
@@ -229,13 +230,13 @@ impl ComputeTask {
         &self.computation
     }
 
-    /// The protocol with what it was told.
+    /// The protocol with its options.
     #[must_use]
     pub fn chosen(&self) -> Chosen {
         self.chosen
     }
 
-    /// The same with an extension of oblivious transfer that a link has chosen.
+    /// Sets the extension of oblivious transfer that was chosen for a link.
     #[cfg(feature = "nn")]
     pub(crate) fn over(mut self, link: hushwire_session::Link, ot: hushwire_ot::Protocol) -> Self {
         self.chosen = Chosen { ot: Some(ot), link: Some(link), ..self.chosen };
@@ -248,25 +249,25 @@ impl ComputeTask {
         self.threads
     }
 
-    /// The members of the job that the computation's members are, in order.
+    /// The members of the job that take the roles of the computation, in order.
     #[must_use]
     pub fn members(&self) -> &[Member] {
         &self.members
     }
 
-    /// The owner of an input, by its place; none for an input that all know.
+    /// The owner of an input, by its place; `None` for a public input.
     #[must_use]
     pub fn owner(&self, input: usize) -> Option<&Member> {
         self.owners[input].as_ref()
     }
 
-    /// Those who learn an output, by its place.
+    /// The recipients of an output, by its place.
     #[must_use]
     pub fn recipients(&self, output: usize) -> &[Member] {
         &self.recipients[output]
     }
 
-    /// Inputs of `member`: place, name and type.
+    /// The inputs of `member`: place, name and type.
     pub(crate) fn inputs_of<'a>(
         &'a self,
         member: &'a Member,
@@ -275,17 +276,17 @@ impl ComputeTask {
         all.filter(move |(i, ..)| self.owners[*i].as_ref() == Some(member))
     }
 
-    /// Outputs that `member` learns, by place.
+    /// The outputs that `member` learns, by place.
     pub(crate) fn outputs_of<'a>(&'a self, member: &'a Member) -> impl Iterator<Item = usize> + 'a {
         (0..self.recipients.len()).filter(move |j| self.recipients[*j].contains(member))
     }
 
-    /// The numbers of symbols that the job, or a public value, binds.
+    /// The numbers of symbols that the job or a public value binds.
     pub(crate) fn known(&self) -> &BTreeMap<String, u64> {
         &self.public.symbols
     }
 
-    /// All public values are there: a run needs them, a forecast does not.
+    /// Checks that all public values are present. A run needs them, a forecast does not.
     pub(crate) fn complete(&self) -> Result<(), Fault> {
         let mut inputs = self.computation.inputs().zip(&self.owners);
         let missing = inputs.find(|((name, _), owner)| owner.is_none() && !self.public.has(name));
@@ -301,7 +302,8 @@ impl ComputeTask {
         })
     }
 
-    /// The names of symbols that neither the job nor a public value binds, and that some value has.
+    /// The names of symbols that neither the job nor a public value binds, and that some value has
+    /// as a length.
     pub(crate) fn unbound(&self) -> Vec<String> {
         let stands = |name: &String| {
             let is = |dim: &Dim| matches!(dim, Dim::Symbol(symbol) if **symbol == **name);
@@ -311,9 +313,9 @@ impl ComputeTask {
         self.computation.symbols().iter().filter(unbound).cloned().collect()
     }
 
-    /// The numbers that the job gives to symbols that are no input's length. Nobody's values fix
-    /// them, and a computation may add them up and compare with them: they are terms, as numbers
-    /// that stand in the computation are.
+    /// The numbers that the job gives to symbols that are no input's length. No member's values
+    /// determine them, and a computation may calculate with them. They are therefore terms, like
+    /// constants of the computation.
     fn free_symbols(&self) -> Option<String> {
         let fixed = |symbol: &str| self.computation.inputs().any(|(_, ty)| has(ty, symbol));
         let free = self.job.symbols.iter().filter(|(name, _)| !fixed(name));
@@ -321,7 +323,7 @@ impl ComputeTask {
         (!free.is_empty()).then(|| free.join(", "))
     }
 
-    /// The same with those who may say them, and the most that was agreed on.
+    /// The unbound symbols, with the members that may tell them and the agreed bound.
     pub(super) fn open_symbols(&self) -> Vec<Open> {
         let open = |symbol: String| {
             let inputs = self.computation.inputs().zip(&self.owners);
@@ -332,7 +334,7 @@ impl ComputeTask {
         self.unbound().into_iter().map(open).collect()
     }
 
-    /// An error of the computation, with its file.
+    /// Turns an error of the computation into a fault that names its file.
     pub(crate) fn refused(&self, e: &ComputeError) -> Fault {
         let path = match &self.job.computation {
             ComputationSource::File(path) => Some(path.as_path()),
@@ -341,7 +343,7 @@ impl ComputeTask {
         refused(path, e)
     }
 
-    /// The numbers of symbols that inputs of these lengths have, with those that are known before.
+    /// The numbers of symbols that follow from inputs of these lengths, in addition to `known`.
     pub(crate) fn lengths(
         &self,
         known: &BTreeMap<String, u64>,
@@ -351,7 +353,7 @@ impl ComputeTask {
         found.map_err(|e| file::unfit(&e))
     }
 
-    /// The numbers that this member's inputs say, each at most what was agreed on.
+    /// The numbers that follow from this member's inputs. Each must be within the agreed bound.
     pub(super) fn own(&self, symbols: &BTreeMap<String, u64>, me: &Member) -> Result<Told, Fault> {
         let own = |open: Open| {
             let n = *symbols.get(&open.symbol)?;
@@ -360,28 +362,26 @@ impl ComputeTask {
         self.open_symbols().into_iter().filter_map(own).collect()
     }
 
-    /// Bytes that a computation may take at each party whose lengths were told so.
+    /// The bytes that a computation may take at each party, if members told these lengths.
     pub(super) fn most_memory(&self, told: &Told) -> Option<u64> {
         let unagreed = told.keys().any(|symbol| !self.job.bounds.contains_key(symbol));
         self.job.memory.or(unagreed.then_some(UNAGREED))
     }
 
-    /// Holds an input of this member to the range that it promises.
+    /// Checks that an input of this member is in the range that it promises.
     pub(crate) fn promised(&self, name: &str, values: &Values) -> Result<(), Fault> {
         let tensor = Tensor::from_records(values.scalar, &values.lengths, &values.records);
         let kept = self.computation.check_promises(&BTreeMap::from([(name.to_owned(), tensor)]));
         kept.map_err(|e| file::unfit(&e))
     }
 
-    /// The computation with these lengths.
-    ///
-    /// # Errors
-    /// A symbol has no number, an operation does not take these lengths, or a value is too large.
+    /// Binds the computation to these lengths.
     pub fn bound(&self, symbols: &BTreeMap<String, u64>) -> Result<BoundComputation, Fault> {
         self.bound_within(symbols, &Told::new())
     }
 
-    /// The same where members told lengths: it takes no more memory for them than was agreed on.
+    /// Like [`ComputeTask::bound`], after members told lengths: the computation must not take more
+    /// memory than was agreed on.
     pub(super) fn bound_within(
         &self,
         symbols: &BTreeMap<String, u64>,
@@ -402,17 +402,17 @@ impl ComputeTask {
     fn newly_bound(&self, symbols: &BTreeMap<String, u64>, told: &Told) -> Result<BoundComputation, Fault> {
         let refused = |e: &ComputeError| says(told, self.refused(e));
         let computation = self.computation.bind(symbols).map_err(|e| refused(&e))?;
-        // What follows from public values may have had no length before.
+        // Values that depend on public ones may have had symbols as lengths before.
         computation.check_promises(&self.public.values).map_err(|e| refused(&e))?;
         fits_shards(&computation, self.job.shards).map_err(|e| says(told, e))?;
-        // Three parties' plans know better what they take, and shorten pieces; by default this
-        // is the more generous.
+        // Three parties' plans know their memory better, and shorten pieces. Without an agreed
+        // limit, `within` is the more generous check.
         let planned = self.job.protocol == Protocol::Rep3 && self.job.memory.is_some();
         if let Some(most) = self.most_memory(told) {
             let held = if planned { plannable } else { within };
             held(&computation, most).map_err(|e| says(told, e))?;
         }
-        // Where public values are missing, for a forecast, the first party brings them.
+        // A forecast may lack public values; it counts them as inputs of party 0.
         let inputs = computation.inputs().zip(&self.owners);
         let first = |(name, _): (&str, &Type)| (!self.public.has(name)).then_some(Member::Party(0));
         let owners: Vec<_> = inputs.map(|(input, owner)| owner.clone().or_else(|| first(input))).collect();
@@ -424,8 +424,8 @@ impl ComputeTask {
         BoundComputation::new(computation, cut, self.public.clone(), recipients, columns, self.job.shards)
     }
 
-    /// Names the runs that may replace each other's file of output `name`: those of the same
-    /// computation with the same numbers, whatever its inputs' lengths.
+    /// Names the runs that may replace each other's file of output `name`. These are the runs of
+    /// the same computation with the same numbers, whatever its inputs' lengths.
     #[must_use]
     pub fn writer(&self, name: &str) -> String {
         let digest = hex::encode(&self.computation.digest()[..8]);
@@ -433,7 +433,7 @@ impl ComputeTask {
         format!("output {name} of {} {digest}{numbers}", self.computation.name())
     }
 
-    /// What members agree on.
+    /// The agreement of the members.
     pub(super) fn agreed(&self) -> Agreement {
         let join = |list: Vec<String>| list.join(", ");
         let digest = hex::encode(self.computation.digest());
@@ -443,7 +443,7 @@ impl ComputeTask {
         let symbols = self.job.symbols.iter().map(|(name, n)| format!("{name} = {n}")).chain(bounds);
         let owners = self.job.owners.iter().map(|(name, is)| format!("{name}: {}", is.key()));
         let public = self.public.digests();
-        // The values of parameters belong to a run, and are no terms.
+        // The value of a parameter belongs to a run, and is not a term.
         let is_parameter = |name: &str| self.job.parameters.iter().any(|(of, _)| of == name);
         let lasting = public.iter().filter(|(name, _)| !is_parameter(name));
         let lasting = join(lasting.map(|(name, hex)| format!("{name}: {hex}")).collect());
@@ -452,7 +452,7 @@ impl ComputeTask {
         let values = self.job.values.agreed(&self.job.parameters);
         let values = values.map(|values| AgreedField::size("values of parameters", values));
         let data = self.job.values.agreed_data().map(|data| AgreedField::size("data sets", data));
-        // Few fields are named where members differ: these come first.
+        // A message about a difference names only a few fields, so these come first.
         let first: Vec<AgreedField> = values.into_iter().chain(data).collect();
         let mut agreement = Agreement {
             kind: "compute",
@@ -478,7 +478,7 @@ impl ComputeTask {
                     ..AgreedField::size("symbols", join(symbols.collect()))
                 },
                 AgreedField::size("threads", self.threads.to_string()),
-                // Pieces depend on it.
+                // The cut into pieces depends on it.
                 AgreedField::size(
                     "memory",
                     self.job.memory.map_or("any".to_owned(), |bytes| format!("{bytes} bytes")),
@@ -507,7 +507,8 @@ impl ComputeTask {
     }
 }
 
-/// The job's public values, and those of parameters that a run gives, within their ranges.
+/// The job's public values, and the values that a run gives to parameters, checked against their
+/// ranges.
 fn given(job: &ComputeJob, computation: &Computation) -> Result<BTreeMap<String, PublicPlace>, Fault> {
     let mut public = job.public.clone();
     for (name, is) in &job.parameters {
@@ -540,13 +541,13 @@ fn given(job: &ComputeJob, computation: &Computation) -> Result<BTreeMap<String,
     Ok(public)
 }
 
-/// Whether a symbol is a length of values of this type.
+/// Tests whether a symbol is a length of values of this type.
 fn has(ty: &Type, symbol: &str) -> bool {
     ty.shape.0.iter().any(|dim| matches!(dim, Dim::Symbol(name) if **name == *symbol))
 }
 
-/// The owner of each input: the member that its type names, the one that the job names of a secret
-/// one, none of a public one.
+/// The owner of each input. A type may name the owner, the job names the owners of secret inputs,
+/// and a public input has none.
 fn owners(
     job: &ComputeJob,
     computation: &Computation,
@@ -576,7 +577,7 @@ fn owners(
     computation.inputs().map(owner).collect()
 }
 
-/// The member of the job that member `i` of the computation is.
+/// The member of the job that takes role `i` of the computation.
 fn member_of(job: &ComputeJob, names: &[String], i: usize) -> Result<Member, Fault> {
     let name = &names[i];
     if let Some(member) = job.members.get(name) {

@@ -1,4 +1,4 @@
-//! Values that all members know: the job has them, and members compare digests of them before a
+//! Values that all members know. They come from the job, and members compare their digests before a
 //! run.
 
 use super::file::unfit;
@@ -14,7 +14,7 @@ use std::{
     sync::Arc,
 };
 
-/// The place of a value that all members know.
+/// The source of a value that all members know.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PublicPlace {
@@ -24,7 +24,7 @@ pub enum PublicPlace {
     Csv(#[serde(with = "as_text::path")] PathBuf, Vec<String>),
     /// Elements as text, with commas between them.
     Values(String),
-    /// Lengths of its axes, and its records.
+    /// The lengths of its axes, and its records.
     Memory(Vec<usize>, #[serde(with = "as_text::bytes")] Arc<Wiped<Vec<u8>>>),
 }
 
@@ -35,7 +35,7 @@ impl From<&Tensor> for PublicPlace {
 }
 
 impl PublicPlace {
-    /// The place that a job file names.
+    /// Reads the source that a job file names.
     pub(super) fn of(value: TomlValue<'_>) -> Result<Self, Fault> {
         let line = value.error("is no place of elements", "write a file, a csv with its column, or values");
         let remedy = "put the file beside the job or below it, and name it from there";
@@ -50,15 +50,15 @@ impl PublicPlace {
             InputPlace::Values(text) => Self::Values(text.to_string()),
             _ => return Err(line),
         };
-        // All members hear a digest of it: whoever wrote the job does not choose among all files of
-        // who runs it.
+        // All members see a digest of the file. A job's author must not be able to choose among all
+        // files of the user that runs the job.
         match place.path() {
             Some(path) if !is_below(path, &folder) => Err(outside),
             _ => Ok(place),
         }
     }
 
-    /// The file that is read, where it is one.
+    /// The path, if the source is a file.
     #[must_use]
     pub fn path(&self) -> Option<&Path> {
         match self {
@@ -85,7 +85,7 @@ impl PublicPlace {
     }
 }
 
-/// Whether a path leads to a file below a folder, links included.
+/// Tests whether a path leads to a file below a folder after links are resolved.
 fn is_below(path: &Path, folder: &Path) -> bool {
     let plain = |part| matches!(part, Component::Normal(_) | Component::CurDir);
     let inner = path.strip_prefix(folder).is_ok_and(|inner| inner.components().all(plain));
@@ -93,10 +93,10 @@ fn is_below(path: &Path, folder: &Path) -> bool {
     inner && resolve(path).starts_with(resolve(folder))
 }
 
-/// The public values of a job, as far as they are there.
+/// The public values of a job, as far as they are given.
 pub(super) struct Public {
     pub(super) values: BTreeMap<String, Tensor>,
-    /// The numbers of symbols that the job binds, and that these values have.
+    /// The numbers of symbols that the job binds, and those that follow from these values.
     pub(super) symbols: BTreeMap<String, u64>,
     /// Remarks on values that were rounded.
     pub(super) remarks: Vec<String>,
@@ -136,7 +136,7 @@ impl Public {
         self.values.contains_key(name)
     }
 
-    /// Digests by name, as hexadecimal digits: of type, lengths and elements.
+    /// Digests of type, lengths and elements, as hexadecimal digits, by name.
     pub(super) fn digests(&self) -> Vec<(&str, String)> {
         let digest = |tensor: &Tensor| {
             let mut hash = blake3::Hasher::new_derive_key("hushwire public value v1");
@@ -149,7 +149,7 @@ impl Public {
 }
 
 impl Values {
-    /// Elements that the process has already.
+    /// Takes elements from the memory of this process.
     fn new(name: &str, ty: &Type, lengths: Vec<usize>, records: &[u8]) -> Result<Self, Fault> {
         let elements = lengths.iter().try_fold(ty.scalar.record(), |product, n| product.checked_mul(*n));
         if lengths.len() != ty.shape.rank() || elements != Some(records.len()) {
@@ -165,7 +165,7 @@ impl Values {
         Self { scalar: ty.scalar, lengths, records, remark: None }.checked(name, ty)
     }
 
-    /// The elements in the open.
+    /// The elements in the clear.
     pub(super) fn tensor(&self) -> Tensor {
         Tensor::from_records(self.scalar, &self.lengths, &self.records)
     }

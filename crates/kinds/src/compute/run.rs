@@ -1,4 +1,8 @@
-//! A member's side of computations: its engine, opened, and runs on it.
+//! A member's endpoint of computations: it sets up an engine, and runs computations on it.
+//!
+//! ```text
+//! lengths agreed ─► computation bound ─► own part computed alone ─► form ─► engine ─► outputs
+//! ```
 
 #[cfg(feature = "two")]
 use super::pair::PairEngine;
@@ -16,7 +20,7 @@ use hushwire_compute::Value;
 use hushwire_session::{Chosen, Fault, Member, Protocol, Shards, run::MemberSession, shards::as_many};
 use std::collections::BTreeMap;
 
-/// A computation's outputs at a member: lengths, and the records of those that it learns.
+/// The result of a computation at a member: lengths, and the records of the outputs that it learns.
 pub(super) struct Ran {
     pub(super) symbols: BTreeMap<String, u64>,
     pub(super) bound: BoundComputation,
@@ -24,10 +28,10 @@ pub(super) struct Ran {
     pub(super) learnt: Vec<Records>,
 }
 
-/// The words for the operation on which most of a wave goes.
+/// Describes the operation that most of a wave belongs to.
 pub(super) type Names<'a> = &'a dyn Fn(&BoundComputation, Value) -> String;
 
-/// Meets the others. `brings` tells who owns an input.
+/// Connects to the other members. `brings` tells whether a member owns an input.
 pub(super) fn open(
     member: &mut MemberSession,
     chosen: Chosen,
@@ -46,9 +50,9 @@ pub(super) fn open(
     })
 }
 
-/// Agrees on lengths, of which this member knows `symbols` unless it is bound already, and runs a
-/// computation: this member's inputs go in, and records of its outputs come out. Where there are
-/// `names`, observers hear what is under way.
+/// Agrees on lengths and runs a computation on this member's inputs. Returns records of the outputs
+/// that it learns. This member knows `symbols`, unless the computation is bound already. With
+/// `names`, observers hear which operation is under way.
 pub(super) fn run(
     engine: &mut dyn Engine,
     member: &MemberSession,
@@ -71,15 +75,15 @@ pub(super) fn run(
         symbols.extend(told.iter().map(|(symbol, (n, _))| (symbol.clone(), *n)));
     }
     let bound = ready.map_or_else(|| task.bound_within(&symbols, &told), Ok)?;
-    // One machine computes what it does alone before anything that takes long.
+    // A member on one machine computes its own part before anything that takes long.
     let (mut own, mut alone) = (Some(own), None);
     if of.is_none() {
         alone = own.take().map(|own| bound.brought(me, own.whole)).transpose()?;
     }
-    // Clients take it for the form in which values come and go.
+    // Clients need it as well: it determines the form of inputs and outputs.
     let form = bound.form_within(task.chosen(), task.most_memory(&told)).map_err(|e| says(&told, e))?;
     let bound = bound.through(&form);
-    // On several shards it runs on this one's rows.
+    // Each of several shards runs on its own rows.
     let (own, part) = match of {
         None => (alone.unwrap_or_default(), None),
         Some(of) => {
@@ -96,7 +100,7 @@ pub(super) fn run(
     let course = names.map_or(vec![], |_| bound.course_of(&form));
     let (mut at, mut last) = (0, String::new());
     let mut steps = |done: u64, whole: u64| {
-        // The waves that have begun by now; the last of them is under way.
+        // The waves that have begun so far. The last of them is under way.
         let begun = course[at..].iter().take_while(|(from, _)| *from <= done).count();
         if let Some(names) = names.filter(|_| begun > 0 && done < whole) {
             at += begun;

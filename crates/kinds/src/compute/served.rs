@@ -1,4 +1,4 @@
-//! A computation that is run for one client after the other, while the inputs of its owner stay.
+//! A computation that runs for one client after another, while the inputs of its owner stay.
 //!
 //! ```text
 //! three parties   keep      once: the owner shares its inputs to the parties, who keep the shares
@@ -6,11 +6,11 @@
 //! two parties     answer    the owner is a party, and has its inputs anyhow
 //! ```
 //!
-//! A session has one client. Before each run the client asks, and all that serve it say whether
-//! they run: the worst of their verdicts holds.
+//! A session has one client. Before each run the client asks, and every member that serves answers
+//! with a verdict. The worst verdict holds.
 //!
-//! **Security.** Every session has keys, seeds and OTs of its own. Shares that are kept mask
-//! nothing: they are one sharing of the owner's inputs, of which each party sees the same part in
+//! **Security.** Every session has keys, seeds and OTs of its own. Kept shares are never used as
+//! masks: they are one sharing of the owner's inputs, and each party sees the same part of it in
 //! every run.
 
 use super::{
@@ -34,12 +34,12 @@ use hushwire_session::{
 };
 use std::{collections::BTreeMap, sync::Arc};
 
-/// The step in which a client asks, as errors name it.
+/// The name in errors of the step in which a client asks.
 pub(crate) const ASK: &str = "asking for an answer";
-/// The step in which the owner's inputs are shared, once.
+/// The name in errors of the step in which the owner's inputs are shared, once.
 const KEEP: &str = "sharing the owner's inputs";
 
-/// A client's next request. AGREEMENT.
+/// AGREEMENT: a client's next request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Call {
@@ -47,21 +47,21 @@ pub(crate) enum Call {
     End = 0,
     /// A run.
     Run = 1,
-    /// OTs for the next run, of which nothing is known yet.
+    /// Makes OTs for the next run, whose inputs are not known yet.
     Ahead = 2,
 }
 
-/// The answers of those that serve to a request for a run, the worst last. AGREEMENT.
+/// AGREEMENT: the verdict of a member that serves on a request for a run, the worst last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub(crate) enum ServeVerdict {
-    /// It runs.
+    /// The run begins.
     Granted = 0,
-    /// It runs in another session: this one has had all runs that it may have.
+    /// The run begins in another session, because this one has had all runs that it may have.
     Anew = 1,
     /// The client has had all answers that it may have.
     Spent = 2,
-    /// Whoever serves ends.
+    /// The member that serves ends.
     Ends = 3,
 }
 
@@ -71,13 +71,13 @@ impl ServeVerdict {
             0 => Self::Granted,
             1 => Self::Anew,
             2 => Self::Spent,
-            // Whatever else a later release may say is no grant.
+            // A verdict that only a later release knows is not a grant.
             _ => Self::Ends,
         }
     }
 }
 
-/// A computation with its plan, made once, as one member runs it for one client.
+/// A computation as one member runs it for one client, with its plan, which is made once.
 pub(crate) struct ServedComputation {
     task: ComputeTask,
     bound: BoundComputation,
@@ -86,10 +86,10 @@ pub(crate) struct ServedComputation {
     me: Member,
 }
 
-/// The owner's inputs, as a member that serves has them.
+/// The owner's inputs, as a member that serves holds them.
 #[derive(Clone)]
 pub(crate) enum OwnerInputs {
-    /// Nothing: the other party has them, or a client takes part.
+    /// Nothing: the other party holds them, or this member is a client.
     None,
     /// Shares, at each of three parties.
     Shared(Arc<KeptShares>),
@@ -99,8 +99,8 @@ pub(crate) enum OwnerInputs {
 }
 
 impl ServedComputation {
-    /// Plans it. The plan is the same for all clients: `form` is that of another client, where
-    /// there is one.
+    /// Plans the computation. The plan is the same for all clients, and `form` may come from
+    /// another client's plan.
     pub(crate) fn new(
         task: &ComputeTask,
         owner: &Member,
@@ -122,12 +122,12 @@ impl ServedComputation {
         Ok(Self { task: task.clone(), bound, form, owner: owner.clone(), me: me.clone() })
     }
 
-    /// The plan, for the next client's.
+    /// The plan, for use with the next client.
     pub(crate) fn form(&self) -> Arc<RunForm> {
         Arc::clone(&self.form)
     }
 
-    /// The records that a member brings, in order, of its tensors by name.
+    /// The records that a member brings, in order. `tensors` are its inputs by name.
     pub(crate) fn records(&self, tensors: &BTreeMap<String, Tensor>) -> Result<Vec<Records>, Fault> {
         let value = |name: &str, _: &_, _: &_| {
             let tensor = tensors.get(name)?;
@@ -139,8 +139,8 @@ impl ServedComputation {
         self.bound.brought(&self.me, brought.inputs)
     }
 
-    /// The owner's inputs as this member keeps them, one of two parties: the other brings none.
-    /// Nothing among three parties, where the owner shares them.
+    /// The owner's inputs as one of two parties keeps them; the party that is not the owner gives
+    /// none. Among three parties the result is `None`, because the owner shares its inputs.
     pub(crate) fn pair(&self, tensors: &BTreeMap<String, Tensor>) -> Result<OwnerInputs, Fault> {
         match (&*self.form, &self.me, &self.owner) {
             #[cfg(feature = "two")]
@@ -161,7 +161,7 @@ impl ServedComputation {
         mine.map(|((_, of), records)| Tensor::from_records(of.scalar, &of.lengths, records)).collect()
     }
 
-    /// The values of what this member learns, by the output's place.
+    /// The values of the outputs that this member learns, with their places.
     pub(crate) fn learnt(&self, records: &[Records]) -> Vec<(usize, Tensor)> {
         let outputs = self.task.outputs_of(&self.me).zip(records);
         let tensor = |(j, records): (usize, &Records)| {
@@ -171,8 +171,8 @@ impl ServedComputation {
         outputs.map(tensor).collect()
     }
 
-    /// The runs that one session may have: noise of layers under encryption hides that number of
-    /// results.
+    /// The number of runs that one session may have: the noise of layers under encryption hides
+    /// only that number of results.
     pub(crate) fn runs_in_a_session(&self) -> u64 {
         match &*self.form {
             #[cfg(feature = "two")]
@@ -184,7 +184,7 @@ impl ServedComputation {
     }
 }
 
-/// The owner's part of sharing its inputs, or a party's: `own` are the records that it brings.
+/// Shares the owner's inputs, at the owner or at a party. `own` are the records that it brings.
 pub(crate) fn keep(
     member: &mut MemberSession,
     served: &ServedComputation,
@@ -205,10 +205,10 @@ pub(crate) fn keep(
     Ok((Box::new(client).into_links(), OwnerInputs::None))
 }
 
-/// One session's end at a member that serves, or at the client that asks.
+/// One session's endpoint, at a member that serves or at the client that asks.
 pub(crate) struct ServedSeat {
     end: SeatEnd,
-    /// Runs so far.
+    /// The number of runs so far.
     runs: u64,
 }
 
@@ -220,7 +220,7 @@ enum SeatEnd {
 }
 
 impl ServedSeat {
-    /// Meets the others' keys.
+    /// Exchanges keys with the other members.
     pub(crate) fn open(
         member: &mut MemberSession,
         served: &ServedComputation,
@@ -249,12 +249,12 @@ impl ServedSeat {
         Ok(Self { end, runs: 0 })
     }
 
-    /// Runs so far.
+    /// The number of runs so far.
     pub(crate) fn runs(&self) -> u64 {
         self.runs
     }
 
-    /// At a member that serves: what the client asks next.
+    /// At a member that serves: receives the client's next request.
     pub(crate) fn hear(&mut self, member: &MemberSession) -> Result<Call, Fault> {
         let channel = match &mut self.end {
             SeatEnd::Three(party) => party.client(),
@@ -280,7 +280,7 @@ impl ServedSeat {
         }
     }
 
-    /// At a member that serves: its verdict on a request goes to the others, and the worst of all
+    /// At a member that serves: sends its verdict on a request to the others, and the worst of all
     /// to the client.
     pub(crate) fn settle(
         &mut self,
@@ -312,7 +312,7 @@ impl ServedSeat {
         }
     }
 
-    /// At the client: asks, and hears the worst verdict of a request for a run.
+    /// At the client: sends a request. For a run, returns the worst verdict.
     pub(crate) fn ask(&mut self, member: &MemberSession, call: Call) -> Result<ServeVerdict, Fault> {
         let failed = |e| explain(&member.agreement, e).during(ASK);
         let mut verdict = [ServeVerdict::Granted as u8];
@@ -345,7 +345,7 @@ impl ServedSeat {
         Ok(worst)
     }
 
-    /// One run that was granted: `own` are the records that a client brings.
+    /// Runs a request that was granted. `own` are the records that a client brings.
     pub(crate) fn run(
         &mut self,
         member: &MemberSession,
@@ -367,7 +367,8 @@ impl ServedSeat {
         }
     }
 
-    /// Makes OTs for the next run, of at most this many bytes. Both of two parties call it alike.
+    /// Makes OTs for the next run, of at most this number of bytes. Both of two parties must call
+    /// it with the same limit.
     pub(crate) fn ahead(&mut self, served: &ServedComputation, most: u64) -> Result<(), Fault> {
         match &mut self.end {
             #[cfg(feature = "two")]
@@ -379,7 +380,7 @@ impl ServedSeat {
         }
     }
 
-    /// All links, for the last word.
+    /// All links, for the confirmation at the end.
     pub(crate) fn into_links(self) -> Links {
         match self.end {
             SeatEnd::Three(party) => party.into_links(),

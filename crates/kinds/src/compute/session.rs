@@ -1,4 +1,4 @@
-//! Sessions that a program holds: parties that met once compute one thing after the other.
+//! Sessions that a program holds: members meet once, and then compute one thing after another.
 
 use super::{
     ComputationSource, ComputeJob, ComputeTask, PublicPlace,
@@ -20,7 +20,7 @@ use hushwire_session::{
 };
 use std::{collections::BTreeMap, sync::Arc};
 
-/// AGREEMENT: the bytes that sessions send besides computations.
+/// AGREEMENT: the version of the bytes that sessions send in addition to those of computations.
 const VERSION: u32 = 4;
 const AGREE: &str = "agreeing on the computation";
 
@@ -29,14 +29,14 @@ const AGREE: &str = "agreeing on the computation";
 pub enum Value {
     /// Elements of the declared type and shape.
     Tensor(Tensor),
-    /// Whole numbers, of which each must fit the declared type: a single one, or a vector.
+    /// Whole numbers: a single one, or a vector. Each must fit the declared type.
     Numbers(Vec<i128>),
     /// Elements of the declared type as records, one after the other ([`Scalar::record`]): a
     /// vector.
     Records(Vec<u8>),
 }
 
-/// The agreement of members in place of a computation, where it is made of something else.
+/// The agreement that members compare if the computation was made from something else.
 pub(crate) struct Instead<'a> {
     /// The terms that an operator allows.
     pub(crate) terms: &'a Terms,
@@ -78,7 +78,7 @@ impl From<Tensor> for Value {
 }
 
 impl Value {
-    /// The elements as an input of this name and type has them.
+    /// The elements as values of the input of this name and type.
     fn values(&self, name: &str, ty: &hushwire_compute::Type) -> Result<Values, Fault> {
         let refuse = |cause: String, remedy: String| {
             Err(Fault::new(code::COMPUTATION, format!("reading input {name}"), cause, remedy))
@@ -137,11 +137,11 @@ impl Value {
     }
 }
 
-/// One member's session with the others: handshake, keys and set-ups happen once, and any number of
-/// computations runs on them.
+/// One member's session with the others. Handshake, keys and set-ups happen once, and then any
+/// number of computations run.
 ///
-/// All members run the same computations in the same order, clients those as well in which they
-/// have no part; before each they compare its digest. After an error the session is of no more use.
+/// All members run the same computations in the same order, and compare the digest before each.
+/// Clients also run those in which they have no part. A session cannot be used after an error.
 pub struct ComputeSession {
     member: MemberSession,
     engine: Box<dyn Engine>,
@@ -149,13 +149,13 @@ pub struct ComputeSession {
     members: BTreeMap<String, Member>,
     /// The owners of secret inputs.
     owners: BTreeMap<String, Member>,
-    /// Bytes that a computation may take, where more or less than by default.
+    /// The bytes that a computation may take, if not the default.
     memory: Option<u64>,
     broken: bool,
     process: Process,
 }
 
-/// The agreement of a session among the parties and these clients.
+/// The agreement of a session between the parties and these clients.
 fn agreement(chosen: Chosen, threads: u16, clients: &[String]) -> Agreement {
     Agreement {
         kind: "compute-session",
@@ -172,8 +172,8 @@ fn agreement(chosen: Chosen, threads: u16, clients: &[String]) -> Agreement {
     }
 }
 
-/// The job that a session runs a computation as, whose members are those named, or else the parties
-/// or the clients of their names, or the parties in their order.
+/// The job as which a session runs a computation. A role that is not in `members` is the party or
+/// client of its name, or the parties take the roles in order.
 fn job_of(
     chosen: Chosen,
     computation: &Computation,
@@ -196,12 +196,12 @@ fn job_of(
 }
 
 impl ComputeSession {
-    /// The terms on which parties run a computation on a session of theirs, before there is one:
-    /// an operator allows their digest. Its members are the parties of their names, or the parties
-    /// in their order.
+    /// The terms on which the parties run a computation in a session, for an operator to allow
+    /// their digest before the session exists. A role is the party of its name, or the parties take
+    /// the roles in order.
     ///
     /// # Errors
-    /// The protocol does not run it; it has inputs that are public, or secret and nobody's.
+    /// The protocol does not run it, or it has public inputs or secret ones without an owner.
     pub fn terms(chosen: Chosen, computation: &Computation) -> Result<Terms, Fault> {
         let job = job_of(chosen, computation, &BTreeMap::new(), &[]);
         let task = ComputeTask::of(&job, Arc::new(computation.clone()))?;
@@ -209,12 +209,13 @@ impl ComputeSession {
         Ok(task.terms())
     }
 
-    /// Meets the other members, parties to compute on this number of threads each (none: a default,
-    /// the same everywhere), and these clients, in an order that all have alike. `observer` hears
-    /// who is missing, and the progress of each run.
+    /// Connects to the other members: parties that compute on `threads` threads each, and these
+    /// clients, in an order that is the same at all members. `None` is the default number of
+    /// threads, the same everywhere. `observer` hears which members are missing, and the progress
+    /// of each run.
     ///
     /// # Errors
-    /// The others did not come, are not those of the pins, or have another protocol, other threads
+    /// A member did not come, does not have the pinned key, or has another protocol, other threads
     /// or other clients.
     pub fn connect(
         config: MemberConfig,
@@ -254,26 +255,26 @@ impl ComputeSession {
         &self.member.config.me
     }
 
-    /// Says which member of the session one of computations is. Members that are not named are
-    /// the parties or the clients of their names, or the parties in their order.
+    /// Sets the member of the session that takes a role of computations. A role that is not set is
+    /// the party or client of its name, or the parties take the roles in order.
     pub fn assign(&mut self, name: &str, member: Member) {
         self.members.insert(name.to_owned(), member);
     }
 
-    /// Says who brings a secret input, the same at all members.
+    /// Sets the owner of a secret input, the same at all members.
     pub fn own(&mut self, input: &str, owner: Member) {
         self.owners.insert(input.to_owned(), owner);
     }
 
-    /// Says how many bytes values and work on them may take at each party, as
-    /// [`ComputeJob::memory`] does, the same at all members: by default 2 GiB where members' inputs
-    /// say how long they are.
+    /// Sets the bytes that values and work on them may take at each party, like
+    /// [`ComputeJob::memory`], the same at all members. The default is 2 GiB if members' inputs
+    /// give lengths.
     pub fn allow(&mut self, memory: u64) {
         self.memory = Some(memory);
     }
 
-    /// A handle that ends the run under way from another thread, and the session with it: the
-    /// others are told. A session that is cancelled between two runs ends at the next.
+    /// A handle for another thread that ends the current run, and the session with it; the other
+    /// members are told. A session that is cancelled between two runs ends at the next one.
     #[must_use]
     pub fn cancel(&self) -> Cancel {
         self.member.config.cancel.clone()
@@ -285,12 +286,12 @@ impl ComputeSession {
         self.member.stats()
     }
 
-    /// Runs a computation: what this member brings goes in by name, and so do public inputs; what
-    /// it learns comes out by name.
+    /// Runs a computation. Takes this member's inputs and public inputs by name, and returns the
+    /// outputs that it learns by name.
     ///
     /// # Errors
     /// An input is missing or does not fit, members run different computations or bring different
-    /// lengths, the run was cancelled, or somebody failed. The session is of no more use then. A
+    /// lengths, the run was cancelled, or a member failed. The session cannot be used after that. A
     /// fork of the process that opened the session is refused.
     pub fn run(
         &mut self,
@@ -300,7 +301,8 @@ impl ComputeSession {
         self.run_instead(computation, inputs, None)
     }
 
-    /// Runs a computation that is made of something else, on which members agree.
+    /// Runs a computation that was made from something else. Members compare the digest of that,
+    /// too.
     pub(crate) fn run_instead(
         &mut self,
         computation: &Computation,
@@ -318,7 +320,7 @@ impl ComputeSession {
             self.broken = true;
             let e = if self.member.config.cancel.asked() { cancelled() } else { e };
             if let (false, Some(watch)) = (e.kind() == Kind::Network, self.member.net.watch()) {
-                // Others learn at once who failed, and not only that links closed.
+                // Tells the others at once which member failed, before links close.
                 let (why, step) = match e.kind() {
                     Kind::Refused => (Reason::Declined, ADMISSION),
                     _ => (Reason::Local(e.tells()), COMPUTING),
@@ -390,11 +392,11 @@ impl ComputeSession {
         Ok(learns.map(tensor).collect())
     }
 
-    /// Compares with the other members what is to be computed, among whom. Clients do not hear each
-    /// other, but every party's word.
+    /// Compares the computation and its members with the other members. A client does not hear
+    /// other clients, but hears from every party.
     fn agree(&mut self, task: &ComputeTask, instead: Option<[u8; 32]>) -> Result<(), Fault> {
         let (digest, agreement) = (task.agreement().digest(), self.member.agreement.clone());
-        // AGREEMENT: both, where there are two.
+        // AGREEMENT: the digest of both, if there are two.
         let own = instead.map_or(digest, |instead| {
             let mut hash =
                 blake3::Hasher::new_derive_key("hushwire 2026-11-29 computation of a task in a session");

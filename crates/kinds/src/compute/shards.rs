@@ -1,8 +1,8 @@
-//! A computation on several shards of each member: which elements of a value a shard has, and how
-//! they come from shard 0 and go back to it.
+//! A computation on several shards of each member: the elements of a value that each shard holds,
+//! and how they get from shard 0 to the others and back.
 //!
 //! Every shard runs the whole plan on its range of every value's elements, as
-//! [`hushwire_session::shards::range`] has it.
+//! [`hushwire_session::shards::range`] cuts it.
 //!
 //! ```text
 //! whole at shard 0      computed there alone ─► each shard's elements go to it
@@ -26,7 +26,7 @@ use std::{collections::BTreeMap, time::Duration};
 
 const PLANNING: &str = "planning the job";
 
-/// Refuses a job on shards that only runs on one.
+/// Refuses a job on several shards that only runs on one.
 pub(super) fn check<'m>(
     shards: u16,
     protocol: Protocol,
@@ -52,13 +52,13 @@ pub(super) fn check<'m>(
     }
 }
 
-/// Whether a process with this configuration reads its member's files, and writes them: the first
-/// shard does.
+/// Tests whether a process with this configuration reads and writes its member's files. Only the
+/// first shard does.
 pub(crate) fn is_first(config: &MemberConfig) -> bool {
     config.shard.as_ref().is_none_or(|place| place.shard == 0)
 }
 
-/// The lengths that shard 0 knows from its member's inputs, at every shard.
+/// Sends the lengths that shard 0 knows from its member's inputs to every shard.
 pub(super) fn symbols(shards: &Shards, own: &BTreeMap<String, u64>) -> Result<BTreeMap<String, u64>, Fault> {
     let wrong = |e: serde_json::Error| Fault::internal("telling shards lengths", e);
     let told = serde_json::to_vec(own).map_err(wrong)?;
@@ -66,7 +66,7 @@ pub(super) fn symbols(shards: &Shards, own: &BTreeMap<String, u64>) -> Result<BT
     serde_json::from_slice(&told).map_err(wrong)
 }
 
-/// Refuses a form that no shards run.
+/// Refuses a form that does not run on shards.
 pub(super) fn runs(form: &RunForm) -> Result<(), Fault> {
     match form {
         RunForm::Steps(_) => Ok(()),
@@ -77,7 +77,8 @@ pub(super) fn runs(form: &RunForm) -> Result<(), Fault> {
     }
 }
 
-/// Refuses a form that no shards run, and a plan of which a shard takes more memory than it may.
+/// Refuses a form that does not run on shards, and a plan that takes more memory at a shard than
+/// was agreed on.
 pub(super) fn fits(
     bound: &BoundComputation,
     form: &RunForm,
@@ -92,13 +93,13 @@ pub(super) fn fits(
 }
 
 impl Extent {
-    /// The elements of a shard.
+    /// The extent of a shard's elements.
     fn of_shard(&self, shard: usize, shards: usize) -> Self {
         let rows = range(shard, shards, self.rows).len();
         Self { rows, lengths: vec![rows], ..self.clone() }
     }
 
-    /// The bytes of a shard's elements among the records of all.
+    /// The byte range of a shard's elements in the records of all.
     fn bytes_of_shard(&self, shard: usize, shards: usize) -> std::ops::Range<usize> {
         let (rows, record) = (range(shard, shards, self.rows), self.scalar.record());
         rows.start * record..rows.end * record
@@ -106,7 +107,7 @@ impl Extent {
 }
 
 impl BoundComputation {
-    /// The same for one shard: the extents are of its elements.
+    /// The computation as one shard runs it: the extents cover its elements only.
     pub(super) fn of_shard(&self, shard: usize, shards: usize) -> Self {
         let mut part = self.clone();
         for extent in part.inputs.iter_mut().chain(&mut part.outputs) {
@@ -119,13 +120,13 @@ impl BoundComputation {
 /// A member's inputs at one of its shards.
 #[derive(Default)]
 pub(super) struct OwnInputs {
-    /// The inputs that the first shard has, whole.
+    /// The inputs that the first shard holds as a whole.
     pub(super) whole: BTreeMap<String, Values>,
-    /// The inputs of which each shard has its rows.
+    /// The inputs of which each shard holds its rows.
     pub(super) rows: BTreeMap<String, Values>,
 }
 
-/// A shard's elements of what its member brings to the rest, in order.
+/// A shard's elements of the values that its member brings to the rest, in order.
 pub(super) fn bring(
     of: &Shards,
     bound: &BoundComputation,
@@ -139,7 +140,7 @@ pub(super) fn bring(
     let some = |is: bool| values.iter().zip(&by_rows).filter(move |(_, by_rows)| **by_rows == is);
     let (first, each): (Vec<_>, Vec<_>) =
         (some(false).map(|(v, _)| *v).collect(), some(true).map(|(v, _)| *v).collect());
-    // Inputs of which an element needs other rows are put together first.
+    // If an element depends on other rows, the inputs are put together first.
     let behind = bound.inputs_behind(&first);
     let apart: Vec<String> = rows.keys().filter(|name| behind.contains(name.as_str())).cloned().collect();
     if !apart.is_empty() {
@@ -165,8 +166,8 @@ pub(super) fn bring(
     by_rows.iter().map(next).collect()
 }
 
-/// Gives each shard its elements of the member's inputs, which shard 0 has; `extents` are those of
-/// all elements.
+/// Gives each shard its elements of the member's inputs, which shard 0 holds; `extents` are of all
+/// elements.
 fn give(shards: &Shards, extents: &[&Extent], whole: Option<Vec<Records>>) -> Result<Vec<Records>, Fault> {
     let of = shards.shards();
     let part = |shard: usize, whole: &[Records]| {
@@ -189,7 +190,7 @@ fn give(shards: &Shards, extents: &[&Extent], whole: Option<Vec<Records>>) -> Re
     Ok(sizes.map(take).collect())
 }
 
-/// Puts what shards learnt together at shard 0; others have nothing then. `extents` are those of
+/// Collects the outputs of all shards at shard 0; the other shards return nothing. `extents` are of
 /// all elements.
 pub(super) fn take(shards: &Shards, extents: &[&Extent], own: &[Records]) -> Result<Vec<Records>, Fault> {
     let of = shards.shards();
@@ -216,26 +217,26 @@ pub(super) fn take(shards: &Shards, extents: &[&Extent], own: &[Records]) -> Res
 /// The cost of a run at the busiest shard of the party that sends most.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ShardPrice {
-    /// Exchanges between parties one after the other.
+    /// Rounds between parties.
     pub rounds: u64,
     /// Bytes to other parties.
     pub bytes_sent: u64,
     /// Bytes to the party's other shards.
     pub to_shards: u64,
-    /// Exchanges between the party's shards.
+    /// Rounds between the party's shards.
     pub exchanges: u64,
-    /// Bytes that values and work on them take, at most.
+    /// The most bytes that values and work on them take.
     pub memory: u64,
-    /// The operation that runs on the first shard alone, if one of some size does.
+    /// An operation of notable size that runs on the first shard alone, if there is one.
     pub whole: Option<String>,
 }
 
 impl BoundComputation {
-    /// The price of a run with these threads of each of a party's shards, over links on which a
-    /// message takes `delay`. `operation` says what a node of the computation is.
+    /// The price of a run with `threads` threads for each of a party's shards, over links on which
+    /// a message takes `delay`. `operation` describes a node of the computation.
     ///
     /// # Errors
-    /// It is too large to be planned, or runs on no shards.
+    /// The computation is too large to plan, or does not run on shards.
     pub fn price_of_shards(
         &self,
         chosen: Chosen,

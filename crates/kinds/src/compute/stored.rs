@@ -8,26 +8,26 @@ use hushwire_rep3::stored::{StoredColumn, parts};
 use hushwire_session::{Fault, InputPlace};
 use std::collections::BTreeMap;
 
-/// The name of the column that an input is: with its scalar, so that no data set serves for
-/// elements of another type.
+/// The name of the data-set column that holds an input. It contains the scalar, so that a data set
+/// cannot be used for elements of another type.
 pub(super) fn column_name(input: &str, scalar: Scalar) -> String {
     format!("{input}: {scalar}")
 }
 
-/// A column of a data set, and its bit planes part by part.
+/// A column of a data set, and its bit planes in parts.
 pub type ColumnInParts = (StoredColumn, Vec<Wiped<Vec<u8>>>);
 
-/// Reads an input as a column of a data set: the column, and its bit planes part by part. Symbols
-/// in its shape are bound by what is there.
+/// Reads an input as a column of a data set: the column, and its bit planes in parts. The data
+/// bind the symbols in its shape.
 ///
 /// # Errors
-/// It cannot be read, or holds what is no such element.
+/// The input cannot be read, or holds something that is not such an element.
 pub fn stored_input(name: &str, ty: &Type, place: &InputPlace) -> Result<ColumnInParts, Fault> {
     let Values { scalar, lengths, records, .. } = Values::read(name, ty, place, &BTreeMap::new())?;
     Ok(column(name, scalar, &lengths, &records))
 }
 
-/// The column of elements in records, and its planes part by part.
+/// The column of elements in records, and its planes in parts.
 pub(crate) fn column(name: &str, scalar: Scalar, lengths: &[usize], records: &[u8]) -> ColumnInParts {
     let column = StoredColumn {
         name: column_name(name, scalar),

@@ -38,7 +38,7 @@ impl Task for ComputeTask {
 
     fn forecast(&self, aes_instructions: bool, ands: Option<u64>) -> Option<Forecast> {
         let Chosen { protocol, scheme, .. } = self.chosen();
-        // Three parties count steps, each of which takes a time of its own.
+        // Three parties count steps, whose times differ.
         let ands = ands.filter(|_| protocol != Protocol::Rep3);
         ands.map(|ands| Forecast::of_ands(protocol, scheme, ands, aes_instructions))
     }
@@ -49,7 +49,7 @@ impl Task for ComputeTask {
 }
 
 impl Preparable for ComputeTask {
-    /// The preprocessing of the circuit that the computation is.
+    /// The preprocessing that the computation's circuit takes.
     fn wants(&self) -> Result<Wants, Fault> {
         self.complete()?;
         if let Some(symbol) = self.unbound().first() {

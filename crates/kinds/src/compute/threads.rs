@@ -6,14 +6,14 @@ use hushwire_session::{Fault, Protocol};
 use hushwire_three::{Cut, Plan};
 use std::time::Duration;
 
-/// AGREEMENT: compute threads of each of three parties, where nobody says.
+/// AGREEMENT: the default number of compute threads of each of three parties.
 pub(super) const THREADS: u16 = 2;
 
-/// Compute threads of each party of a protocol: those that are asked for, else the default.
+/// The number of compute threads of each party of a protocol: `asked`, or else the default.
 pub(super) fn threads(protocol: Protocol, asked: Option<u16>) -> Result<u16, (String, &'static str)> {
     match (protocol, asked) {
         (Protocol::Rep3, asked) => Ok(asked.unwrap_or(THREADS).max(1)),
-        // They share the work with peers, and take cores of their own to gain.
+        // Threads share the work of each batch, and only gain if each has a core of its own.
         (Protocol::Authgarble(_) | Protocol::Ywz20(_), asked) => Ok(asked.unwrap_or(1).max(1)),
         (_, None | Some(1)) => Ok(1),
         (_, Some(n)) => Err((
@@ -23,8 +23,8 @@ pub(super) fn threads(protocol: Protocol, asked: Option<u16>) -> Result<u16, (St
     }
 }
 
-/// Lanes between parties: those of computing, among them that of OTs between two parties on
-/// numbers, and that of control.
+/// The number of lanes between parties: those of computing and one for control. Two parties on
+/// words have one more, for OTs.
 pub(super) fn lanes(protocol: Protocol, threads: u16) -> u16 {
     match protocol {
         Protocol::Rep3 => Cut::new(threads, Duration::ZERO).lanes() as u16 + 1,
@@ -33,14 +33,14 @@ pub(super) fn lanes(protocol: Protocol, threads: u16) -> u16 {
     }
 }
 
-/// The way in which a run is cut between parties so far from each other that rounds count: with no
-/// more of them than without pieces.
+/// The cut of a run between parties that are so far apart that rounds dominate. It has no more
+/// rounds than a run without pieces.
 pub(super) fn far(threads: u16) -> Cut {
     Cut::new(threads, Duration::MAX)
 }
 
-/// A plan's cut, in pieces as short as the memory that it may take asks for; refuses a plan that
-/// takes more in any pieces.
+/// The cut of a plan, with pieces short enough for the memory that it may take. Refuses a plan that
+/// takes more even in the shortest pieces.
 pub(super) fn within(plan: &Plan, cut: Cut, memory: Option<u64>) -> Result<Cut, Fault> {
     let Some(most) = memory.filter(|most| *most < u64::MAX) else { return Ok(cut) };
     if let Some(cut) = plan.cut_within(cut, most) {
@@ -52,8 +52,8 @@ pub(super) fn within(plan: &Plan, cut: Cut, memory: Option<u64>) -> Result<Cut, 
     Err(Fault::new(code::COMPUTATION, "planning the job", cause, remedy))
 }
 
-/// The same for a party's shards, each of which may take so much. `operation` says what a node of
-/// the rest is a part of.
+/// Like [`within`] for a party's shards, each of which may take `memory` bytes. `operation`
+/// describes the operation to which a node of the rest belongs.
 pub(super) fn within_shards(
     plan: &Plan,
     cut: Cut,
@@ -81,7 +81,7 @@ pub(super) fn within_shards(
     })
 }
 
-/// Sizes in MiB, or in bytes where both would round to the same.
+/// Formats two sizes in MiB, or in bytes if both would round to the same number.
 fn apart(takes: u64, most: u64) -> [String; 2] {
     match [takes, most].map(|bytes| bytes.div_ceil(1 << 20)) {
         [a, b] if a > b => [format!("{a} MiB"), format!("{b} MiB")],

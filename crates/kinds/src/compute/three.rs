@@ -1,4 +1,13 @@
-//! A party of three: its links, set up once, and a computation on them.
+//! One of three parties: its links, set up once, and computations on them.
+//!
+//! ```text
+//! open   session keys with the neighbours; delays, which determine the cut; clients' seeds
+//! run    inputs shared ─► clients' shares compared ─► steps, or a circuit ─► outputs opened
+//! seal   digests of shares for recipients that are not connected ─► both neighbours
+//! ```
+//!
+//! **Security.** Semi-honest, one corrupted party, and any clients with it. The parties compare
+//! clients' shares before they open anything that depends on them.
 
 use super::{
     ComputeTask,
@@ -30,42 +39,42 @@ use std::sync::Arc;
 pub(super) struct Three {
     me: Member,
     party: Rep3Party,
-    /// To the right neighbour and from the left one, and the other way round: session keys,
-    /// lengths, the last word.
+    /// To the right neighbour and from the left one, and the other way round: for session keys,
+    /// lengths and the confirmation.
     control: [Channel; 2],
-    /// To the left neighbour and from the right one: products, of lane 0.
+    /// To the left neighbour and from the right one: the products of lane 0.
     ring: Channel,
     /// The other direction, and clients.
     doors: Doors,
-    /// Both of every further lane.
+    /// Both directions of every further lane.
     lanes: Vec<[Channel; 2]>,
-    /// The cut by threads and delays, and the cut of the next run.
+    /// The cut that follows from threads and delays, and the cut of the next run.
     usual: Cut,
     cut: Cut,
     ws: CircuitWorkspace,
-    /// Runs so far.
+    /// The number of runs so far.
     turn: u32,
-    /// Inputs of which this party has shares from before the session.
+    /// Inputs that were shared to this party before the session.
     kept: Option<Arc<KeptShares>>,
     /// The shares that the last run sealed.
     sealed: Vec<(String, SealedShare)>,
-    /// The way to this party's other shards.
+    /// The channel to this party's other shards.
     shards: Option<Shards>,
 }
 
-/// Shares of all inputs of one owner, which serve any number of runs.
+/// Shares of all inputs of one owner, for any number of runs.
 pub(crate) struct KeptShares {
     owner: Member,
     inputs: KeptInputs,
 }
 
-/// All inputs of a run, in order, those of which nothing is shared in it as empty ones.
+/// All inputs of a run, in order. An input that is not shared in this run is empty.
 fn shared_now(bound: &BoundComputation, is_shared: impl Fn(&Member) -> bool) -> Vec<SharedValue<&Member>> {
     let inputs = bound.seats.owners.iter().zip(&bound.inputs).map(|(who, of)| way(who, of));
     inputs.map(|way| if is_shared(way.who) { way } else { SharedValue { bytes: 0, ..way } }).collect()
 }
 
-/// The part of all shares that each input has, in order.
+/// The part of all shares that belongs to each input, in order.
 fn parts(inputs: &[SharedValue<&Member>], shares: &Shares) -> Vec<Shares> {
     let mut at = 0;
     let part = |way: &SharedValue<&Member>| {
@@ -78,7 +87,8 @@ fn parts(inputs: &[SharedValue<&Member>], shares: &Shares) -> Vec<Shares> {
 }
 
 impl Three {
-    /// Meets the neighbours' keys and the clients' seeds. `brings` tells who owns an input.
+    /// Exchanges keys with the neighbours, and receives the clients' seeds. `brings` tells whether
+    /// a member owns an input.
     pub(super) fn open(
         member: &mut MemberSession,
         index: u8,
@@ -132,13 +142,13 @@ impl Three {
         })
     }
 
-    /// The same with shares of inputs from before the session.
+    /// Sets the shares of inputs that were shared before the session.
     pub(super) fn with_kept(self, kept: Arc<KeptShares>) -> Self {
         Self { kept: Some(kept), ..self }
     }
 
-    /// Takes shares of one owner's inputs, and computes nothing: `own` are those that this party
-    /// brings, if it is the owner.
+    /// Receives shares of one owner's inputs, and computes nothing. `own` are the records that this
+    /// party brings if it is the owner.
     pub(super) fn keep(
         &mut self,
         (bound, form): (&BoundComputation, &RunForm),
@@ -158,17 +168,17 @@ impl Three {
         Ok(KeptShares { owner: owner.clone(), inputs })
     }
 
-    /// The channel to the client of a session that has one.
+    /// The channel to the client, if the session has one.
     pub(super) fn client(&mut self) -> Option<&mut Channel> {
         self.doors.clients.first_mut().map(|(_, channel)| channel)
     }
 
-    /// The channels to both neighbours that are not for computing.
+    /// The control channels to both neighbours.
     pub(super) fn neighbours(&mut self) -> &mut [Channel; 2] {
         &mut self.control
     }
 
-    /// Values in, shares between, values out.
+    /// Shares inputs, computes on the shares, and opens outputs.
     fn shares(
         &mut self,
         bound: &BoundComputation,
@@ -184,7 +194,7 @@ impl Three {
         let turn = self.turn;
         self.turn = turn.checked_add(1).ok_or_else(|| internal(&"a session runs 2^32 computations"))?;
         let shares = self.doors.share(&mut batch, turn, &inputs, own, &stored)?;
-        // A sort opens comparisons: before, clients' shares are known to be whole.
+        // A sort opens comparisons, so the clients' shares are checked before.
         self.doors.compared()?;
         let shares = match form {
             RunForm::Circuit(program) => {
@@ -203,7 +213,7 @@ impl Three {
                 let lanes = std::iter::once(first).chain(self.lanes.iter_mut().map(<[Channel; 2]>::each_mut));
                 let clients = self.doors.watch.clone().filter(|_| !self.doors.clients.is_empty());
                 let mut go_on = |done: usize, whole: usize| {
-                    // The plan is public, and so is how long each step takes.
+                    // The plan is public, and so is the time of each step.
                     clients.iter().for_each(|watch| watch.comes(done as u64, whole as u64));
                     go_on(done as u64, whole as u64)
                 };
@@ -232,7 +242,7 @@ impl Three {
         Ok(learnt)
     }
 
-    /// The columns of data sets that inputs are.
+    /// The columns of data sets that hold inputs.
     fn stored(&self, bound: &BoundComputation) -> Result<Vec<StoredInput>, Fault> {
         let input = |(input, data, name): (usize, &str, &str)| {
             let extent = &bound.inputs[input];
@@ -248,7 +258,8 @@ impl Three {
         bound.stored().map(input).collect()
     }
 
-    /// Tells both neighbours the digests of this party's shares for those who are not connected.
+    /// Sends both neighbours the digests of this party's shares for recipients that are not
+    /// connected.
     fn seal(
         &mut self,
         bound: &BoundComputation,
@@ -284,7 +295,7 @@ fn internal(e: &dyn std::fmt::Display) -> Failed {
     Failed::Job(Fault::internal(COMPUTE, e))
 }
 
-/// The step in which parties vouch for each other's shares, as errors name it.
+/// The name in errors of the step in which parties vouch for each other's shares.
 const SEAL: &str = "sealing outputs";
 
 impl Engine for Three {
@@ -298,7 +309,8 @@ impl Engine for Three {
             RunForm::Steps(plan) => match &self.shards {
                 None => within(plan, self.usual, task.job().memory)?,
                 Some(shards) => {
-                    // An operation that fits in no pieces was refused by its name before.
+                    // An operation that does not fit in any pieces was refused earlier, with its
+                    // name.
                     let operation = |_| "an operation".to_owned();
                     within_shards(plan, self.usual, shards.shards(), task.job().memory, operation)?
                 }
@@ -365,7 +377,7 @@ fn of_steps(e: ThreeError) -> Failed {
     }
 }
 
-/// Both shares, value after value.
+/// Copies both shares, value by value.
 fn each(
     extents: &[Extent],
     shares: &Shares,
@@ -385,25 +397,25 @@ fn each(
     Shares { own: one(&shares.own), next: one(&shares.next) }
 }
 
-/// Shares of planes as shares of a circuit's registers.
+/// Turns shares of planes into shares of a circuit's registers.
 fn circuit_of(extents: &[Extent], planes: &Shares) -> Shares {
     each(extents, planes, Extent::bytes, Extent::spread, Extent::bits)
 }
 
-/// Shares of a circuit's registers as shares of planes.
+/// Turns shares of a circuit's registers into shares of planes.
 fn planes_of(extents: &[Extent], registers: &Shares) -> Shares {
     each(extents, registers, Extent::bits, Extent::gather, Extent::bytes)
 }
 
-/// One instance of a circuit has a byte for each bit, element after element; planes have eight rows
-/// in one.
+/// One instance of a circuit has a byte for each bit, element after element. Planes have eight rows
+/// in a byte.
 impl Extent {
-    /// Bits of all elements.
+    /// The number of bits of all elements.
     pub(super) fn bits(&self) -> usize {
         self.scalar.bits() * self.rows
     }
 
-    /// Planes to registers.
+    /// Copies planes to registers.
     pub(super) fn spread(&self, planes: &[u8], registers: &mut [u8]) {
         let (bits, height) = (self.scalar.bits(), plane_bytes(self.rows));
         for (r, element) in registers.chunks_exact_mut(bits).enumerate() {
@@ -413,7 +425,7 @@ impl Extent {
         }
     }
 
-    /// Registers to planes.
+    /// Copies registers to planes.
     pub(super) fn gather(&self, registers: &[u8], planes: &mut [u8]) {
         let (bits, height) = (self.scalar.bits(), plane_bytes(self.rows));
         planes.fill(0);

@@ -1,4 +1,4 @@
-//! Inputs from where members have them: CSV columns, records of bytes, text.
+//! Inputs, read from CSV columns, NumPy arrays, records of bytes, or text.
 
 use crate::psi;
 use hushwire_block::Wiped;
@@ -23,11 +23,11 @@ pub(crate) struct Values {
     pub(crate) scalar: Scalar,
     pub(crate) lengths: Vec<usize>,
     pub(crate) records: Wiped<Vec<u8>>,
-    /// A remark for their owner: some were rounded.
+    /// A remark for the owner, if some elements were rounded.
     pub(crate) remark: Option<String>,
 }
 
-/// Decimals that their type cannot hold exactly, and that became the nearest element.
+/// Decimals that the type cannot hold exactly, and that became the nearest element.
 #[derive(Default)]
 struct Rounded {
     count: usize,
@@ -56,11 +56,11 @@ impl Rounded {
     }
 }
 
-/// Reads an input of this name and type, with a remark where numbers were rounded. Symbols in its
-/// shape are bound by what is there; `symbols` are known before.
+/// Reads an input of this name and type, with a remark if numbers were rounded. The data bind the
+/// symbols in its shape; `symbols` are known before.
 ///
 /// # Errors
-/// It cannot be read, or holds what is no such element.
+/// The input cannot be read, or holds something that is not such an element.
 pub fn read_input(
     name: &str,
     ty: &Type,
@@ -108,7 +108,7 @@ impl Values {
         }
     }
 
-    /// Records in memory, which are copied only if somebody else has them.
+    /// Takes records in memory. They are copied only if another value shares them.
     pub(super) fn taken(
         name: &str,
         ty: &Type,
@@ -119,8 +119,8 @@ impl Values {
         Self::of_records(name, ty, records, &PathBuf::from(format!("input {name}")), symbols)
     }
 
-    /// Columns of a CSV file: one for a vector or a single element, as many as the second axis has
-    /// for a matrix.
+    /// Reads columns of a CSV file: one for a vector or a single element, and for a matrix as many
+    /// as its second axis has.
     fn of_csv(name: &str, ty: &Type, from: &InputPlace, columns: &[String]) -> Result<Self, Fault> {
         let memory = PathBuf::from(format!("input {name}"));
         let (places, dialect) = from.as_table(&Dialect::default());
@@ -184,7 +184,7 @@ impl Values {
     fn of_text(name: &str, ty: &Type, text: &str, symbols: &BTreeMap<String, u64>) -> Result<Self, Fault> {
         let (scalar, mut records) = (ty.scalar, Wiped::new(vec![]));
         let mut rounded = Rounded::default();
-        // A list may be between brackets, as outputs are.
+        // A list may have brackets, as outputs have.
         let text = text.trim();
         let text = text.strip_prefix('[').and_then(|text| text.strip_suffix(']')).unwrap_or(text);
         let elements = text.split(',').map(str::trim);
@@ -265,7 +265,7 @@ impl Values {
         Self { scalar, lengths, records, remark: None }.checked(name, ty)
     }
 
-    /// Refuses lengths other than the declared ones.
+    /// Refuses lengths that differ from the declared ones.
     pub(super) fn checked(self, name: &str, ty: &Type) -> Result<Self, Fault> {
         let differs = |(dim, n): (&Dim, &usize)| matches!(dim, Dim::Known(known) if *known != *n as u64);
         if ty.shape.0.iter().zip(&self.lengths).any(differs) {
@@ -296,8 +296,7 @@ fn all_of(mut file: impl Read) -> std::io::Result<Wiped<Vec<u8>>> {
     file.read_to_end(&mut bytes).map(|_| bytes)
 }
 
-/// The lengths of a number of elements, which follow one another: at most one of them is not known
-/// before.
+/// The lengths that follow from the number of elements; at most one of them may be unknown before.
 fn lengths(
     name: &str,
     ty: &Type,
@@ -307,8 +306,8 @@ fn lengths(
     let refuse = |cause: String, remedy: &str| {
         Err(Fault::new(code::VALUES, format!("reading input {name}"), cause, remedy))
     };
-    // Nothing that is brought would do: of the computation and not of a file, as every other member
-    // says it.
+    // No input could satisfy this type, so the computation is at fault and not a file. Every other
+    // member reports the same error.
     let uncounted = || {
         let cause = format!("{ty} has more elements than can be counted");
         Err(Fault::new(code::PLACES, format!("reading input {name}"), cause, "take smaller lengths"))
@@ -365,7 +364,7 @@ mod tests {
             assert!(error.to_string().contains(words), "{error}");
         }
         assert!(of_text("1,2,3").is_none() && of_text("[1, 2, 3]").is_none());
-        // No file is to blame for lengths that nothing fills.
+        // The error does not blame a file for lengths that no file could fill.
         let huge = Type { shape: Shape(vec![Dim::Known(1 << 32); 3]), ..ty };
         let error = Values::of_text("x", &huge, "1", &BTreeMap::new()).err().expect("an error");
         assert!(error.code() == code::PLACES && error.to_string().contains("than can be counted"), "{error}");

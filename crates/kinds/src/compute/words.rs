@@ -1,4 +1,4 @@
-//! A computation in words and in figures.
+//! The texts and report fields of a computation.
 
 use super::{ColumnInParts, ComputeJob, ComputeTask, Computed, Shown, data_set::stored_inputs};
 use crate::{
@@ -107,18 +107,18 @@ pub struct ComputeReport {
     computation: String,
     digest: String,
     protocol: Protocol,
-    /// The scheme of yao's gates.
+    /// The scheme of garbled gates, for protocol yao.
     scheme: Option<&'static str>,
     /// The OT extension of two parties.
     ot: Option<&'static str>,
-    /// Lengths.
+    /// The numbers of symbols.
     symbols: BTreeMap<String, u64>,
-    /// Elements by the output's name; outputs that went to files are not here.
+    /// Elements by the output's name. Outputs that went to files are not included.
     outputs: BTreeMap<String, serde_json::Value>,
-    /// AND gates, where it ran as a circuit.
+    /// The number of AND gates, if it ran as a circuit.
     #[serde(skip_serializing_if = "Option::is_none")]
     ands: Option<u64>,
-    /// Phases of authgarble that came from disk, as a circuit's report has them.
+    /// The preprocessing that came from disk, as in a circuit's report.
     #[serde(skip_serializing_if = "Option::is_none")]
     from_disk: Option<FromDisk>,
     /// Remarks on public values and on this member's inputs, such as numbers that were rounded.
@@ -132,7 +132,7 @@ impl Words for ComputeTask {
         self.computation().remarks()
     }
 
-    /// How much there is shows when lengths are known: ANDs of two parties, steps of three.
+    /// The amount of work is known once lengths are: ANDs of two parties, steps of three.
     fn extent(&self) -> (u64, &'static str) {
         (0, "steps")
     }

@@ -4,10 +4,10 @@ use crate::kind::JobKind;
 use hushwire_session::{Fault, Member, protocol::MOST_PARTIES, toml_file::Section};
 use serde::{Deserialize, Serialize};
 
-/// The most numbers of a draw: the memory of a party is a hundred bytes for each.
+/// The most numbers of a draw. A party takes about a hundred bytes of memory for each.
 const MOST_NUMBERS: u64 = 1 << 24;
 
-/// A draw, as its file has it.
+/// The job file of a draw.
 ///
 /// ```toml
 /// kind = "draw"
@@ -18,13 +18,13 @@ const MOST_NUMBERS: u64 = 1 << 24;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DrawJob {
-    /// The number of parties, from 2 on.
+    /// The number of parties, at least 2.
     pub parties: u8,
-    /// How many different numbers are drawn.
+    /// The number of different numbers to draw.
     pub numbers: u64,
     /// The least number of the range.
     pub from: u64,
-    /// The greatest one.
+    /// The greatest number of the range.
     pub to: u64,
 }
 

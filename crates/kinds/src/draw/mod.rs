@@ -7,8 +7,8 @@
 //! ```
 //!
 //! The seed is the name of the run, which [`Seat::take`](hushwire_session::engine::Seat::take)
-//! makes: all but one party may deviate. Whoever receives all openings first can still end the run,
-//! and every other party sees that it did.
+//! makes. All but one party may deviate. A party that receives all openings first can still end the
+//! run, and every other party sees that it did.
 
 mod file;
 mod part;

@@ -10,17 +10,17 @@ use hushwire_session::{
 use serde::{Deserialize, Serialize};
 use std::{array, collections::HashMap, io::Write};
 
-/// AGREEMENT: separates the numbers of a draw from any other use of a run's name.
+/// AGREEMENT: separates the numbers of a draw from every other use of a run's name.
 const LABEL: &str = "hushwire 2026 draw v1";
 
-/// The numbers, in the order in which they were drawn; none where a file has them.
+/// The numbers, in the order in which they were drawn. `None` if they went to a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Drawn {
     /// The numbers.
     pub numbers: Option<Vec<u64>>,
 }
 
-/// A party's result, and the place of it.
+/// A party's result, and where it goes.
 pub struct DrawPart {
     job: DrawJob,
     file: Option<NewFile>,
@@ -58,14 +58,14 @@ impl Part for DrawPart {
     }
 }
 
-/// Numbers as text, one a line.
+/// Formats numbers as text, one a line.
 pub(super) fn lines(numbers: &[u64]) -> Vec<u8> {
     numbers.iter().flat_map(|number| format!("{number}\n").into_bytes()).collect()
 }
 
-/// Different numbers of the job's range, each set of them equally likely in each order: the first
-/// steps of a shuffle of the whole range (R. Durstenfeld, "Algorithm 235", 1964), of which only the
-/// places that have changed are kept.
+/// Draws different numbers of the job's range. Each set of them is equally likely in each order.
+/// These are the first steps of a shuffle of the whole range (R. Durstenfeld, "Algorithm 235",
+/// 1964); only the places that have changed are stored.
 fn drawn(job: &DrawJob, mut word: impl FnMut() -> u64) -> Vec<u64> {
     let mut moved = HashMap::new();
     (0..job.numbers)
@@ -78,7 +78,8 @@ fn drawn(job: &DrawJob, mut word: impl FnMut() -> u64) -> Vec<u64> {
         .collect()
 }
 
-/// A uniform number from 0 to `most`: words beyond a multiple of its range are drawn again.
+/// A uniform number from 0 to `most`. Words at or above the largest multiple of the range are drawn
+/// again.
 fn below_or_at(most: u64, mut word: impl FnMut() -> u64) -> u64 {
     let Some(range) = most.checked_add(1) else { return word() };
     let surplus = (u64::MAX % range + 1) % range;
@@ -99,7 +100,8 @@ mod tests {
         DrawJob { parties: 3, numbers, from, to }
     }
 
-    /// Words of a generator that is no part of the program (G. Marsaglia, "Xorshift RNGs", 2003).
+    /// Words of a generator that the program itself does not use (G. Marsaglia, "Xorshift RNGs",
+    /// 2003).
     fn words() -> impl FnMut() -> u64 {
         let mut x = 88_172_645_463_325_252_u64;
         move || {
@@ -128,7 +130,7 @@ mod tests {
             *found.entry(drawn(&job(2, 1, 4), &mut words)).or_insert(0_u32) += 1;
         }
         assert_eq!(found.len(), 12);
-        // Each is expected 1000 times, with a standard deviation of 30.
+        // Each number is expected 1000 times, with a standard deviation of 30.
         assert!(found.values().all(|times| (850..1150).contains(times)), "{found:?}");
     }
 

@@ -1,10 +1,10 @@
-//! A planned draw: its agreement, and where a member's result goes.
+//! A planned draw: its agreement, and the place of a member's result.
 
 use super::{DrawJob, DrawPart, RESULT};
 use hushwire_fault::code;
 use hushwire_session::{AgreedField, Agreement, Fault, MemberConfig, OutputPlace, Protocol, Task, suggest};
 
-/// AGREEMENT: how numbers follow from the seed.
+/// AGREEMENT: the version of how numbers follow from the seed.
 const VERSION: u32 = 1;
 
 /// A draw, planned.
@@ -58,7 +58,7 @@ impl Task for DrawTask {
         Agreement {
             kind: "draw",
             title: self.title(),
-            // The protocol in which all parties but one may deviate, as here.
+            // A protocol in which all parties but one may deviate, as in a draw.
             protocol: Protocol::Authgarble(parties),
             clients: vec![],
             fields: vec![

@@ -1,4 +1,4 @@
-//! A draw in words and in figures.
+//! The texts and report fields of a draw.
 
 use super::{DrawJob, DrawTask, Drawn, part::lines};
 use crate::kind::{Runs, Words};
@@ -18,7 +18,7 @@ impl Runs for DrawJob {
 pub struct DrawReport {
     from: u64,
     to: u64,
-    /// The numbers in the order in which they were drawn, where they are in no file.
+    /// The numbers in the order in which they were drawn, if they did not go to a file.
     #[serde(skip_serializing_if = "Option::is_none")]
     numbers: Option<Vec<u64>>,
 }

@@ -1,5 +1,5 @@
-//! The ledger of a run that uses up counters: reserved before any of them is used, completed before
-//! the result has its name.
+//! The ledger of a run that uses up counters. They are reserved before the run uses any, and marked
+//! as written before the result gets its name.
 
 use super::{
     cut::AesCtrTerms,
@@ -9,9 +9,9 @@ use super::{
 use hushwire_session::Fault;
 use hushwire_session::Iv;
 
-/// A ledger, held against other runs until the key and its counters are chosen.
+/// A ledger, locked against other runs until the key and its counters are chosen.
 pub(super) struct Book {
-    // Let go before the directory, which is tidied then.
+    // The lock is dropped before the directory, which then tidies up.
     lock: Option<Locked>,
     dir: KeyDir,
     ledger: Ledger,
@@ -20,13 +20,13 @@ pub(super) struct Book {
 }
 
 impl Book {
-    /// The `ledger` of `dir`, read under `lock`, for a run that writes the file of absolute name
-    /// `out`.
+    /// Opens the `ledger` of `dir`, read under `lock`, for a run that writes the file with the
+    /// absolute name `out`.
     pub(super) fn new(dir: KeyDir, ledger: Ledger, lock: Locked, out: String) -> Self {
         Self { dir, ledger, lock: Some(lock), out }
     }
 
-    /// Puts the counters of `terms` into the ledger; it is on the disk when this returns.
+    /// Puts the counters of `terms` into the ledger. It is on the disk when this function returns.
     pub(super) fn reserve(&mut self, terms: &AesCtrTerms) -> Result<(), Fault> {
         let Some(lock) = &self.lock else {
             return Err(Fault::internal("reserving counters", "the ledger is open to others"));
@@ -47,15 +47,15 @@ impl Book {
         self.dir.write_ledger(&self.ledger, lock)
     }
 
-    /// Lets other runs choose.
+    /// Lets other runs choose their counters.
     pub(super) fn unlock(&mut self) {
         self.lock = None;
     }
 
-    /// Notes the digest of the output just before it gets its name, so that its counter is found
-    /// when it is decrypted.
+    /// Records the digest of the output just before the file gets its name, so that decryption
+    /// finds its counter.
     pub(super) fn written(&self, iv: Iv, digest: Option<String>) -> Result<(), Fault> {
-        // Others may have written meanwhile.
+        // Other runs may have written to it since.
         let lock = self.dir.lock()?;
         let mut ledger = self.dir.ledger()?.ok_or_else(|| {
             let cause = "it was there when the run began, and has gone";

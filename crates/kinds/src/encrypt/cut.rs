@@ -1,5 +1,5 @@
-//! The terms of one encryption, as the three parties and the owner agree on them, and how the file
-//! is cut.
+//! The terms of one encryption, on which the three parties and the owner agree, and the cut of the
+//! file into chunks.
 
 use super::keystream;
 use hushwire_rep3::{KeySize, Sbox};
@@ -7,31 +7,31 @@ use hushwire_session::Iv;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
-/// AGREEMENT: blocks that a lane computes at once, where memory allows: 128 KiB, which stay in the
+/// AGREEMENT: the blocks that a lane computes at once, if memory allows: 128 KiB, which stay in the
 /// cache.
 pub(super) const CHUNK_BLOCKS: u32 = 8192;
-/// Below this many blocks a message is shorter than a packet, and more memory is not what helps.
+/// With fewer blocks a message is shorter than a packet, and more memory does not help.
 const LEAST_CHUNK_BLOCKS: u32 = 256;
-/// AGREEMENT: lanes in flight on one thread: while one waits for the network, the others compute.
+/// AGREEMENT: lanes in flight on one thread. While one waits for the network, the others compute.
 pub(super) const LANES: u16 = 2;
-/// AGREEMENT: instances of a device's batch: five cores on one lane, 128 each. The owner chooses
-/// before devices are asked.
+/// AGREEMENT: the instances of a device's batch: five cores on one lane, 128 each. The owner
+/// chooses before devices are asked.
 pub(super) const DEVICE_INSTANCES: u32 = 640;
-/// AGREEMENT: batches under way in contexts of a device.
+/// AGREEMENT: the number of batches under way in a device, each in a context of its own.
 pub(super) const DEVICE_CONTEXTS: u16 = 4;
-/// The memory of a process in a run with devices, without that of the simulated devices. Measured,
-/// rounded up.
+/// The measured memory of a process in a run with devices, rounded up, without that of the
+/// simulated devices.
 const DEVICES_BYTES: u64 = 48 << 20;
-/// A session's batches, but the one of the key.
+/// The number of a session's batches, without the one of the key.
 const MOST_CHUNKS: u32 = u32::MAX;
 
 /// The source of the key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum KeyMode {
-    /// The owner shares its expansion with the parties, who forget it.
+    /// The owner shares its expansion to the parties, which forget it after the run.
     Given,
-    /// As `Given`, and the parties keep their shares of the key.
+    /// Like `Given`, but the parties keep their shares of the key.
     Imported,
     /// The parties draw it, and keep their shares.
     Drawn,
@@ -40,20 +40,20 @@ pub enum KeyMode {
 }
 
 impl KeyMode {
-    /// Whether the owner sends shares of round keys.
+    /// Tests whether the owner sends shares of the round keys.
     #[must_use]
     pub fn owner_has_it(self) -> bool {
         matches!(self, Self::Given | Self::Imported)
     }
 
-    /// Whether the parties write share files.
+    /// Tests whether the parties write share files.
     #[must_use]
     pub fn stores(self) -> bool {
         matches!(self, Self::Imported | Self::Drawn)
     }
 }
 
-/// One run, as all four agree on it.
+/// One run, on which the owner and the parties agree.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AesCtrTerms {
     /// The first counter block.
@@ -62,9 +62,9 @@ pub struct AesCtrTerms {
     pub bytes: u64,
     /// The source of the key.
     pub key: KeyMode,
-    /// 128, 192 or 256.
+    /// The size of the key in bits: 128, 192 or 256.
     pub key_bits: usize,
-    /// The key's name where it is kept, as hexadecimal digits.
+    /// The key's name if it is kept, as hexadecimal digits.
     pub key_id: Option<String>,
     /// The cut of the file.
     pub cut: FileCut,
@@ -73,17 +73,17 @@ pub struct AesCtrTerms {
 /// The cut of a file into chunks, and the S-box that computes them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FileCut {
-    /// The S-box on shares.
+    /// The S-box circuit on shares.
     #[serde(with = "by_name")]
     pub sbox: Sbox,
-    /// 16-byte blocks that a lane computes at once.
+    /// The 16-byte blocks that a lane computes at once.
     pub chunk_blocks: u32,
-    /// Compute threads of each party.
+    /// The number of compute threads of each party.
     pub threads: u16,
-    /// Lanes of each thread.
+    /// The number of lanes of each thread.
     pub lanes: u16,
-    /// The parties that are hardware. With any, all run AES as a circuit, in batches of a device's
-    /// size; `None`: with AES's own kernels.
+    /// The parties that are hardware. If there are any, all parties run AES as a circuit, in
+    /// batches of a device's size. With `None` they use the kernels for AES.
     pub hdl: Option<Vec<u8>>,
 }
 
@@ -94,7 +94,7 @@ impl AesCtrTerms {
         KeySize::of_bytes(self.key_bits / 8).unwrap_or_default()
     }
 
-    /// 16-byte blocks, the broken last one included.
+    /// The number of 16-byte blocks, with a partial last one.
     #[must_use]
     pub fn blocks(&self) -> u64 {
         self.bytes.div_ceil(16)
@@ -104,7 +104,7 @@ impl AesCtrTerms {
         16 * u64::from(self.cut.chunk_blocks)
     }
 
-    /// Chunks of the file; `FileCut::fit` made sure that they can be counted.
+    /// The number of chunks of the file. `FileCut::fit` checked that it can be counted.
     #[must_use]
     pub fn chunks(&self) -> u32 {
         self.bytes.div_ceil(self.chunk_bytes()) as u32
@@ -117,14 +117,14 @@ impl AesCtrTerms {
         from..(from + self.chunk_bytes()).min(self.bytes)
     }
 
-    /// Bytes of chunk `c`.
+    /// The number of bytes in chunk `c`.
     #[must_use]
     pub fn bytes_of(&self, c: u32) -> usize {
         let place = self.place(c);
         (place.end - place.start) as usize
     }
 
-    /// The counter of chunk `c`'s first block.
+    /// The counter of the first block of chunk `c`.
     #[must_use]
     pub fn first_counter(&self, c: u32) -> u128 {
         self.iv.0.wrapping_add(u128::from(c) * u128::from(self.cut.chunk_blocks))
@@ -136,8 +136,8 @@ impl AesCtrTerms {
         (c % u32::from(self.cut.threads)) as u16
     }
 
-    /// The party (0, 1 or 2) to whom the owner sends its share of chunk `c`; the others expand
-    /// theirs.
+    /// The party (0, 1 or 2) to which the owner sends its share of chunk `c`. The other parties
+    /// expand theirs.
     #[must_use]
     pub fn explicit(c: u32) -> usize {
         (c % 3) as usize
@@ -150,12 +150,11 @@ impl AesCtrTerms {
     }
 }
 
-/// The memory of a party with everything but lanes: program, TLS, the first heap. Measured, rounded
-/// up.
+/// The measured memory of a party without its lanes: program, TLS, the first heap. Rounded up.
 const BASE_BYTES: u64 = 33 << 19;
 
-/// Bytes that a lane keeps for each block of its chunk: shares, S-box values and messages.
-/// Measured, rounded up.
+/// The measured bytes that a lane keeps for each block of its chunk: shares, S-box values and
+/// messages. Rounded up.
 fn lane_bytes_per_block(sbox: Sbox) -> u64 {
     match sbox {
         Sbox::Tower => 320,
@@ -171,9 +170,9 @@ fn lane_bytes_per_block(sbox: Sbox) -> u64 {
 pub enum Unfit {
     /// A process needs at least this number of bytes.
     Memory(u64),
-    /// No circuit has that S-box.
+    /// No circuit has this S-box.
     NoCircuit,
-    /// The file is longer than `most` bytes, which is as much as can be counted in chunks of
+    /// The file is longer than `most` bytes, the most that can be counted in chunks of
     /// `chunk_blocks`.
     TooLong {
         /// The longest file that fits, in bytes.
@@ -184,7 +183,7 @@ pub enum Unfit {
 }
 
 impl FileCut {
-    /// Memory of one process that computes so.
+    /// The memory of one process with this cut.
     fn memory(sbox: Sbox, chunk_blocks: u32, threads: u16, lanes: u16) -> u64 {
         let lanes = u64::from(threads) * u64::from(lanes);
         // Each lane has two links with two TLS buffers; each thread has a client lane.
@@ -192,10 +191,10 @@ impl FileCut {
         BASE_BYTES + links + lanes * u64::from(chunk_blocks) * lane_bytes_per_block(sbox)
     }
 
-    /// The largest chunks and the most lanes that keep every process within `memory` bytes.
+    /// The largest chunks and the most lanes for which every process stays within `memory` bytes.
     ///
     /// # Errors
-    /// The memory is too little, or the file too long.
+    /// The memory is too small, or the file too long.
     pub fn fit(sbox: Sbox, bytes: u64, threads: u16, memory: u64) -> Result<Self, Unfit> {
         let cut = |chunk_blocks, lanes| FileCut { sbox, chunk_blocks, threads, lanes, hdl: None };
         let mut choices = vec![];
@@ -216,11 +215,11 @@ impl FileCut {
         Ok(FileCut { threads, ..cut(chunk_blocks, lanes) })
     }
 
-    /// For runs with hardware parties: batches of a device with one lane, a few of them under way
-    /// on one thread.
+    /// The cut for runs with hardware parties: a device's batches on one lane, with a few of them
+    /// under way on one thread.
     ///
     /// # Errors
-    /// No circuit has that S-box, the memory is too little, or the file too long.
+    /// No circuit has this S-box, the memory is too small, or the file too long.
     pub fn for_devices(sbox: Sbox, parties: &[u8], bytes: u64, memory: u64) -> Result<Self, Unfit> {
         if keystream::circuit(sbox).is_none() {
             return Err(Unfit::NoCircuit);
@@ -238,19 +237,20 @@ impl FileCut {
         })
     }
 
-    /// Whether the chunks of a file of this length can be counted.
+    /// Tests whether the chunks of a file of this length can be counted.
     pub(super) fn counts(&self, bytes: u64) -> bool {
         count(bytes, self.chunk_blocks).is_ok()
     }
 
-    /// The instances that party `index`'s device must run in a batch, if it is hardware.
+    /// The instances that party `index`'s device must run in a batch. `None` if the party is
+    /// software.
     #[must_use]
     pub fn device(&self, index: u8) -> Option<usize> {
         self.hdl.as_ref().filter(|parties| parties.contains(&index)).map(|_| self.chunk_blocks as usize)
     }
 }
 
-/// Chunks of a file, if they can be counted.
+/// The number of chunks of a file, if it can be counted.
 fn count(bytes: u64, chunk_blocks: u32) -> Result<u64, Unfit> {
     let chunks = bytes.div_ceil(16 * u64::from(chunk_blocks));
     if chunks > u64::from(MOST_CHUNKS) {
@@ -262,7 +262,7 @@ fn count(bytes: u64, chunk_blocks: u32) -> Result<u64, Unfit> {
     Ok(chunks)
 }
 
-/// An S-box travels by its name.
+/// Serializes an S-box by its name.
 mod by_name {
     use hushwire_rep3::Sbox;
     use serde::{Deserialize, Deserializer, Serializer, de::Error};

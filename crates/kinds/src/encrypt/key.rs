@@ -1,4 +1,4 @@
-//! Keys as the user gives them.
+//! AES keys that the user gives.
 
 use hushwire_aes::{Aes128, Aes192, Aes256, Backend};
 use hushwire_block::Wiped;
@@ -8,10 +8,10 @@ use hushwire_session::Fault;
 use std::{fs::File, io::Read, path::Path};
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
-/// LOCAL: no file with a key is longer.
+/// LOCAL: the longest key file, in bytes.
 const LONGEST: u64 = 128;
 
-/// An AES key that the user gave. No `Debug`; zeroized when dropped.
+/// An AES key that the user gave. It has no `Debug`, and is zeroized when dropped.
 #[derive(Zeroize, ZeroizeOnDrop)]
 pub struct AesKey(Bytes);
 
@@ -23,7 +23,7 @@ enum Bytes {
 }
 
 impl AesKey {
-    /// From 16, 24 or 32 bytes.
+    /// Takes 16, 24 or 32 bytes.
     #[must_use]
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         Some(Self(match KeySize::of_bytes(bytes.len())? {
@@ -33,10 +33,10 @@ impl AesKey {
         }))
     }
 
-    /// From 32, 48 or 64 hexadecimal digits.
+    /// Reads 32, 48 or 64 hexadecimal digits.
     ///
     /// # Errors
-    /// They are something else. The error does not repeat them.
+    /// The text is something else. The error does not repeat it.
     pub fn from_hex(digits: &str) -> Result<Self, String> {
         let digits = digits.trim();
         let bytes = hex::decode(digits).ok().map(Wiped::new);
@@ -45,8 +45,8 @@ impl AesKey {
         })
     }
 
-    /// From a file of 16, 24 or 32 raw bytes, or of twice as many hexadecimal digits and a line
-    /// end. Hexadecimal digits are never taken for raw bytes: as those they would be a weak key.
+    /// Reads a file of 16, 24 or 32 raw bytes, or of twice as many hexadecimal digits and a line
+    /// end. Hexadecimal digits are never read as raw bytes, which would be a weak key.
     ///
     /// # Errors
     /// The file cannot be read, or holds something else.
@@ -55,12 +55,12 @@ impl AesKey {
         Self::from_reader(file, path)
     }
 
-    /// As [`AesKey::from_file`], from anything that is called `path` in messages.
+    /// Like [`AesKey::from_file`], for any reader that messages call `path`.
     ///
     /// # Errors
-    /// The same.
+    /// The same as [`AesKey::from_file`].
     pub fn from_reader(from: impl Read, path: &Path) -> Result<Self, Fault> {
-        // With room for all that is taken, so that no copy stays behind.
+        // The vector has room for all bytes, so that no reallocation leaves a copy behind.
         let mut bytes = Wiped::new(Vec::with_capacity(LONGEST as usize));
         let read = from.take(LONGEST).read_to_end(&mut bytes);
         read.map_err(|e| Fault::io("read the key file", path, &e))?;
@@ -96,13 +96,13 @@ impl AesKey {
         }
     }
 
-    /// A name for it that says nothing about it.
+    /// A name for the key that reveals nothing about it.
     #[must_use]
     pub fn fingerprint(&self) -> String {
         hex::encode(&blake3::derive_key("hushwire aes-ctr key fingerprint v1", self.expose())[..8])
     }
 
-    /// Its round keys, one after the other.
+    /// The round keys, one after the other.
     #[must_use]
     pub fn expanded(&self, backend: Backend) -> Wiped<Vec<u8>> {
         fn keys<const R: usize>(key: &hushwire_aes::RoundKeys<R>) -> Wiped<Vec<u8>> {

@@ -9,16 +9,16 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// A key directory that is there. One that holds no key and no ledger when this goes is left as it
-/// was before: of a run that failed before it had a key nothing stays.
+/// An open key directory. If it holds neither a key nor a ledger when this value is dropped, it is
+/// left as it was before. A run that fails early therefore leaves nothing behind.
 pub struct KeyDir {
     path: PathBuf,
     open_to_others: bool,
-    /// Made for this.
+    /// Whether this value created the directory.
     made: bool,
 }
 
-/// Keeps other runs from choosing counters, or a key, at the same time.
+/// Prevents other runs from choosing counters or a key at the same time.
 pub struct Locked {
     _file: File,
 }
@@ -32,13 +32,13 @@ pub enum Holds {
     Key,
 }
 
-/// LOCAL: how often a directory or a lock is made anew that another run, which fails, has removed
-/// meanwhile.
+/// LOCAL: the number of tries to make a directory or a lock that another, failing run removes at
+/// the same time.
 const TRIES: usize = 100;
 /// The name of the lock's file.
 const LOCK: &str = "lock";
 
-/// Whether a file has that name still.
+/// Tests whether a path still leads to this file.
 fn is_at(file: &File, path: &Path) -> bool {
     let of = |meta: io::Result<fs::Metadata>| meta.map(|meta| (meta.dev(), meta.ino())).ok();
     let ours = of(file.metadata());
@@ -47,16 +47,16 @@ fn is_at(file: &File, path: &Path) -> bool {
 
 impl Drop for KeyDir {
     fn drop(&mut self) {
-        // What cannot be removed stays, and harms nobody.
+        // A file that cannot be removed does no harm.
         let _ = self.tidy();
     }
 }
 
 impl KeyDir {
-    /// Opens `path`, made with mode 0700 when it is not there.
+    /// Opens `path`, or creates it with mode 0700.
     ///
     /// # Errors
-    /// It cannot be made, or is no directory.
+    /// It cannot be created, or is not a directory.
     pub fn create(path: &Path) -> Result<Self, Fault> {
         for _ in 0..TRIES {
             match DirBuilder::new().mode(0o700).create(path) {
@@ -75,7 +75,7 @@ impl KeyDir {
     /// Opens `path`.
     ///
     /// # Errors
-    /// It is not there, or no directory.
+    /// It does not exist, or is not a directory.
     pub fn open(path: &Path) -> Result<Self, Fault> {
         let meta = fs::metadata(path).map_err(|e| Fault::io("open the key directory", path, &e))?;
         if !meta.is_dir() {
@@ -86,7 +86,7 @@ impl KeyDir {
         Ok(Self { path: path.to_path_buf(), open_to_others, made: false })
     }
 
-    /// The warning where other users can look into it.
+    /// The warning if other users can read the directory.
     #[must_use]
     pub fn warning(&self) -> Option<Warning> {
         let path = self.path.display();
@@ -104,13 +104,13 @@ impl KeyDir {
     /// Waits until no other run holds the lock.
     ///
     /// # Errors
-    /// The lock's file cannot be made.
+    /// The file of the lock cannot be created.
     pub fn lock(&self) -> Result<Locked, Fault> {
         let path = self.path.join(LOCK);
         for _ in 0..TRIES {
             let open = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(&path);
             let file = match open {
-                // A run that failed has removed the directory meanwhile, which held nothing.
+                // A run that failed has just removed the directory, which was empty.
                 Err(e) if e.kind() == io::ErrorKind::NotFound => {
                     match DirBuilder::new().mode(0o700).create(&self.path) {
                         Err(e) if e.kind() != io::ErrorKind::AlreadyExists => {
@@ -122,7 +122,8 @@ impl KeyDir {
                 open => open.and_then(|file| file.lock().map(|()| file)),
             };
             let file = file.map_err(|e| Fault::io("lock", &path, &e))?;
-            // Or the file, so that others lock another one by that name.
+            // A failing run may have removed the file itself, and others then lock a new file of
+            // that name.
             if is_at(&file, &path) {
                 return Ok(Locked { _file: file });
             }
@@ -130,8 +131,8 @@ impl KeyDir {
         Err(Fault::file("lock", &path, "it comes and goes", "see what removes it"))
     }
 
-    /// Removes the lock's file where nothing else is in the directory and nobody holds it, and the
-    /// directory if it was made for this.
+    /// Removes the lock's file if the directory holds nothing else and nobody holds the lock, and
+    /// the directory if it was created for this run.
     fn tidy(&self) -> io::Result<()> {
         for entry in fs::read_dir(&self.path)? {
             if entry?.file_name() != LOCK {
@@ -148,10 +149,10 @@ impl KeyDir {
         if self.made { fs::remove_dir(&self.path) } else { Ok(()) }
     }
 
-    /// Whether all three shares are there, or none.
+    /// Tells whether all three shares exist, or none.
     ///
     /// # Errors
-    /// Some are there; the message names a missing one.
+    /// Only some exist; the message names a missing one.
     pub fn holds(&self) -> Result<Holds, Fault> {
         let there = [0, 1, 2].map(|party| share_file::path(&self.path, party).exists());
         let Some(missing) = there.iter().position(|there| !there) else { return Ok(Holds::Key) };
@@ -183,10 +184,11 @@ impl KeyDir {
         })
     }
 
-    /// Replaces the ledger; it is on the disk when this returns. Only under the lock.
+    /// Replaces the ledger, which is on the disk when this function returns. The caller must hold
+    /// the lock.
     ///
     /// # Errors
-    /// The disk refuses.
+    /// The file cannot be written.
     pub fn write_ledger(&self, ledger: &Ledger, _lock: &Locked) -> Result<(), Fault> {
         let mut text =
             serde_json::to_vec_pretty(ledger).map_err(|e| Fault::internal("writing the ledger", e))?;

@@ -1,5 +1,5 @@
-//! The engines with which a party computes shares of the keystream: AES's own kernels, its circuit
-//! in software, or a device.
+//! The engines with which a party computes shares of the keystream: kernels for AES, AES as a
+//! circuit in software, or a device.
 
 use super::cut::AesCtrTerms;
 use hushwire_block::Wiped;
@@ -14,7 +14,7 @@ use hushwire_rep3::{
 use hushwire_session::Fault;
 use std::sync::Arc;
 
-/// Bits of a block.
+/// The bits of a block.
 const BLOCK: usize = 128;
 
 /// The circuit that all parties run when one of them is hardware: round keys are its first input.
@@ -26,18 +26,18 @@ pub(super) fn circuit(sbox: Sbox) -> Option<&'static str> {
     }
 }
 
-/// The engine of a party: software or a device. Copies share keys and device.
+/// The engine of a party: software or a device. Clones use the same keys and device.
 #[derive(Clone)]
 pub(super) enum Engine {
-    /// With AES's own kernels.
+    /// The kernels for AES.
     Blocks(Sbox, Arc<ExpandedKeys>),
-    /// With a circuit, and shares of the planes of the round keys.
+    /// A circuit, and shares of the planes of the round keys.
     Circuit(Arc<Program>, Arc<Shares>),
-    /// With the same circuit, in a number of contexts.
+    /// The same circuit on a device, in this number of contexts.
     Device(Device, usize),
 }
 
-/// Buffers that wait for their next batch.
+/// Buffers for later batches.
 #[derive(Default)]
 pub(super) struct Spare {
     blocks: Vec<Workspace>,
@@ -46,9 +46,9 @@ pub(super) struct Spare {
 
 /// A chunk under way.
 pub(super) enum Batch {
-    /// On AES's own kernels.
+    /// On the kernels for AES.
     Blocks(Box<AesBlocks>),
-    /// On its circuit.
+    /// On the AES circuit.
     Circuit(Box<CircuitBatch>),
     /// On a device.
     Device(HdlBatch),
@@ -59,8 +59,8 @@ fn wrong(e: impl std::fmt::Display) -> Fault {
 }
 
 impl Engine {
-    /// As the terms say; a device is loaded with the session's keys, the circuit and the round
-    /// keys.
+    /// Makes the engine that the terms ask for. A device is loaded with the session's keys, the
+    /// circuit and the round keys.
     ///
     /// # Errors
     /// The device failed.
@@ -77,7 +77,7 @@ impl Engine {
         let name = circuit(sbox).ok_or_else(|| wrong(format!("no circuit has S-box {sbox}")))?;
         let block = Arc::new(Layered::new(&named::make(name).map_err(wrong)?));
         let keys = keys.to_shares(party.role());
-        // One big-endian number, and shares of its bits.
+        // The keys as one big-endian number, and shares of its bits.
         let number = |bytes: &[u8]| bytes.iter().rev().copied().collect();
         let bits = Shares { own: number(&keys.own), next: number(&keys.next) };
         if let Some(device) = device {
@@ -90,7 +90,7 @@ impl Engine {
             let mut planes = Vec::with_capacity(8 * bytes.len() * height);
             for byte in bytes {
                 for bit in 0..8 {
-                    // All ones or all zeros, without a branch.
+                    // All ones or all zeros, without a branch on a secret.
                     planes.resize(planes.len() + height, 0u8.wrapping_sub(byte >> bit & 1));
                 }
             }
@@ -100,7 +100,7 @@ impl Engine {
         Ok(Self::Circuit(Arc::new(Program::of_block(name, block)), Arc::new(planes)))
     }
 
-    /// Begins chunk `c`, which is the thread's `number`th, under the masks of `cx`.
+    /// Begins chunk `c`, the `number`th of this thread, under the masks of `cx`.
     ///
     /// # Errors
     /// The device failed.
@@ -113,7 +113,7 @@ impl Engine {
         spare: &mut Spare,
     ) -> Result<Batch, Fault> {
         let (role, first) = (cx.role(), terms.first_counter(c));
-        // A circuit runs whole batches: what lies behind the end of the file is dropped.
+        // A circuit runs whole batches; the part behind the end of the file is dropped.
         let whole = terms.cut.chunk_blocks as usize;
         match self {
             Self::Blocks(sbox, keys) => {
@@ -160,14 +160,14 @@ impl Batch {
     }
 }
 
-/// Shares of the planes of counter blocks, which are public. A block is a big-endian number in the
-/// circuit, so that bit `i` of the counter is wire `i`.
+/// Shares of the planes of counter blocks, which are public. In the circuit a block is a big-endian
+/// number, so that bit `i` of the counter is wire `i`.
 fn counters(role: Role, first: u128, blocks: usize) -> Shares {
     let values = (0..blocks).flat_map(|i| first.wrapping_add(i as u128).to_le_bytes());
     Shares::public(role, &Planes::pack(&values.collect::<Vec<u8>>(), BLOCK, blocks))
 }
 
-/// Adds blocks that come as planes.
+/// Adds blocks that are given as planes.
 fn add_planes(data: &mut [u8], planes: &[u8]) {
     let planes =
         Planes::new(BLOCK, 8 * planes.len() / BLOCK, planes.to_vec()).expect("whole bytes of blocks");
@@ -176,7 +176,7 @@ fn add_planes(data: &mut [u8], planes: &[u8]) {
     xor_into(data, &blocks[..data.len()]);
 }
 
-/// The same of every kind of batch.
+/// Calls the same method of every kind of batch.
 macro_rules! each {
     ($self:ident, $batch:ident => $of:expr) => {
         match $self {

@@ -1,4 +1,5 @@
-//! The counter ranges used under a key: in counter mode, using one twice gives the plaintexts away.
+//! The counter ranges that were used under a key. In counter mode, using a counter twice reveals
+//! both plaintexts.
 
 use hushwire_session::Iv;
 use serde::{Deserialize, Serialize};
@@ -12,7 +13,7 @@ pub(super) const GIVEN: &str = "given";
 pub struct Ledger {
     /// The key that the directory keeps, if it keeps one.
     pub key_id: Option<String>,
-    /// Counters were used that nobody knows any more.
+    /// Whether counters were used that are not known any more.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub history_lost: bool,
     /// The ranges that were used, oldest first.
@@ -22,7 +23,7 @@ pub struct Ledger {
 /// The counters `iv`, `iv + 1`, …, `iv + blocks - 1`, modulo 2^128.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CounterRange {
-    /// The first.
+    /// The first counter.
     pub iv: Iv,
     /// The number of blocks.
     pub blocks: u64,
@@ -32,16 +33,17 @@ pub struct CounterRange {
     pub out: String,
     /// The time of the entry, in UTC.
     pub date: String,
-    /// Under which key: an id, or `given` for one that the directory does not keep.
+    /// The key: an id, or `given` for one that the directory does not keep.
     pub key_id: String,
-    /// Whether `out` was written; ranges are reserved before they are used.
+    /// Whether `out` was written. Ranges are reserved before they are used.
     pub written: bool,
-    /// BLAKE3 of the ciphertext, once it is written; ledgers of earlier versions have none.
+    /// The BLAKE3 digest of the ciphertext, once it is written. Ledgers of earlier versions have
+    /// none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub digest: Option<String>,
 }
 
-/// A ciphertext whose counter is wanted.
+/// A ciphertext whose initial counter is looked up.
 pub(super) struct Wanted<'a> {
     /// The absolute path of the file.
     pub(super) name: &'a str,
@@ -49,40 +51,40 @@ pub(super) struct Wanted<'a> {
     pub(super) bytes: u64,
     /// BLAKE3 of its content, as hexadecimal digits.
     pub(super) digest: &'a str,
-    /// The key at hand, as ranges have it.
+    /// The key at hand, by the name that ranges use.
     pub(super) key_id: &'a str,
 }
 
-/// Whether `n` counters from `a` and `m` counters from `b` have one in common, modulo 2^128.
+/// Tests whether `n` counters from `a` and `m` counters from `b` have one in common, modulo 2^128.
 fn overlap(a: u128, n: u64, b: u128, m: u64) -> bool {
     n > 0 && m > 0 && (b.wrapping_sub(a) < u128::from(n) || a.wrapping_sub(b) < u128::from(m))
 }
 
-/// The reason why no initial counter could be found for a file.
+/// The reason why a file's initial counter was not found.
 #[derive(Debug, PartialEq)]
 pub(super) enum NoIv {
     /// The ledger is empty.
     Empty,
-    /// The file was encrypted under another kind of key than the one at hand.
+    /// The file was encrypted under another key than the one at hand.
     OtherKey(Box<CounterRange>),
-    /// The file was written under this name, and is another one now.
+    /// The file of this name was written by a run, and has changed since.
     Changed(Box<CounterRange>),
-    /// No file with this content was encrypted.
+    /// No encrypted file had this content.
     Unknown,
 }
 
 impl Ledger {
-    /// The first range that `blocks` counters from `iv` would run into. Ranges under other keys
-    /// count as well: an imported key may be the one that was given earlier.
+    /// The first range that overlaps `blocks` counters from `iv`. Ranges under other keys count as
+    /// well: an imported key may be one that was given earlier.
     pub(super) fn clash(&self, iv: Iv, blocks: u64) -> Option<&CounterRange> {
         self.ranges.iter().find(|range| overlap(range.iv.0, range.blocks, iv.0, blocks))
     }
 
-    /// The initial counter of a ciphertext. It is known by its content, under whatever name; where
-    /// an earlier version recorded no digest, by name and length.
+    /// The initial counter of a ciphertext. A ciphertext is found by its content, whatever its
+    /// name. If an earlier version recorded no digest, it is found by name and length.
     ///
     /// # Errors
-    /// No range is its, or one under another key.
+    /// No range belongs to the file, or only one under another key.
     pub(super) fn find(&self, file: &Wanted<'_>) -> Result<Iv, NoIv> {
         let written = || self.ranges.iter().rev().filter(|range| range.written && range.bytes == file.bytes);
         let same = written().find(|range| range.digest.as_deref() == Some(file.digest));
@@ -101,7 +103,7 @@ impl Ledger {
     }
 }
 
-/// Now, as `2026-01-31T23:59:59Z`.
+/// The time now, such as `2026-01-31T23:59:59Z`.
 pub(super) fn now() -> String {
     OffsetDateTime::now_utc().truncate_to_second().format(&Rfc3339).unwrap_or_default()
 }

@@ -17,15 +17,16 @@
 //! | `wire` | the messages between a party and the owner |
 //! | `open`, `owner`, `party`, `stream` | the parts of a run |
 //!
-//! **Agreement.** The job says everything that lengths depend on but the length of the file. That,
-//! the counter and the key's name are the owner's terms, which it gives every party with its first
-//! message. The parties compare tags of the terms, and of their shares of the key, as of any
-//! client's shares ([`hushwire_rep3::Comparison`]), before they compute or store anything: an owner
-//! that gave two of them different counters could learn of the key from errors in the keystream.
+//! **Agreement.** The job fixes everything that lengths depend on, except the length of the file.
+//! That length, the counter and the key's name are the owner's terms, which it sends every party in
+//! its first message. Before they compute or store anything, the parties compare tags of the terms
+//! and of their shares of the key. They do so as for any client's shares
+//! ([`hushwire_rep3::Comparison`]). An owner that gave two of them different counters could
+//! otherwise learn about the key from errors in the keystream.
 //!
-//! **Security.** Semi-honest, one corrupted party, with the owner on its side or not. Each party
-//! has one additive share of the file, that nobody else holds; there is nothing to compare about
-//! it, and an owner that deviates there changes its own result.
+//! **Security.** Semi-honest, one corrupted party, with or without the owner on its side. Each
+//! party has one additive share of the file that no other party holds. The parties need not compare
+//! these shares: an owner that deviates there only changes its own result.
 
 mod book;
 mod cut;
@@ -59,20 +60,20 @@ use owner::Owner;
 use party::AesCtrParty;
 use serde::{Deserialize, Serialize};
 
-/// The end of an encryption at one member.
+/// The result of an encryption at one member.
 #[derive(Default, Serialize, Deserialize)]
 pub struct Learnt {
-    /// The terms on which it ran; always there in the end.
+    /// The terms of the run; present after a run that succeeded.
     pub terms: Option<AesCtrTerms>,
-    /// At the owner, where counters were used up: BLAKE3 of the output.
+    /// At the owner, if counters were used up: the BLAKE3 digest of the output.
     pub digest: Option<String>,
-    /// At the owner, where it asked for that: the output, in a file without a name.
+    /// At the owner, if it asked for this: the output, in a file without a name.
     #[serde(skip)]
     pub output: Option<NewFile>,
-    /// At the owner, where it asked for that: the output.
+    /// At the owner, if it asked for this: the bytes of the output.
     #[serde(skip)]
     pub bytes: Option<Vec<u8>>,
-    /// At a party that is hardware: the work of its device.
+    /// At a party that is hardware: the work that its device did.
     pub device: Option<DeviceUse>,
 }
 
@@ -85,7 +86,7 @@ impl Task for AesCtrJob {
     }
 
     fn forecast(&self, aes_instructions: bool, bytes: Option<u64>) -> Option<Forecast> {
-        // Devices are as fast as they are.
+        // The speed of a device is not known, so there is no forecast with one.
         let FileCut { sbox, chunk_blocks, threads, lanes, hdl: None } = self.cut else { return None };
         let bytes = bytes?;
         let cut = Batching { instances: bytes.div_ceil(16), batch: chunk_blocks, threads, lanes };

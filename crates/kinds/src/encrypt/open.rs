@@ -1,4 +1,4 @@
-//! The owner's choices from its own file: which file, which key, which counter.
+//! The owner's choices before a run: the file, the key and the counter.
 
 use super::{
     book::Book,
@@ -25,8 +25,8 @@ fn usage(cause: impl std::fmt::Display, remedy: &str) -> Fault {
     Fault::new(code::ENCRYPTION, STEP, cause, remedy)
 }
 
-/// Opens the input, chooses key and counter, and starts the output. Nothing but an empty ledger's
-/// directory is written.
+/// Opens the input, chooses key and counter, and starts the output. The only change on the disk is
+/// the directory of a new ledger.
 pub(super) fn open(job: &AesCtrJob, config: &mut MemberConfig) -> Result<OwnersFiles, Fault> {
     let names: &[&str] =
         if job.key.is_the_owners() { &[AesCtrJob::DATA, AesCtrJob::KEY] } else { &[AesCtrJob::DATA] };
@@ -70,8 +70,8 @@ pub(super) fn open(job: &AesCtrJob, config: &mut MemberConfig) -> Result<OwnersF
         },
     };
     let Counters { iv, expects, book } = counters;
-    // A ledger is of one key that is kept, so that what it wrote last may be replaced by what it
-    // writes next.
+    // A ledger belongs to one kept key. A later run of that ledger may replace the file that an
+    // earlier one wrote.
     let writer = match (job.direction.decrypts(), job.key, &key, &places.ledger) {
         (true, ..) => format!("aes-ctr, decrypting {}", resolve(&data.path).display()),
         (false, KeySource::Given, Some(key), _) => format!("aes-ctr under key {}", key.fingerprint()),
@@ -96,15 +96,15 @@ pub(super) fn open(job: &AesCtrJob, config: &mut MemberConfig) -> Result<OwnersF
     Ok(OwnersFiles { input: from, from: path, bytes, output, to, iv, key, expects, new_id, book })
 }
 
-/// The file that goes in.
+/// The input file.
 struct Data {
     from: Box<dyn DataInput>,
-    /// As messages name it.
+    /// Its name in messages.
     path: PathBuf,
     bytes: u64,
 }
 
-/// Bytes in memory that are read as a file is.
+/// Bytes in memory that are read like a file.
 struct Shared(Arc<Wiped<Vec<u8>>>);
 
 impl AsRef<[u8]> for Shared {
@@ -173,7 +173,7 @@ struct Counters {
 }
 
 impl Counters {
-    /// Counters that nobody used under the key of the ledger in `dir`.
+    /// Chooses counters that are unused under the key of the ledger in `dir`.
     fn use_up(
         job: &AesCtrJob,
         dir: &Path,
@@ -184,7 +184,7 @@ impl Counters {
         let dir = KeyDir::create(dir)?;
         let lock = dir.lock()?;
         let ledger = dir.ledger()?.unwrap_or_else(|| Ledger { history_lost: lost, ..Ledger::default() });
-        // By options a person has said that another key takes its place.
+        // On the command line, a user has confirmed by options that another key replaces it.
         if let (KeySource::Imported, Some(id), Said::File) = (job.key, &ledger.key_id, said) {
             let cause =
                 format!("the ledger {} is of key {id}, and the job brings another one", dir.path().display());
@@ -222,7 +222,7 @@ impl Counters {
         Ok(Self { iv, expects, book: Some(Book::new(dir, ledger, lock, out)) })
     }
 
-    /// The counter with which the ledger in `dir` says that a file was encrypted.
+    /// Finds the counter with which a file was encrypted, according to the ledger in `dir`.
     fn look_up(
         job: &AesCtrJob,
         dir: &Path,
@@ -260,7 +260,7 @@ impl Counters {
 }
 
 impl Data {
-    /// BLAKE3 of the content, which is read again afterwards.
+    /// The BLAKE3 digest of the content. The file is read again afterwards.
     fn digest(&mut self) -> Result<String, Fault> {
         let mut hash = blake3::Hasher::new();
         let read = hash.update_reader(&mut self.from).and_then(|_| self.from.rewind());

@@ -1,4 +1,6 @@
-//! The owner's part: it shares the file to the parties as it reads it, and adds up what comes back.
+//! The owner's part: it shares the file to the parties as it reads it, and adds up the shares that
+//! come back, on two threads. Before that it hears which keys the parties keep, reserves counters
+//! in its ledger, and sends its terms. Module `wire` has the messages.
 
 use super::{
     Learnt,
@@ -29,28 +31,28 @@ const KEY: &str = "key set-up";
 const SEND: &str = "sharing the file";
 const RECEIVE: &str = "receiving the result";
 
-/// The owner's choices, made before anybody is dialled. Whoever makes them has looked that the
-/// counters are free.
+/// The owner's choices, made before any member is dialled. The caller has checked that the counters
+/// are unused.
 pub(super) struct OwnersFiles {
-    /// The file that goes in, at its begin.
+    /// The input file, at its beginning.
     pub(super) input: Box<dyn DataInput>,
     /// Its path, for messages.
     pub(super) from: PathBuf,
     /// Its length.
     pub(super) bytes: u64,
-    /// The file that comes out.
+    /// The output file.
     pub(super) output: Output,
     /// Its path, for messages.
     pub(super) to: PathBuf,
     /// The first counter block.
     pub(super) iv: Iv,
-    /// The key, where the owner brings it.
+    /// The key, if the owner brings it.
     pub(super) key: Option<AesKey>,
     /// The key that the parties must keep.
     pub(super) expects: Expected,
     /// The name of a key that will be new.
     pub(super) new_id: KeyId,
-    /// The ledger, where counters are used up.
+    /// The ledger, if counters are used up.
     pub(super) book: Option<Book>,
 }
 
@@ -61,16 +63,16 @@ impl<T: Read + Seek + Send> DataInput for T {}
 
 /// The place of the result.
 pub(super) enum Output {
-    /// A file that gets its name at the end.
+    /// A file that gets its name at the end of the run.
     File(NewFile),
-    /// One that goes back without a name.
+    /// A file that is returned without a name.
     Unnamed(NewFile),
-    /// Bytes that go back.
+    /// Bytes that are returned.
     Memory(Vec<u8>),
 }
 
 impl Output {
-    /// Asks for room now, so that a full disk shows before the work.
+    /// Reserves disk space, so that a full disk is found before the work.
     pub(super) fn reserve(&self, bytes: u64) -> Result<(), Fault> {
         match self {
             Self::File(file) | Self::Unnamed(file) => file.reserve(bytes),
@@ -89,14 +91,14 @@ impl Output {
 /// The key that an owner expects the parties to keep.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Expected {
-    /// Any or none: the history of the key is lost, and that is known.
+    /// Any key, or none: the ledger's history is lost, and the user has confirmed this.
     Any,
-    /// None, so that they draw one; or the one of this name, under which a run was begun and
-    /// nothing written.
+    /// No key, so that they draw one. Or the key of this name, with which a run was begun that
+    /// wrote nothing.
     New(Option<String>),
-    /// The one of this name, as hexadecimal digits.
+    /// The key of this name, as hexadecimal digits.
     Key(String),
-    /// Any that there is: it is for decrypting.
+    /// Any key, but not none: for decryption.
     Some,
 }
 
@@ -171,7 +173,7 @@ impl Owner {
                 Err(e) => errors.push(e),
             }
         }
-        // A disk that failed also closes links; the disk's error stays.
+        // A disk that fails also closes links, so the error of the disk comes first.
         errors.sort_by_key(|e| e.kind() == Kind::Network);
         first_error(errors)?;
         let mut links = Links { word: vec![], kept: vec![] };
@@ -182,7 +184,7 @@ impl Owner {
         Ok(links)
     }
 
-    /// Puts the result on the disk, and its digest into the ledger.
+    /// Writes the result to disk, and its digest into the ledger.
     pub(super) fn prepare(&mut self) -> Result<(), Fault> {
         if let Output::File(file) | Output::Unnamed(file) = &self.files.output {
             file.sync()?;
@@ -201,8 +203,8 @@ impl Owner {
         })
     }
 
-    /// The terms, once the parties have named the keys that they keep: these must be of one key,
-    /// and of the expected one.
+    /// The terms, after the parties have named the keys that they keep. These must be shares of one
+    /// key, the expected one.
     fn terms(&self, held: &[Option<KeyId>; 3]) -> Result<AesCtrTerms, Fault> {
         let (key, key_id) = match self.job.key {
             KeySource::Given => (KeyMode::Given, None),
@@ -274,7 +276,8 @@ fn refused(cause: impl std::fmt::Display, remedy: &str) -> Fault {
     Fault::new(code::KEY, KEY, cause, remedy)
 }
 
-/// The one key of which all parties keep shares, or of which none does. An odd one is named.
+/// The key of which all parties keep shares, or `None` if no party does. An error names a party
+/// that differs.
 fn one_key(held: &[Option<KeyId>; 3]) -> Result<Option<KeyId>, Fault> {
     let votes = |id: &Option<KeyId>| held.iter().filter(|other| *other == id).count();
     let common = held.iter().max_by_key(|id| votes(id)).copied().flatten();
@@ -295,7 +298,7 @@ fn one_key(held: &[Option<KeyId>; 3]) -> Result<Option<KeyId>, Fault> {
     })
 }
 
-/// Whether the parties keep the key that the owner's ledger is of.
+/// Checks that the parties keep the key to which the owner's ledger belongs.
 fn expected(expects: &Expected, found: Option<&str>) -> Result<(), Fault> {
     match (expects, found) {
         (Expected::Any, _) | (Expected::New(_), None) | (Expected::Some, Some(_)) => Ok(()),
@@ -320,8 +323,8 @@ fn expected(expects: &Expected, found: Option<&str>) -> Result<(), Fault> {
     }
 }
 
-/// The links of a direction that is done. If the direction failed, they close now, and before that
-/// everybody hears that this member failed: it did not die.
+/// The links of a direction that has ended. If the direction failed, all peers first hear that this
+/// member failed, which is different from a death, and the links are then closed.
 fn end(
     ended: Result<(), Fault>,
     links: Channels,
@@ -346,7 +349,8 @@ struct Sending<'a> {
 }
 
 impl Sending<'_> {
-    /// Sends each chunk's explicit share: the data plus what the other two parties expand.
+    /// Sends each chunk's explicit share: the data plus the shares that the other two parties
+    /// expand.
     fn run(&mut self, to: &mut Channels) -> Result<(), Fault> {
         let mut data = Wiped::new(vec![]);
         let mut mask = Wiped::new(vec![]);
@@ -383,12 +387,12 @@ struct Receiving<'a> {
     agreement: &'a Agreement,
     output: Box<dyn Write + 'a>,
     path: &'a PathBuf,
-    /// The hash of the output, where its digest is wanted.
+    /// The hash of the output, if its digest is needed.
     hash: Option<blake3::Hasher>,
 }
 
 impl Receiving<'_> {
-    /// Adds up the parties' shares of each chunk and writes the result in order.
+    /// Adds up the parties' shares of each chunk, and writes the result in order.
     fn run(&mut self, from: &mut Channels, observer: &Observer) -> Result<(), Fault> {
         let (mut sum, mut share, mut done) = (vec![], vec![], 0);
         let net = |e| explain(self.agreement, e).during(RECEIVE);

@@ -1,5 +1,12 @@
-//! A party's part: it joins the ring, comes to shares of the round keys, and computes keystream on
-//! shares.
+//! A party's part: it connects to the ring, gets shares of the round keys, and computes keystream
+//! on shares.
+//!
+//! ```text
+//! key set-up   the key that it keeps ─► owner; owner ─► terms; tags of terms and
+//!              key shares compared with the others
+//!              round keys from the owner, or expanded on shares; a new key's share to disk
+//! chunks       on threads × lanes, see `stream`
+//! ```
 
 use super::{
     Learnt,
@@ -26,7 +33,7 @@ use hushwire_session::{
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// Everything before the first chunk, as errors name it.
+/// The name in errors of everything before the first chunk.
 const KEY: &str = "key set-up";
 const COMPARE: &str = "comparing terms and shares of the key";
 const STORE: &str = "storing the share of the key";
@@ -35,22 +42,22 @@ const STORE: &str = "storing the share of the key";
 pub(super) struct AesCtrParty {
     job: AesCtrJob,
     role: Role,
-    /// The share that it keeps.
+    /// The share that it kept from an earlier run.
     kept: Option<(KeyId, Shares)>,
-    /// The place of a share that it will keep.
+    /// The file for a share that it will keep.
     new: Option<NewFile>,
     device: Option<Device>,
     learnt: Learnt,
 }
 
-/// The rings and the channel to the owner while the key is set up.
+/// The links of the ring and the channel to the owner, during the set-up of the key.
 struct Desk<'a> {
     agreement: &'a Agreement,
     /// The batch of the key and the terms.
     batch: rep3::Batch,
     /// To the right neighbour and from the left one, against the direction of products.
     forward: Channel,
-    /// The other way round; `None` while a lane has it.
+    /// To the left neighbour and from the right one; `None` while a lane uses it.
     backward: Option<Channel>,
     owner: Channel,
 }
@@ -62,8 +69,8 @@ impl Desk<'_> {
 }
 
 impl AesCtrParty {
-    /// Reads the share of a key that is kept, holds the place of one that will be, and starts the
-    /// device of a party that is hardware.
+    /// Reads the share of a kept key, or creates the file of a future one, and starts the device of
+    /// a party that is hardware.
     pub(super) fn open(job: &AesCtrJob, index: u8, config: &mut MemberConfig) -> Result<Self, Fault> {
         let Some(role) = Role::new(index) else {
             return Err(Fault::internal("taking part", "no such party"));
@@ -127,7 +134,7 @@ impl AesCtrParty {
         let (backend, id) = (member.config.backend, member.session());
         let mut party = rep3::Rep3Party::open(self.role, backend, id, Seed::random(), &mut forward)
             .map_err(|e| explain(&agreement, e).during(KEY))?;
-        // The first batch is the key's, the others are the chunks', in order.
+        // The first batch is for the key, the others for the chunks, in order.
         let batch = party.next_batch().map_err(|e| Fault::internal(KEY, e))?;
         let clients = (0..self.job.cut.threads).map(|t| member.channel(1, t, owner, owner));
         let mut clients = clients.collect::<Result<Vec<_>, _>>()?;
@@ -169,8 +176,8 @@ impl AesCtrParty {
         self.learnt
     }
 
-    /// Says which key this party keeps, and takes the owner's terms: all three parties have the
-    /// same, and shares of one key, when this returns.
+    /// Tells the owner which key this party keeps, and receives its terms. When this returns, all
+    /// three parties have the same terms and shares of one key.
     fn hear(
         &mut self,
         desk: &mut Desk<'_>,
@@ -199,7 +206,7 @@ impl AesCtrParty {
         if let Some(shares) = secrets.expanded.as_ref().or(self.kept.as_ref().map(|(_, shares)| shares)) {
             of_key.part(&shares.own, &shares.next);
         }
-        // Two tags even without a key: what an owner says must not change how long messages are.
+        // Two tags even without a key: the owner's message must not change the lengths of messages.
         let tags = vec![tagging.finish(), of_key.finish()];
         let comparison = Comparison::begin(self.role, &mut desk.forward, tags).map_err(|e| desk.failed(e))?;
         let verdict = comparison.end(&mut desk.forward).map_err(|e| desk.failed(e))?;
@@ -219,7 +226,7 @@ impl AesCtrParty {
         })
     }
 
-    /// Round keys, and on the way the share file.
+    /// Computes the round keys, and writes the share file if the terms ask for it.
     fn keys(
         &mut self,
         desk: &mut Desk<'_>,
@@ -230,7 +237,7 @@ impl AesCtrParty {
         let key = match (terms.key, self.kept.take(), &expanded) {
             (KeyMode::Kept, Some((_, kept)), _) => Some(kept),
             (KeyMode::Drawn, ..) => Some(desk.batch.random(size.key_bytes())),
-            // Round keys begin with the key.
+            // The first round key is the key.
             (KeyMode::Imported, _, Some(all)) => {
                 let of = |share: &[u8]| share[..size.key_bytes()].to_vec();
                 Some(Shares { own: of(&all.own), next: of(&all.next) })
@@ -244,7 +251,7 @@ impl AesCtrParty {
         let keys = |shares: &Shares| ExpandedKeys::from_shares(self.role, size, shares, 1);
         let keys = match (expanded, key) {
             (Some(expanded), _) => keys(&expanded).map_err(wrong)?,
-            // Nothing is encrypted, so that nothing need be told.
+            // Nothing is encrypted, so the key need not be expanded.
             _ if terms.chunks() == 0 => {
                 keys(&Shares::public(self.role, &vec![0; size.expanded_bytes()])).map_err(wrong)?
             }
@@ -265,8 +272,8 @@ impl AesCtrParty {
         Ok(keys)
     }
 
-    /// Keeps this party's share of a new key. The three files appear when all of them are on the
-    /// disk.
+    /// Keeps this party's share of a new key. The three share files get their names only after all
+    /// of them are on disk.
     fn store(&mut self, desk: &mut Desk<'_>, id: &str, key: &Shares) -> Result<(), Fault> {
         let mut bytes = KeyId::default();
         let named = hex::decode_to_slice(id, &mut bytes).is_ok();
@@ -275,8 +282,8 @@ impl AesCtrParty {
         };
         share_file::write(&file, self.role, &bytes, key)?;
         file.sync()?;
-        // What comes in the first hop says that the left neighbour is ready, in the second that the
-        // right one is.
+        // The first message tells that the left neighbour is ready, the second that the right one
+        // is.
         for _ in 0..2 {
             desk.forward.exchange(KEPT_STEP, &[1], &mut [0]).map_err(|e| desk.failed(e))?;
         }
@@ -285,14 +292,14 @@ impl AesCtrParty {
     }
 }
 
-/// This party's device, which runs `instances` instances in a batch.
+/// Starts this party's device, which runs `instances` instances in a batch.
 fn start_device(instances: usize) -> Result<Device, Fault> {
     let device = Device::start(&hushwire_hdl::find()?)?;
     device.expect_instances(instances)?;
     Ok(device)
 }
 
-/// Inputs and outputs of a member's file that this kind of job does not have.
+/// Refuses inputs and outputs in a member's file that this kind of job does not have.
 pub(super) fn nothing_else(
     me: &Member,
     config: &MemberConfig,
@@ -315,8 +322,8 @@ pub(super) fn nothing_else(
 /// The work of a hardware party's device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DeviceUse {
-    /// Clock cycles.
+    /// The number of clock cycles.
     pub cycles: u64,
-    /// AND instructions, each for one bit of a whole batch.
+    /// The number of AND instructions, each for one bit of a whole batch.
     pub ands: u64,
 }

@@ -1,4 +1,4 @@
-//! One party's share of a key, on its own disk: bytes as the module `codec` has them.
+//! One party's share of a key on its own disk, in the format of the module `codec`.
 
 mod codec;
 #[cfg(test)]
@@ -14,8 +14,8 @@ use std::{fs::File, io::Read, os::unix::fs::PermissionsExt, path::Path};
 pub use codec::KeyId;
 pub use hushwire_session::share_path as path;
 
-/// The size of the key of which a share lies at `path`, by the length of the file. A file of
-/// another length is judged when it is read.
+/// The size of the key whose share is at `path`, by the length of the file. A file of an unknown
+/// length is refused only when it is read.
 #[must_use]
 pub fn key_size(path: &Path) -> KeySize {
     let meta = std::fs::metadata(path);
@@ -29,7 +29,7 @@ pub fn key_size(path: &Path) -> KeySize {
 pub fn read(path: &Path, role: Role) -> Result<(KeyId, Shares), Fault> {
     let io = |e| Fault::io("read the share", path, &e);
     let file = File::open(path).map_err(io)?;
-    // The permissions of the file that was opened, whatever has its name by now.
+    // The permissions of the opened file, even if another file has its name by now.
     let mode = file.metadata().map_err(io)?.permissions().mode() & 0o777;
     if mode & 0o077 != 0 {
         let shown = path.display();
@@ -49,7 +49,7 @@ pub fn read(path: &Path, role: Role) -> Result<(KeyId, Shares), Fault> {
     })
 }
 
-/// Writes a share into a file that has no name yet, so that the three may appear together.
+/// Writes a share into a file that has no name yet, so that all three may get their names together.
 pub(super) fn write(file: &NewFile, role: Role, id: &KeyId, key: &Shares) -> Result<(), Fault> {
     use std::io::Write;
     file.writer()?.write_all(&encode(role, id, key)).map_err(|e| file.error(&e))
@@ -143,7 +143,7 @@ mod tests {
             .collect();
         let good: Vec<&[u8]> = good.iter().map(Vec::as_slice).collect();
         hushwire_testkit::mutated(5, &good, 8000).for_each(|bytes| fed::fed(&bytes));
-        // A reader of today takes nothing for granted that another release may say there.
+        // This release refuses bytes that a later one may give a meaning.
         for at in 9..16 {
             let mut bytes = good[0][..good[0].len() - 32].to_vec();
             bytes[at] = 1;

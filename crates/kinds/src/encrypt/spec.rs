@@ -1,4 +1,4 @@
-//! The job file of an encryption: whose file it is, where the key comes from, and how the parties
+//! The job file of an encryption: the owner of the file, the source of the key, and how the parties
 //! compute.
 
 use super::{
@@ -14,14 +14,14 @@ use hushwire_session::{
 use serde::{Deserialize, Serialize};
 use std::str::FromStr;
 
-/// AGREEMENT: the meaning of the fields, and of the bytes that a run sends.
+/// AGREEMENT: the version of the fields' meaning and of the bytes that a run sends.
 const VERSION: u32 = 3;
-/// AGREEMENT: compute threads, where the job does not say.
+/// AGREEMENT: the default number of compute threads.
 const THREADS: u16 = 2;
 /// The most blocks of a chunk that a job may ask for: 1 MiB of the file.
 const MOST_BLOCKS: u64 = 1 << 16;
 
-/// Where the key comes from.
+/// The source of the key.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum KeySource {
@@ -66,15 +66,15 @@ impl FromStr for KeySource {
     }
 }
 
-/// The use of the keystream. Parties compute the same for both, and allow each by itself: its owner
-/// counts differently.
+/// The use of the keystream. Parties compute the same for both. They allow each separately, because
+/// its owner chooses counters differently.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Direction {
-    /// Counters that were never used are used up.
+    /// Uses counters that were never used before.
     #[default]
     Encrypt,
-    /// The counter is the one of an earlier encryption, which the owner's ledger knows by the file.
+    /// Uses the counter of an earlier encryption, which the owner's ledger knows for the file.
     Decrypt,
 }
 
@@ -91,7 +91,7 @@ impl Direction {
         }
     }
 
-    /// Whether it is decryption.
+    /// Tests whether it is decryption.
     #[must_use]
     pub const fn decrypts(self) -> bool {
         matches!(self, Self::Decrypt)
@@ -108,29 +108,29 @@ impl FromStr for Direction {
     }
 }
 
-/// A job that encrypts a file of one client, or decrypts it.
+/// A job that encrypts or decrypts a file of one client.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AesCtrJob {
     /// The client that brings the file and learns the result.
     pub owner: String,
-    /// Whether the file is encrypted or decrypted: a term of the job.
+    /// Whether the file is encrypted or decrypted; a term of the job.
     pub direction: Direction,
-    /// Where the key comes from.
+    /// The source of the key.
     pub key: KeySource,
-    /// 128, 192 or 256.
+    /// The size of the key in bits: 128, 192 or 256.
     pub key_bits: usize,
-    /// How the file is cut and computed.
+    /// How the file is cut into chunks, and the S-box.
     pub cut: FileCut,
 }
 
 impl AesCtrJob {
     /// The key by which job files name this kind.
     pub const KIND: &str = "aes-ctr";
-    /// The name that member files have for the file that goes in.
+    /// The name of the input in member files.
     pub const DATA: &str = "data";
-    /// The name that the owner's file has for its key.
+    /// The name of the key in the owner's file.
     pub const KEY: &str = "key";
-    /// The name that the owner's file has for the file that comes out.
+    /// The name of the output in the owner's file.
     pub const RESULT: &str = "result";
 
     /// A job for the file of client `owner`, under a key of AES-128 that the parties draw and keep.
@@ -147,7 +147,7 @@ impl AesCtrJob {
         Self { owner: owner.to_owned(), direction, key: KeySource::Kept, key_bits: 128, cut }
     }
 
-    /// The same job in the other direction: what it encrypted is decrypted.
+    /// The job that decrypts the files that this job encrypts.
     #[must_use]
     pub fn decrypting(self) -> Self {
         Self { direction: Direction::Decrypt, ..self }
@@ -207,7 +207,8 @@ impl AesCtrJob {
             AgreedField::new("key bits", self.key_bits.to_string()),
             AgreedField::size("S-box", sbox.name()),
             AgreedField::size("hardware", hardware.collect::<Vec<_>>().join(", ")),
-            // In one: the first eight fields are named where members differ.
+            // One field for all three, because only the first eight fields are named in a
+            // difference.
             AgreedField::size("batch, threads and lanes", format!("{chunk_blocks}, {threads} and {lanes}")),
         ];
         Agreement {
@@ -269,7 +270,7 @@ fn hardware(value: TomlValue<'_>, sbox: Option<Sbox>, key_bits: usize) -> Result
     Ok(parties)
 }
 
-/// Blocks at once, threads and lanes.
+/// Blocks of a chunk, threads and lanes.
 type Parameters = (Option<u32>, Option<u16>, Option<u16>);
 
 fn parameters(value: TomlValue<'_>, hardware: bool) -> Result<Parameters, Fault> {

@@ -1,5 +1,7 @@
-//! The chunks of one thread at a party: a keystream share each, to which this party's share of the
-//! data is added.
+//! The chunks of one thread at a party. For each chunk the party computes a share of the keystream,
+//! and adds it to its share of the data. One party receives its share of the data from the owner;
+//! the other two expand theirs from seeds. The sum goes back to the owner while the next chunk
+//! comes in.
 
 use super::{
     cut::AesCtrTerms,
@@ -15,7 +17,7 @@ use hushwire_session::{
 };
 use std::sync::Arc;
 
-/// Everything that the threads of a party have in common.
+/// The state that all threads of a party have in common.
 pub(super) struct Shared {
     pub(super) terms: AesCtrTerms,
     pub(super) engine: Engine,
@@ -27,14 +29,14 @@ pub(super) struct Shared {
 /// One thread.
 pub(super) struct Stream {
     pub(super) shared: Arc<Shared>,
-    /// Its batches are the thread's chunks, in order.
+    /// Batch `i` of this party is the thread's `i`th chunk.
     party: Rep3Party,
     pub(super) client: Channel,
     /// The next chunk to begin, and the next to end.
     begin: u32,
     end: u32,
     spare: Spare,
-    /// The result under way to the owner, and the one being made.
+    /// The result that is being sent to the owner, and the next one.
     out: Vec<u8>,
     next: Vec<u8>,
 }
@@ -78,7 +80,7 @@ impl Work<Batch> for Stream {
         self.next.resize(terms.bytes_of(c), 0);
         let explicit = AesCtrTerms::explicit(c) == self.party.role().index();
         let into = if explicit { &mut self.next[..] } else { &mut [] };
-        // The result before goes out while this one's data comes in.
+        // The previous result goes out while the data of this chunk come in.
         if explicit || !self.out.is_empty() {
             self.client.finish("data and result", &self.out, into)?;
         }

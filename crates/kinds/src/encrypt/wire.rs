@@ -3,8 +3,8 @@
 //! ```text
 //! party → owner   held    1 or 0 │ key id, 16           whether it keeps a share, and of which key
 //! owner → party   terms   iv, 16 │ bytes, 8 │ key mode, 1 │ key id, 16
-//!                         seed, 16 │ both shares of the round keys, where the owner brings the key
-//! party → owner   kept    1                             where the parties store a new key
+//!                         seed, 16 │ both shares of the round keys, if the owner brings the key
+//! party → owner   kept    1                             if the parties store a new key
 //! owner → party   data    the explicit share of a chunk; the other two parties expand theirs
 //! party → owner   result  this party's share of the result
 //! ```
@@ -20,20 +20,20 @@ use hushwire_prg::{Prg, Seed};
 use hushwire_rep3::Shares;
 use hushwire_session::Iv;
 
-/// Steps, as errors name them.
+/// The names of steps in errors.
 pub(super) const HELD_STEP: &str = "keys that are kept";
 pub(super) const TERMS_STEP: &str = "terms and key";
 pub(super) const KEPT_STEP: &str = "new key";
-/// Bytes of what a party says of the key that it keeps.
+/// The bytes of a party's message about the key that it keeps.
 pub(super) const HELD: usize = 17;
-/// Bytes of the terms.
+/// The bytes of the terms.
 const TERMS: usize = 41;
 const SEED: usize = 16;
 
 /// AGREEMENT: the place of a mode is its code.
 const MODES: [KeyMode; 4] = [KeyMode::Given, KeyMode::Imported, KeyMode::Drawn, KeyMode::Kept];
 
-/// The word of a party on the key of which it keeps a share.
+/// A party's message about the key of which it keeps a share.
 pub(super) fn encode_held(held: Option<&KeyId>) -> [u8; HELD] {
     let mut message = [0; HELD];
     if let Some(id) = held {
@@ -43,7 +43,7 @@ pub(super) fn encode_held(held: Option<&KeyId>) -> [u8; HELD] {
     message
 }
 
-/// The key of which a party keeps a share; `None` where it says what no party says.
+/// The key of which a party keeps a share; the outer `None` if the message is malformed.
 pub(super) fn decode_held(message: &[u8; HELD]) -> Option<Option<KeyId>> {
     let (flag, id) = message.split_first()?;
     match flag {
@@ -53,20 +53,20 @@ pub(super) fn decode_held(message: &[u8; HELD]) -> Option<Option<KeyId>> {
     }
 }
 
-/// The secrets that the owner gives one party.
+/// The secrets that the owner gives to one party.
 pub(super) struct Secrets {
     /// The seed of its shares of the data.
     pub(super) seed: Seed,
-    /// Shares of the round keys, where the owner brings the key.
+    /// Shares of the round keys, if the owner brings the key.
     pub(super) expanded: Option<Shares>,
 }
 
-/// Bytes of the owner's first message in such a job.
+/// The bytes of the owner's first message in such a job.
 pub(super) fn terms_len(job: &AesCtrJob) -> usize {
     TERMS + SEED + if job.key.is_the_owners() { 2 * job.size().expanded_bytes() } else { 0 }
 }
 
-/// The owner's first message to one party. `expanded` is there where the owner brings the key.
+/// The owner's first message to one party. `expanded` is given if the owner brings the key.
 pub(super) fn encode_terms(
     terms: &AesCtrTerms,
     seed: &Seed,
@@ -74,7 +74,7 @@ pub(super) fn encode_terms(
 ) -> Option<Wiped<Vec<u8>>> {
     let expanded = expanded.map(Shares::to_bytes);
     let len = TERMS + SEED + expanded.as_ref().map_or(0, |bytes| bytes.len());
-    // With room for all of it, so that no copy stays behind.
+    // The vector has room for all of it, so that no reallocation leaves a copy behind.
     let mut message = Wiped::new(Vec::with_capacity(len));
     message.extend_from_slice(&public(terms)?);
     message.extend_from_slice(seed.expose());
@@ -84,7 +84,7 @@ pub(super) fn encode_terms(
     Some(message)
 }
 
-/// The part of the owner's message that is no secret among the parties.
+/// The part of the owner's message that is not secret among the parties.
 pub(super) fn public(terms: &AesCtrTerms) -> Option<[u8; TERMS]> {
     let mut message = [0; TERMS];
     message[..16].copy_from_slice(&terms.iv.0.to_le_bytes());
@@ -96,8 +96,8 @@ pub(super) fn public(terms: &AesCtrTerms) -> Option<[u8; TERMS]> {
     Some(message)
 }
 
-/// Reads the owner's first message at a party that keeps a share of key `held`; the error is a
-/// cause. An owner's terms must be of the job, and of the key that this party has.
+/// Reads the owner's first message at a party that keeps a share of key `held`. The error is a
+/// cause. The terms must match the job, and the key that this party has.
 pub(super) fn decode_terms(
     job: &AesCtrJob,
     held: Option<&KeyId>,
@@ -143,7 +143,7 @@ pub(super) fn decode_terms(
     Ok((terms, Secrets { seed: Seed::from_bytes(*own), expanded }))
 }
 
-/// The share of chunk `c` that a party expands from its seed, in whatever order chunks come.
+/// The share of chunk `c` that a party expands from its seed. Chunks may come in any order.
 pub(super) fn plain_share(backend: Backend, seed: &Seed, c: u32, out: &mut [u8]) {
     Prg::new(backend, &seed.derive("aes-ctr data", &c.to_le_bytes()), "chunk").fill(out);
 }
@@ -188,7 +188,7 @@ mod tests {
         assert_ne!(first, third);
     }
 
-    /// The messages between a party and the owner, but for shares that the protocol makes.
+    /// The messages between a party and the owner, without the shares that the protocol makes.
     #[test]
     fn bytes_on_the_wire_are_those_of_the_file() {
         let id: KeyId = hex::decode(ID).ok().and_then(|id| id.try_into().ok()).unwrap_or_default();
@@ -207,8 +207,8 @@ mod tests {
                 trace.hear("party", 0, &encode_held((mode == KeyMode::Kept).then_some(&id)));
                 let terms = encode_terms(&terms(mode, key_id), &seed, expanded).unwrap_or_default();
                 trace.hear("owner", 0, &terms);
-                // The data less what two parties expand from their seeds, which is nowhere on the
-                // wire.
+                // The data minus the shares that two parties expand from their seeds, which are not
+                // sent.
                 for chunk in 0..3 {
                     let mut data = vec![0xda; 100];
                     for party in 0..2 {

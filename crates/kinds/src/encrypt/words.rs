@@ -1,4 +1,4 @@
-//! An encryption in words and in figures.
+//! The texts and report fields of an encryption.
 
 use super::{AesCtrJob, AesCtrPart, Iv, KeyMode, KeySource, Learnt};
 use crate::kind::{JobKind, Runs, Words};
@@ -53,7 +53,7 @@ impl Runs for AesCtrJob {
 }
 
 impl AesCtrJob {
-    /// The one client where all members are on one machine: its name, and its number on the wire.
+    /// The one client if all members are on one machine: its name, and its number on the wire.
     pub const LOCAL: (&str, PartyId) = ("owner", PartyId(PartyId::FIRST_CLIENT + 1));
 }
 
@@ -74,7 +74,7 @@ pub struct AesCtrReport {
 impl Words for AesCtrJob {
     type Report = AesCtrReport;
 
-    /// Only the owner knows how long its file is, and says so when all are connected.
+    /// Only the owner knows the length of its file, and tells it after all are connected.
     fn extent(&self) -> (u64, &'static str) {
         (0, "bytes")
     }

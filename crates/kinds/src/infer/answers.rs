@@ -1,4 +1,4 @@
-//! How many answers each client of a served model has had, and who is next.
+//! The number of answers that each client of a served model has had, and the queue of runs.
 
 use hushwire_fault::code;
 use hushwire_session::{Fault, NewFile};
@@ -9,18 +9,19 @@ use std::{
     sync::{Condvar, Mutex, MutexGuard, PoisonError},
 };
 
-/// The step of counting answers, as errors name it.
+/// The name in errors of the step that counts answers.
 const COUNTING: &str = "counting answers";
 
-/// The answers that clients have had, of at most a number for each. A file keeps the counts over
-/// ends and new starts.
+/// The number of answers that each client has had, with an upper bound for each. A file keeps the
+/// counts across restarts.
 pub(super) struct Answers {
     most: Option<u64>,
     file: Option<PathBuf>,
     counts: Mutex<BTreeMap<String, u64>>,
 }
 
-/// The counts of a file: a JSON object of clients and numbers; nothing where there is none.
+/// Reads the counts of a file, a JSON object of clients and numbers. They are empty if there is no
+/// file.
 fn read(path: &Path) -> Result<BTreeMap<String, u64>, Fault> {
     let bytes = match fs::read(path) {
         Ok(bytes) => bytes,
@@ -34,14 +35,14 @@ fn read(path: &Path) -> Result<BTreeMap<String, u64>, Fault> {
 }
 
 impl Answers {
-    /// The counts of a file, or none yet.
+    /// Starts with the counts of a file, or with none.
     pub(super) fn new(most: Option<u64>, file: Option<&Path>) -> Result<Self, Fault> {
         let counts = file.map_or(Ok(BTreeMap::new()), read)?;
         Ok(Self { most, file: file.map(Path::to_owned), counts: Mutex::new(counts) })
     }
 
-    /// Takes answers for a client, on the disk before it gets them; false where it may not have
-    /// that many more.
+    /// Counts answers for a client, on the disk before the client gets them. Returns false if it
+    /// may not have that many more.
     pub(super) fn take(&self, client: &str, answers: u64) -> Result<bool, Fault> {
         let mut counts = self.lock();
         let had = counts.get(client).copied().unwrap_or(0);
@@ -57,7 +58,7 @@ impl Answers {
         written.map(|()| true)
     }
 
-    /// Gives back answers that were taken and that another member refused.
+    /// Gives back answers that were counted and then refused by another member.
     pub(super) fn give_back(&self, client: &str, answers: u64) -> Result<(), Fault> {
         let mut counts = self.lock();
         if let Some(had) = counts.get_mut(client) {
@@ -77,14 +78,14 @@ impl Answers {
     }
 }
 
-/// The error of a client that has had all answers it may have.
+/// The error for a client that has had all the answers it may have.
 pub(super) fn spent(client: &str, answers: u64) -> Fault {
     let cause = format!("client {client} may have fewer than {answers} more answers of this model");
     let remedy = "ask those who serve the model for more (--answers)";
     Fault::new(code::NOT_ALLOWED, COUNTING, cause, remedy)
 }
 
-/// Lets a number of runs at a time, in the order in which they came.
+/// Admits a number of runs at a time, in the order of their requests.
 pub(super) struct Queue {
     at_once: usize,
     state: Mutex<QueueState>,
@@ -107,7 +108,7 @@ impl Queue {
         Self { at_once: at_once.max(1), state: Mutex::default(), news: Condvar::new() }
     }
 
-    /// Waits for the right to run; none where the queue was closed meanwhile.
+    /// Waits for the right to run. `None` if the queue is closed before that.
     pub(super) fn enter(&self) -> Option<Permit<'_>> {
         let mut state = self.lock();
         let ticket = state.next;
@@ -122,12 +123,12 @@ impl Queue {
         }
         state.running += 1;
         drop(state);
-        // The next one may run beside it.
+        // The next one may be admitted at the same time.
         self.news.notify_all();
         Some(Permit(self))
     }
 
-    /// Lets nobody in any more.
+    /// Admits no more runs.
     pub(super) fn close(&self) {
         self.lock().closed = true;
         self.news.notify_all();

@@ -1,4 +1,5 @@
-//! A client of a served model: it joins its session, asks, learns, and asks with the next input.
+//! A client of a served model: it joins its session, sends a request, gets the answer, and goes on
+//! with the next input.
 
 use super::{
     InferJob, InferTask,
@@ -20,22 +21,22 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The requests of a client, and what becomes of them.
+/// A client's requests, and the receiver of their answers.
 pub trait Requests {
-    /// Whether [`next`](Self::next) would give one at once, or say that there are no more.
+    /// Tests whether [`next`](Self::next) would return at once, with a request or with the end.
     fn is_there(&mut self) -> bool;
 
-    /// The inputs of the next request by name, as `input`; none where there are no more. It may
+    /// The inputs of the next request by name, such as `input`; `None` if there are no more. It may
     /// wait.
     ///
     /// # Errors
-    /// There is one that cannot be used.
+    /// An input cannot be used.
     fn next(&mut self) -> Result<Option<BTreeMap<String, InputPlace>>, Fault>;
 
     /// Takes the answer to the last request.
     ///
     /// # Errors
-    /// It cannot be kept.
+    /// The answer cannot be stored.
     fn answered(&mut self, answer: Answered) -> Result<(), Fault>;
 }
 
@@ -44,9 +45,9 @@ pub trait Requests {
 pub struct Answered {
     /// The outputs, in the network's order.
     pub arrays: Vec<Array>,
-    /// Whether each is of whole numbers, such as places.
+    /// For each output, whether it holds whole numbers, such as places.
     whole: Vec<bool>,
-    /// From the request to the answer.
+    /// The time from the request to the answer.
     pub time: Duration,
 }
 
@@ -57,10 +58,10 @@ impl Answered {
         Self { arrays, whole, time }
     }
 
-    /// An output as NumPy's file.
+    /// An output in NumPy's file format.
     ///
     /// # Panics
-    /// If there are not as many outputs (the caller's bug).
+    /// If there are not that many outputs.
     #[must_use]
     pub fn npy(&self, output: usize) -> Vec<u8> {
         let array = &self.arrays[output];
@@ -68,12 +69,12 @@ impl Answered {
     }
 }
 
-/// Asks a served model for answers, one after the other; `config` is the client's. `ahead` are
-/// bytes of OTs between requests, as those that serve have it.
+/// Asks a served model for answers, one after another; `config` is the client's. `ahead` are the
+/// bytes of OTs that are made between requests, the same as at the members that serve.
 ///
 /// # Errors
-/// The job is not served so, an input cannot be used, the client may have no more answers, or
-/// somebody failed. Answers up to then were given.
+/// The job is not served in this way, an input cannot be used, the client may have no more answers,
+/// or a member failed. Earlier requests have had their answers.
 pub fn ask_model(
     job: &InferJob,
     mut config: MemberConfig,
@@ -104,7 +105,7 @@ fn asked(
         config.me = job.client.clone();
         config.peers.retain(|peer| peer.member == job.owner);
     }
-    // Who asks, dials.
+    // The client dials.
     config.listener = None;
     let served = ServedComputation::new(task.compute(), &job.owner, &config.me, None)?;
     let kept = served.pair(&BTreeMap::new())?;
@@ -130,7 +131,7 @@ fn asked(
     }
 }
 
-/// A client that asks, over the sessions that it takes.
+/// A client that asks, for as many sessions as it takes.
 struct Asking<'s> {
     task: &'s InferTask,
     served: &'s ServedComputation,
@@ -157,12 +158,12 @@ impl Asking<'_> {
 /// A client's part of its session.
 struct AskPart<'a, 's> {
     ask: &'a mut Asking<'s>,
-    /// Why the session ends.
+    /// The reason why the session ends.
     end: Option<Result<ServeVerdict, Fault>>,
 }
 
 impl AskPart<'_, '_> {
-    /// Two parties make OTs for the next request while nobody knows it yet.
+    /// Makes OTs between two parties while there is no next request yet.
     fn idle(&mut self, member: &MemberSession, seat: &mut ServedSeat) -> Result<(), Fault> {
         let pairs = self.ask.task.job().protocol == Protocol::Two && self.ask.ahead > 0;
         if !pairs || self.ask.next.is_some() || self.ask.requests.is_there() {
@@ -184,7 +185,7 @@ impl Part for AskPart<'_, '_> {
             let records = match self.ask.next() {
                 Ok(Some(records)) => records,
                 Ok(None) => break Ok(ServeVerdict::Granted),
-                // The others need not know of it.
+                // The others need not learn of this error.
                 Err(e) => break Err(e),
             };
             let begun = Instant::now();

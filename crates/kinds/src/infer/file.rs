@@ -9,7 +9,7 @@ use hushwire_session::{
 };
 use serde::{Deserialize, Serialize};
 
-/// An inference, as its job file has it.
+/// The job file of an inference.
 ///
 /// ```toml
 /// kind = "infer"
@@ -21,41 +21,41 @@ use serde::{Deserialize, Serialize};
 pub struct InferJob {
     /// The protocol of the parties.
     pub protocol: Protocol,
-    /// The extension of oblivious transfer of two parties; none: the one that is quickest over
-    /// their link.
+    /// The extension of oblivious transfer of two parties. `None` takes the quickest one for their
+    /// link.
     #[serde(default, with = "by_name")]
     pub ot: Option<Extension>,
-    /// The link between two parties, where it is to choose the extension.
+    /// The link between two parties, if it determines the extension.
     #[serde(default, with = "by_name")]
     pub link: Option<Link>,
-    /// The means of two parties' linear layers; encryption unless it says otherwise.
+    /// The method of two parties' linear layers; the default is encryption.
     #[serde(default)]
     pub linear: Option<Linear>,
-    /// Whether two parties make OTs ahead of their use; none: where they are far from each other,
-    /// or have cores to spare.
+    /// Whether two parties make OTs before they need them. `None` leaves it to them: they do so if
+    /// they are far from each other, or have spare cores.
     #[serde(default)]
     pub ahead: Option<bool>,
     /// The network's computation, as `hushwire model plan` writes it.
     pub network: ComputationSource,
-    /// Bits of the network's numbers; none: the network's own, which `hushwire model plan`
-    /// chooses from the model.
+    /// The bits of the network's numbers. `None` takes the network's own, which
+    /// `hushwire model plan` chose for the model.
     #[serde(default)]
     pub bits: Option<u8>,
     /// The model's owner.
     pub owner: Member,
-    /// The one who brings the input, and learns the output unless another does.
+    /// The member that brings the input. It also learns the output, unless `to` is set.
     pub client: Member,
-    /// The one who learns the output, where that is not the client.
+    /// The member that learns the output, if it is not the client.
     #[serde(default)]
     pub to: Option<Member>,
-    /// Compute threads of each of three parties.
+    /// The number of compute threads of each of three parties.
     pub threads: Option<u16>,
-    /// The values of a run: which data sets are its own.
+    /// The values of a run: the data sets that it uses.
     #[serde(default)]
     pub values: RunValues,
 }
 
-/// Bits of numbers, or `"auto"`.
+/// Reads the bits of numbers, or `"auto"`.
 fn bits(value: &TomlValue<'_>) -> Result<Option<u8>, Fault> {
     if value.text().is_ok_and(|text| text == "auto") {
         return Ok(None);

@@ -1,12 +1,12 @@
-//! A neural network on a client's input as a job: [`hushwire_nn`]'s computation of the network,
-//! with ONNX and NumPy files at its ends.
+//! A neural network on a client's input as a job. It runs the computation that [`hushwire_nn`]
+//! makes of the network, with ONNX and NumPy files as inputs and outputs.
 //!
 //! ```text
 //! file   InferJob    the keys of a job file of this kind
 //! plan   InferTask   the network's computation, which has no weights, and its members
 //! part   InferPart   the owner's weights from a model, the client's array in, and an array out
-//! serve  serve_model   the same for one client after the other, whose weights stay;
-//! ask    ask_model     the client's side
+//! serve  serve_model   the same for one client after another, while the weights stay
+//! ask    ask_model     the client's endpoint of that
 //! ```
 
 #[cfg(feature = "nn")]

@@ -28,12 +28,12 @@ const MODEL: &str = "model";
 const CALIBRATION: &str = "calibration";
 const RANGE: &str = "range";
 const PUBLIC: &str = "public";
-/// LOCAL: no model is larger, as protocol buffers have it.
+/// LOCAL: the largest model, which is the limit of protocol buffers.
 const LARGEST: u64 = 1 << 31;
-/// LOCAL: most elements of an output that go back to the caller.
+/// LOCAL: the most elements of an output that are returned to the caller.
 const SHOWN: usize = 1 << 16;
 
-/// A member's weights or input on their way in, and the place of the output.
+/// A member's weights or input before the run, and the place of the output.
 pub struct InferPart {
     inner: ComputePart,
     learns: bool,
@@ -43,7 +43,7 @@ pub struct InferPart {
 }
 
 impl Inferred {
-    /// The result that outputs are, in the network's order.
+    /// Makes the result of these outputs, in the network's order.
     #[must_use]
     pub fn of(outputs: impl IntoIterator<Item = Array>) -> Self {
         let few = |data: Vec<f32>| if data.len() <= SHOWN { data } else { vec![] };
@@ -53,7 +53,7 @@ impl Inferred {
     }
 }
 
-/// The bytes of a file of a model or an array.
+/// Reads the bytes of a model's or an array's file.
 fn bytes(name: &str, place: &InputPlace) -> Result<Wiped<Vec<u8>>, Fault> {
     let read = |mut from: &mut dyn Read, path: &Path| {
         let mut bytes = Wiped::new(vec![]);
@@ -75,7 +75,7 @@ fn bytes(name: &str, place: &InputPlace) -> Result<Wiped<Vec<u8>>, Fault> {
     }
 }
 
-/// The error of a file that is not what it should be.
+/// The error for a file with the wrong contents.
 fn of_file(place: &InputPlace, e: Fault) -> Fault {
     match place.path() {
         Some(path) => e.within(path.display()),
@@ -83,42 +83,42 @@ fn of_file(place: &InputPlace, e: Fault) -> Fault {
     }
 }
 
-/// A model's file.
+/// Reads a model's file.
 ///
 /// # Errors
-/// The file cannot be read, or is no model.
+/// The file cannot be read, or is not a model.
 pub fn model(path: &Path) -> Result<Model, Fault> {
     model_in(&InputPlace::File(path.to_owned()))
 }
 
-/// The network of a model's file, for an input of a shape where one is given.
+/// The network of a model's file, for an input of this shape if one is given.
 ///
 /// # Errors
-/// The file cannot be read, or is no model of operators that are supported.
+/// The file cannot be read, or is not a model of supported operators.
 pub fn network_of(path: &Path, input: Option<&[usize]>) -> Result<Network, Fault> {
     network_in(&InputPlace::File(path.to_owned()), input)
 }
 
-/// As [`network_of`], of a model at an input's place.
+/// Like [`network_of`], for a model at an input's place.
 ///
 /// # Errors
-/// As [`network_of`].
+/// The same as [`network_of`].
 pub fn network_in(place: &InputPlace, input: Option<&[usize]>) -> Result<Network, Fault> {
     Network::new(model_in(place)?, input).map_err(|e| of_file(place, e))
 }
 
-/// As [`network_in`], with what is given of the model's inputs.
+/// Like [`network_in`], with facts that are given about the model's inputs.
 ///
 /// # Errors
-/// As [`network_of`].
+/// The same as [`network_of`].
 pub fn network_given(place: &InputPlace, given: &Given) -> Result<Network, Fault> {
     Network::with(model_in(place)?, given).map_err(|all| of_file(place, merged(all)))
 }
 
-/// A model at an input's place. Weights in other files lie in the folder of the model's file.
+/// Reads a model at an input's place. Weights in other files are in the folder of the model's file.
 ///
 /// # Errors
-/// A file cannot be read, or is no model.
+/// A file cannot be read, or is not a model.
 pub fn model_in(place: &InputPlace) -> Result<Model, Fault> {
     let folder = place.path().and_then(Path::parent);
     let beside = |name: &str| {
@@ -127,7 +127,7 @@ pub fn model_in(place: &InputPlace) -> Result<Model, Fault> {
             Fault::new(code::MODEL_FILE, "weights", cause, remedy)
         };
         let folder = folder.ok_or_else(|| odd("its elements are in another file"))?;
-        // A name that leads out of the folder could name any file.
+        // A name that leads out of the folder could refer to any file.
         let mut parts = Path::new(name).components();
         let plain = matches!((parts.next(), parts.next()), (Some(std::path::Component::Normal(_)), None));
         if !plain {
@@ -138,18 +138,18 @@ pub fn model_in(place: &InputPlace) -> Result<Model, Fault> {
     Model::read_beside(&bytes(MODEL, place)?, &beside).map_err(|e| of_file(place, e))
 }
 
-/// An array's file.
+/// Reads an array's file.
 ///
 /// # Errors
-/// The file cannot be read, or is no array of finite numbers.
+/// The file cannot be read, or is not an array of finite numbers.
 pub fn read_array(path: &Path) -> Result<Array, Fault> {
     array_in(&InputPlace::File(path.to_owned()))
 }
 
-/// As [`read_array`], of an array at an input's place.
+/// Like [`read_array`], for an array at an input's place.
 ///
 /// # Errors
-/// As [`read_array`].
+/// The same as [`read_array`].
 pub fn array_in(place: &InputPlace) -> Result<Array, Fault> {
     array("an array", place)
 }
@@ -159,11 +159,11 @@ fn array(name: &str, place: &InputPlace) -> Result<Array, Fault> {
     array.and_then(|array| array.check_finite(name).map(|()| array)).map_err(|e| of_file(place, e))
 }
 
-/// The inputs from which scales come: those that the model's owner has, or else inputs that are
-/// made up, within a range where there is one.
+/// The inputs that determine scales: those that the model's owner has, or else made-up inputs, in
+/// the given range if there is one.
 ///
 /// # Errors
-/// The inputs are not of the network's shape.
+/// The inputs do not have the network's shape.
 pub fn samples(
     network: &Network,
     calibration: Option<&[Array]>,
@@ -179,7 +179,7 @@ pub fn samples(
     })
 }
 
-/// The range of made-up inputs at a place of the owner's.
+/// Reads the range of made-up inputs.
 fn range(place: &InputPlace) -> Result<SampleRange, Fault> {
     let InputPlace::Values(text) = place else {
         let remedy = "write range = { values = \"-1,1\" }";
@@ -201,10 +201,10 @@ fn calibrations(task: &InferTask) -> impl Iterator<Item = String> {
     client_inputs(task).map(|(name, _)| name.replacen(INPUT, CALIBRATION, 1))
 }
 
-/// The values of inputs that all members know, as in `sr=16000`, with a space between two of them.
+/// Reads the values of inputs that all members know, such as `sr=16000`, separated by spaces.
 ///
 /// # Errors
-/// The text is not of this form.
+/// The text does not have this form.
 pub fn public_values(text: &str) -> Result<BTreeMap<String, Array>, Fault> {
     let one = |text: &str| {
         let odd = || {
@@ -297,7 +297,7 @@ pub(super) fn client_tensors(
     client_inputs(task).map(|(name, _)| one(name)).collect()
 }
 
-/// Whether all places are of inputs that a member brings.
+/// Checks that all places are of inputs that a member brings.
 fn known(task: &InferTask, me: &Member, inputs: &BTreeMap<String, InputPlace>) -> Result<(), Fault> {
     let known: Vec<String> = if *me == task.job().owner {
         calibrations(task).chain([MODEL, RANGE, PUBLIC].map(str::to_owned)).collect()
@@ -316,11 +316,11 @@ fn known(task: &InferTask, me: &Member, inputs: &BTreeMap<String, InputPlace>) -
     }
 }
 
-/// Reads what a member of an inference brings as columns of a data set, in parts: a model, or an
-/// input, at the places that the member has under `[inputs]`.
+/// Reads the model or the input that a member of an inference brings, as columns of a data set, in
+/// parts. `inputs` are the places that the member has under `[inputs]`.
 ///
 /// # Errors
-/// A file cannot be read, or is another model's; `me` brings nothing.
+/// A file cannot be read, or belongs to another model, or `me` brings nothing.
 pub fn stored_inference(
     job: &InferJob,
     me: &Member,

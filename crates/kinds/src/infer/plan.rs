@@ -1,4 +1,7 @@
-//! The agreement on an inference, and the computation that it is.
+//! The agreement on an inference, and the computation that it runs. The computation comes from the
+//! file that `hushwire model plan` writes, and contains no weights. The job's owner and client take
+//! its two roles. Linear layers of two parties use homomorphic encryption unless the job says
+//! otherwise.
 
 use super::{InferJob, InferPart};
 use crate::{BoundComputation, ComputeJob, ComputeTask};
@@ -13,8 +16,8 @@ use hushwire_session::{
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 
-/// The meaning of the owner's inputs. Until version 2 outputs that are not cut had half a step on
-/// top, which the client took off.
+/// The version of the meaning of the owner's inputs. Before version 2, outputs that are not cut had
+/// half a step added, which the client subtracted.
 const VERSION: u32 = 2;
 
 /// An inference's job, planned.
@@ -23,25 +26,25 @@ pub struct InferTask {
     job: InferJob,
     numbers: Numbers,
     compute: ComputeTask,
-    /// Predicted seconds with each extension, where the link has chosen one.
+    /// The predicted seconds with each extension, if the extension was chosen for the link.
     by_link: Vec<(Extension, f64)>,
 }
 
-/// The extensions of oblivious transfer between which a link chooses: of those that are equally
-/// quick, the first.
+/// The extensions of oblivious transfer from which one is chosen for a link. Among equally quick
+/// ones the first is taken.
 const BY_LINK: [Extension; 3] = [Extension::SoftSpoken4, Extension::SoftSpoken2, Extension::FerretB11];
 
 /// The result of an inference at a member.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Inferred {
-    /// Lengths of the output, where this member learns it.
+    /// The lengths of the output, if this member learns it.
     pub lengths: Option<Vec<usize>>,
-    /// Its elements, where they are few.
+    /// Its elements, if there are few.
     pub elements: Vec<f32>,
-    /// The same of further outputs.
+    /// The lengths and elements of further outputs.
     #[serde(default)]
     pub more: Vec<(Vec<usize>, Vec<f32>)>,
-    /// The phases of authenticated garbling that came from this party's shelf, if it has one.
+    /// The preprocessing that came from disk. `None` if this party has no shelf.
     pub from_disk: Option<FromDisk>,
 }
 
@@ -49,7 +52,7 @@ impl InferTask {
     /// Plans the inference.
     ///
     /// # Errors
-    /// The network's file cannot be read, or is another computation than a network's.
+    /// The network's file cannot be read, or holds a computation that is not a network's.
     pub fn new(job: &InferJob) -> Result<Self, Fault> {
         let computation = Arc::new(job.network.load()?);
         let numbers = Numbers::of_computation(&computation)?;
@@ -101,33 +104,33 @@ impl InferTask {
         self.compute.computation()
     }
 
-    /// The protocol with what it was told, and what the link has chosen.
+    /// The protocol with its options, and the extension that was chosen for the link.
     #[must_use]
     pub fn chosen(&self) -> Chosen {
         self.compute.chosen()
     }
 
-    /// The extensions of oblivious transfer between which the link has chosen, with the seconds
-    /// that a run is predicted to take; none where the job names one, or has none.
+    /// The extensions of oblivious transfer from which one was chosen for the link, with the
+    /// predicted seconds of a run. Empty if the job names an extension, or does not use any.
     #[must_use]
     pub fn by_link(&self) -> &[(Extension, f64)] {
         &self.by_link
     }
 
-    /// The ring and its numbers.
+    /// The ring and its fixed-point numbers.
     #[must_use]
     pub fn numbers(&self) -> Numbers {
         self.numbers
     }
 
-    /// Names the runs that may replace each other's output: those of the same network with the same
-    /// scales, whatever its weights.
+    /// Names the runs that may replace each other's output. These are the runs of the same network
+    /// with the same scales, whatever its weights.
     #[must_use]
     pub fn writer(&self) -> String {
         self.writer_of(OUTPUT)
     }
 
-    /// As [`writer`](Self::writer), for one of several outputs.
+    /// Like [`writer`](Self::writer), for one of several outputs.
     #[must_use]
     pub fn writer_of(&self, output: &str) -> String {
         self.compute.writer(output)
@@ -138,7 +141,7 @@ impl InferTask {
         &self.compute
     }
 
-    /// The run of the computation, bound.
+    /// The bound computation.
     ///
     /// # Errors
     /// It is too large for this machine.
@@ -149,14 +152,14 @@ impl InferTask {
     /// The forecast of a run.
     ///
     /// # Errors
-    /// It is too large to be run.
+    /// The computation is too large to run.
     pub fn price(&self, aes_instructions: bool) -> Result<Forecast, Fault> {
         Ok(self.bound()?.forecast(self.compute.chosen(), aes_instructions)?.0)
     }
 }
 
-/// The extension that is predicted to be quickest over the job's link, where the job names none,
-/// and the predictions.
+/// The extension that is predicted to be quickest over the job's link, if the job names none, with
+/// the predictions.
 fn by_link(job: &InferJob, compute: ComputeTask) -> Result<(ComputeTask, Vec<(Extension, f64)>), Fault> {
     if job.protocol != Protocol::Two || job.ot.is_some() {
         return match job.link {
@@ -182,7 +185,7 @@ impl Task for InferTask {
 
     fn agreement(&self) -> Agreement {
         let mut agreement = self.compute.agreement();
-        // A part of the text that binds, and not of the term, which stays the same from release to
+        // This is in the text that binds a run, but not in the terms, which are the same in every
         // release.
         let protocol = agreement.fields.iter_mut().filter(|field| field.name == "protocol");
         protocol.for_each(|field| field.text += &format!(", inference version {VERSION}"));
@@ -262,7 +265,8 @@ mod tests {
         }
     }
 
-    /// Also where both links choose the same, or one member names what the other's link chooses.
+    /// Members with different links never agree, even if both links lead to the same extension, or
+    /// one member names the extension that the other's link leads to.
     #[test]
     fn members_with_other_links_do_not_agree() {
         let named = InferJob { ot: Some(Extension::SoftSpoken2), ..job(100_000) };
@@ -278,7 +282,7 @@ mod tests {
         }
     }
 
-    /// A term of two parties, which members have alike.
+    /// Two parties must agree on it, like on any term.
     #[test]
     fn ots_ahead_are_agreed_on() {
         let of = |ahead| InferTask::new(&InferJob { ahead, ..job(4) }).unwrap_or_else(|e| panic!("{e}"));
@@ -304,7 +308,7 @@ mod tests {
         }
     }
 
-    /// An output of another computation is none of a network's.
+    /// Outputs of another computation are not a network's.
     #[test]
     fn other_computations_are_refused() {
         let good = job(4);

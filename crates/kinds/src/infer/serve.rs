@@ -1,14 +1,13 @@
-//! A model that is served: its owner's inputs stay, and clients ask for one answer after the other.
+//! A served model: its owner's inputs stay, and clients get one answer after another.
 //!
 //! ```text
 //! serve   parties and owner   the owner's weights are shared once; then each client has a session
-//!                             of
-//!                             its own with the parties, which begins anew when it ends
+//!                             of its own with the parties, which begins anew when it ends
 //! ask     a client            joins its session, asks, learns; again with the next input
 //! ```
 //!
-//! All sessions of a party share its port. Handshakes, keys, seeds and OTs are those of a session,
-//! and of no other. Parties count answers before they compute them.
+//! All sessions of a party share its port. Each session has handshakes, keys, seeds and OTs of its
+//! own. Parties count answers before they compute them.
 
 use super::{
     InferJob, InferTask,
@@ -37,36 +36,37 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// AGREEMENT: the bytes that sessions of a served model send.
+/// AGREEMENT: the version of the bytes that sessions of a served model send.
 const VERSION: u32 = 1;
-/// LOCAL: how long those that serve wait for a client.
+/// LOCAL: the time that members that serve wait for a client.
 const FOREVER: Duration = Duration::from_secs(3650 * 24 * 3600);
-/// LOCAL: the wait before a client's session begins anew after one that failed.
+/// LOCAL: the wait before a client's session begins anew after a failure.
 const PAUSE: Duration = Duration::from_millis(200);
-/// LOCAL: how often a member that serves looks whether it is to end.
+/// LOCAL: the interval at which a member that serves checks whether to end.
 const LOOK: Duration = Duration::from_millis(20);
-/// The step of planning, as errors name it.
+/// The name in errors of the planning step.
 const PLANNING: &str = "planning the job";
 
-/// How a member serves a model.
+/// The conditions on which a member serves a model.
 #[derive(Clone, Debug)]
 pub struct ServeTerms {
-    /// The clients; none: that of the job. Between two parties a client is the other party.
+    /// The clients; if empty, the job's client. Between two parties the client is the other party.
     pub clients: Vec<Member>,
-    /// The most answers of a client; none: any number. An answer is that to one input along the
-    /// first axis.
+    /// The most answers of a client; `None` is any number. Each input along the first axis counts
+    /// as one answer.
     pub answers: Option<u64>,
-    /// The file that keeps the counts of answers, where they outlive this process.
+    /// The file that keeps the counts of answers across restarts, if there is one.
     pub ledger: Option<PathBuf>,
-    /// Runs at a time.
+    /// The number of runs at a time.
     pub at_once: usize,
-    /// Requests of all clients after which this member ends; none: it ends when it is told to.
+    /// The number of requests of all clients after which this member ends. `None`: it ends when it
+    /// is cancelled.
     pub requests: Option<u64>,
-    /// Bytes of OTs that each of two parties makes between requests, the same at all members.
+    /// The bytes of OTs that each of two parties makes between requests, the same at all members.
     pub ahead: u64,
 }
 
-/// AGREEMENT: bytes of OTs between requests where nothing else is set.
+/// AGREEMENT: the default bytes of OTs between requests.
 pub const AHEAD: u64 = 256 << 20;
 
 impl Default for ServeTerms {
@@ -79,11 +79,11 @@ impl Default for ServeTerms {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum ServeEvent {
-    /// The owner's inputs are shared, or read, and clients may come.
+    /// The owner's inputs are shared or read, and clients may connect.
     Ready,
     /// A client has joined its session.
     Joined(Member),
-    /// A request was answered, in this time from the request on.
+    /// A request was answered, this long after it was made.
     Answered(Member, Duration),
     /// A request was refused.
     Refused(Member, Fault),
@@ -93,23 +93,23 @@ pub enum ServeEvent {
     Failed(Member, Fault),
 }
 
-/// Hears events from several threads.
+/// Receives events from several threads.
 pub type ServeObserver = Arc<dyn Fn(ServeEvent) + Send + Sync>;
 
-/// The sessions of a member that has served.
+/// The totals of a member that has served.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ServeReport {
-    /// Requests that were answered.
+    /// The number of requests that were answered.
     pub requests: u64,
-    /// Seconds of answering them.
+    /// The seconds spent on answers.
     pub seconds: f64,
-    /// Payload bytes to all peers, of sessions that ended well.
+    /// Payload bytes to all peers, in sessions that ended well.
     pub bytes_sent: u64,
-    /// Payload bytes from all peers, likewise.
+    /// Payload bytes from all peers, in sessions that ended well.
     pub bytes_received: u64,
 }
 
-/// The job as one client has it.
+/// The job with this client in place of its own.
 pub(super) fn job_of(job: &InferJob, client: &Member) -> InferJob {
     match job.protocol {
         Protocol::Two => job.clone(),
@@ -117,12 +117,12 @@ pub(super) fn job_of(job: &InferJob, client: &Member) -> InferJob {
     }
 }
 
-/// The name of a client's counts and messages.
+/// The name of a client in counts and messages.
 pub(super) fn name_of(client: &Member) -> String {
     client.name().map_or_else(|| client.key(), str::to_owned)
 }
 
-/// Whether a job can be served.
+/// Refuses a job that cannot be served.
 pub(super) fn check(job: &InferJob) -> Result<(), Fault> {
     let refuse = |cause: &str, remedy: &str| Err(Fault::new(code::MODEL, PLANNING, cause, remedy));
     if !matches!(job.protocol, Protocol::Rep3 | Protocol::Two) {
@@ -137,7 +137,7 @@ pub(super) fn check(job: &InferJob) -> Result<(), Fault> {
     Ok(())
 }
 
-/// The agreement of a session: all of an inference, and that it is served.
+/// The agreement of a session: that of the inference, and the fact that it is served.
 fn agreement(task: &InferTask, kind: &'static str, clients: Vec<String>, more: AgreedField) -> Agreement {
     let mut agreement = task.agreement();
     let protocol = agreement.fields.iter_mut().filter(|field| field.name == "protocol");
@@ -146,7 +146,7 @@ fn agreement(task: &InferTask, kind: &'static str, clients: Vec<String>, more: A
     Agreement { kind, title: "a served model".to_owned(), clients, ..agreement }
 }
 
-/// The session in which the owner shares its inputs.
+/// The agreement of the session in which the owner shares its inputs.
 fn weights_agreement(task: &InferTask) -> Agreement {
     let owner = &task.job().owner;
     let clients = owner.name().filter(|_| matches!(owner, Member::Client(_)));
@@ -154,7 +154,7 @@ fn weights_agreement(task: &InferTask) -> Agreement {
     agreement(task, "served-weights", clients, AgreedField::new("served by", owner.key()))
 }
 
-/// A client's session.
+/// The agreement of a client's session.
 pub(super) fn answers_agreement(task: &InferTask, client: &Member, ahead: u64) -> Agreement {
     let three = task.job().protocol == Protocol::Rep3;
     let clients = client.name().filter(|_| three).map(str::to_owned).into_iter().collect();
@@ -162,27 +162,27 @@ pub(super) fn answers_agreement(task: &InferTask, client: &Member, ahead: u64) -
     agreement(task, "served-model", clients, AgreedField::new("served to", served))
 }
 
-/// The number of inputs along the first axis of a request: the answers that it gets.
+/// The number of inputs along the first axis of a request, which is the number of its answers.
 pub(super) fn answers_of(task: &InferTask) -> u64 {
     let input = task.computation().inputs().find(|(name, _)| *name == INPUT);
     let lengths = input.and_then(|(_, ty)| ty.shape.lengths()).unwrap_or_default();
     if lengths.len() > 1 { lengths[0].max(1) as u64 } else { 1 }
 }
 
-/// A client, as a member that serves has it.
+/// The state of a client at a member that serves.
 struct ServedClient {
     member: Member,
     task: InferTask,
     served: ServedComputation,
     agreement: Agreement,
-    /// Its session under way or to come.
+    /// Its current session, or its next one.
     session: Mutex<SessionState>,
 }
 
 #[derive(Default)]
 struct SessionState {
     cancel: Option<Cancel>,
-    /// All members have met.
+    /// Whether all members have met.
     met: bool,
 }
 
@@ -199,22 +199,22 @@ struct Server<'s> {
     inputs: OwnerInputs,
     answers: Answers,
     queue: Queue,
-    /// Whether this member says who is next.
+    /// Whether this member decides which client is next.
     first: bool,
     clients: Vec<ServedClient>,
     observer: &'s ServeObserver,
     report: Mutex<ServeReport>,
-    /// Requests that were granted.
+    /// The number of requests that were granted.
     granted: AtomicU64,
     closed: AtomicBool,
 }
 
 /// Serves a model until `stop` is cancelled, or the requests of `terms` are answered. A client that
-/// owns the model shares its weights, and is done.
+/// owns the model shares its weights, and then returns.
 ///
 /// # Errors
 /// The job cannot be served, a file cannot be used, this member does not allow the job, or the
-/// owner's inputs could not be shared. Sessions of clients that fail are told as events.
+/// owner's inputs could not be shared. A client's session that fails is reported as an event.
 pub fn serve_model(
     job: &InferJob,
     mut config: MemberConfig,
@@ -304,7 +304,7 @@ fn shared(
     let mut once = config.again()?;
     once.stored = std::mem::take(&mut config.stored);
     let part = KeepPart { served, own, kept: OwnerInputs::None };
-    // A handle of its own: one whose session ended well ends nothing any more.
+    // This session needs its own handle: one of a session that ended well has no effect any more.
     let (cancel, over) = (once.cancel.clone(), AtomicBool::new(false));
     thread::scope(|scope| {
         scope.spawn(|| {
@@ -351,7 +351,7 @@ impl Part for KeepPart<'_> {
 }
 
 impl Server<'_> {
-    /// Serves all clients, each on a thread of its own.
+    /// Serves each client on a thread of its own.
     fn run(&self, stop: &Cancel) -> Result<ServeReport, Fault> {
         let failed = thread::scope(|scope| {
             let serving: Vec<_> =
@@ -373,7 +373,7 @@ impl Server<'_> {
         }
     }
 
-    /// Lets no request in any more, and ends the sessions that have not begun, or all.
+    /// Admits no more requests, and ends the sessions that have not begun, or all.
     fn close(&self, all: bool) {
         self.closed.store(true, Ordering::SeqCst);
         self.queue.close();
@@ -389,7 +389,7 @@ impl Server<'_> {
         self.closed.load(Ordering::SeqCst)
     }
 
-    /// One session of a client after the other.
+    /// Runs the sessions of a client, one after another.
     fn client(&self, client: &ServedClient) -> Result<(), Fault> {
         loop {
             let mut config = self.config.again()?;
@@ -412,7 +412,7 @@ impl Server<'_> {
                     (self.observer)(ServeEvent::Left(client.member.clone()));
                 }
                 Err(_) if self.is_closed() => return Ok(()),
-                // A fault of this member's own file would be there the next time, too.
+                // A fault of this member's own file would come back in the next session.
                 Err(e) if matches!(e.kind(), Kind::Usage | Kind::File) => {
                     self.close(false);
                     return Err(e);
@@ -429,7 +429,7 @@ impl Server<'_> {
 }
 
 /// The peers of a client's session. Between two parties the client takes the seat of the other
-/// party; it dials.
+/// party, and dials.
 fn seated(peers: &[Peer], job: &InferJob, client: &Member) -> Result<Vec<Peer>, Fault> {
     if job.protocol != Protocol::Two {
         return Ok(peers.to_vec());
@@ -448,7 +448,7 @@ struct ServePart<'s> {
 }
 
 impl ServePart<'_> {
-    /// A request, from its first byte to its answer.
+    /// Handles a request, from its first byte to its answer.
     fn request(&self, member: &MemberSession, seat: &mut ServedSeat) -> Result<(), Fault> {
         let (server, client, begun) = (self.server, self.client, Instant::now());
         let (name, count) = (name_of(&client.member), answers_of(&client.task));

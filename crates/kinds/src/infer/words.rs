@@ -1,4 +1,4 @@
-//! An inference in words and in figures.
+//! The texts and report fields of an inference.
 
 use super::{InferJob, InferTask, Inferred, stored_inference};
 use crate::{
@@ -53,9 +53,9 @@ impl Runs for InferJob {
     }
 }
 
-/// The output in lines: of every sample along the first axis the places that the network found, or
-/// its likeliest classes; else all elements. Nothing where this member does not learn it. The
-/// number of labels is the number of classes, or 0.
+/// The lines that show the output. For every sample along the first axis they show the places that
+/// the network found, or its likeliest classes. Otherwise they show all elements. Empty if this
+/// member does not learn the output. The number of labels must be the number of classes, or 0.
 #[must_use]
 pub fn lines(task: &InferTask, learnt: &Inferred, labels: &Labels) -> String {
     let Some(lengths) = &learnt.lengths else { return String::new() };
@@ -119,11 +119,11 @@ pub struct InferReport {
     protocol: Protocol,
     /// The OT extension of two parties.
     ot: Option<&'static str>,
-    /// Lengths of the output, where this member learns it.
+    /// The lengths of the output, if this member learns it.
     shape: Option<Vec<usize>>,
-    /// Its elements, where they are few.
+    /// Its elements, if there are few.
     output: Vec<f32>,
-    /// Phases of authgarble that came from disk, as a circuit's report has them.
+    /// The preprocessing that came from disk, as in a circuit's report.
     #[serde(skip_serializing_if = "Option::is_none")]
     from_disk: Option<FromDisk>,
 }

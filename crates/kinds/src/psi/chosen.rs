@@ -1,4 +1,4 @@
-//! The method that a job comes to, of what it names and what it reveals.
+//! The method of a job, which follows from the method that it names and the result that it reveals.
 
 use super::{PsiJob, PsiMethod, PsiReveal};
 use hushwire_fault::{IntoText, code};
@@ -9,12 +9,12 @@ pub(super) fn wrong(cause: impl IntoText, remedy: &str) -> Fault {
     Fault::new(code::INTERSECTION, "planning the job", cause, remedy)
 }
 
-/// The method that a job comes to.
+/// The method of a job.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Chosen {
     Vole,
     Bins,
-    /// `None`: that with fewer ANDs.
+    /// `None`: the one with fewer ANDs.
     Circuit(Option<Method>),
 }
 

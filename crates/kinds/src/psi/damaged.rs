@@ -1,4 +1,4 @@
-//! A party that spoils what it sends for its keys.
+//! A party that spoils the payloads of its keys.
 
 use super::{PsiJob, PsiReveal, PsiTask};
 use hushwire_psi::plain::Payloads;
@@ -11,7 +11,7 @@ use std::{sync::Arc, thread, time::Duration};
 
 type Ended = Result<Outcome<super::Intersection>, Fault>;
 
-/// Both parties; party 1 sends junk in the place of its first key's fields. The result of party 0
+/// Runs both parties. Party 1 sends junk in place of its first key's fields. The result of party 0
 /// goes to `out`.
 fn run(a: &str, out: &std::path::Path) -> [Ended; 2] {
     let names = vec!["plan".to_owned()];
@@ -55,8 +55,8 @@ fn run(a: &str, out: &std::path::Path) -> [Ended; 2] {
     })
 }
 
-/// The party that lies ends well whether the other one has the key or not, and so learns nothing of
-/// it; the other one ends with an error, and without a result.
+/// The cheating party ends well whether or not the other one has the key, and so learns nothing
+/// about it. The honest party ends with an error, and without a result.
 #[test]
 fn a_damaged_payload_is_told_once_the_sender_waits_for_nothing_more() {
     let dir = tempfile::tempdir().expect("a directory");

@@ -12,15 +12,16 @@ use hushwire_session::{
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr};
 
-/// The method of finding the intersection.
+/// The method that finds the intersection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PsiMethod {
-    /// An oblivious PRF of digests, [`hushwire_psi::plain`]: items and flags of sets of any size.
+    /// An oblivious PRF of digests, [`hushwire_psi::plain`]: for items and flags, and sets of any
+    /// size.
     Vole,
-    /// An oblivious PRF of digests whose outputs a circuit compares, [`hushwire_psi::circuit`]:
-    /// flags, a number or a sum, of sets of any size.
+    /// An oblivious PRF of digests whose outputs a circuit compares, [`hushwire_psi::circuit`]: for
+    /// flags, a number or a sum, and sets of any size.
     Bins,
-    /// A circuit that compares whole sets, as the seed's papers have it.
+    /// A circuit that compares whole sets: by sorting and shuffling, or by hash tables.
     Circuit(Method),
 }
 
@@ -54,12 +55,12 @@ impl FromStr for PsiMethod {
     }
 }
 
-/// The adversary that a run withstands.
+/// The adversary against which a run is secure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PsiSecurity {
     /// A party that follows the protocol and tries to learn more.
     SemiHonest,
-    /// A party that does anything.
+    /// A party that deviates in any way.
     Malicious,
 }
 
@@ -89,59 +90,60 @@ impl FromStr for PsiSecurity {
     }
 }
 
-/// An intersection, as its file has it.
+/// The job file of an intersection.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PsiJob {
-    /// The method; `None` for [`PsiMethod::Vole`] where it can reveal that, and else
-    /// [`PsiMethod::Bins`]; where `protocol`, `scheme` or `ot` is given, for the circuit of whole
-    /// sets with fewer ANDs.
+    /// The method. With `None` it is [`PsiMethod::Vole`] if that can reveal the result, and
+    /// otherwise [`PsiMethod::Bins`]. If `protocol`, `scheme` or `ot` is given, it is the circuit
+    /// of whole sets with fewer ANDs.
     #[serde(default, with = "by_name")]
     pub method: Option<PsiMethod>,
-    /// The adversary that the run withstands; [`PsiSecurity::Malicious`] is of the method vole.
+    /// The adversary against which the run is secure; only the method vole has
+    /// [`PsiSecurity::Malicious`].
     #[serde(with = "by_name::one")]
     pub security: PsiSecurity,
-    /// The most different keys of party 0 and of party 1; `None`: 2^20, or four times the other's.
-    /// Who brings a set learns of every key in it whether the other has it, and memory follows from
-    /// both sizes.
+    /// The most different keys of party 0 and of party 1; `None` is 2^20, or four times the
+    /// other's. A party that brings a set may learn for every key in it whether the other has it.
+    /// Memory depends on both sizes.
     #[serde(default)]
     pub most_items: [Option<u64>; 2],
-    /// The kind of store that the receiver's digests go into, of the methods [`PsiMethod::Vole`]
-    /// and [`PsiMethod::Bins`]; `None` for [`Store::Clustered`].
+    /// The kind of store for the receiver's digests, in the methods [`PsiMethod::Vole`] and
+    /// [`PsiMethod::Bins`]. `None` is [`Store::Clustered`].
     #[serde(default, with = "by_name")]
     pub store: Option<Store>,
     /// The protocol that computes circuits: [`Protocol::Yao`], the default, or
     /// [`Protocol::Gmw`].
     pub protocol: Option<Protocol>,
-    /// The garbling scheme, where the protocol garbles.
+    /// The garbling scheme, if the protocol garbles.
     #[serde(default, with = "by_name")]
     pub scheme: Option<Scheme>,
     /// The extension of oblivious transfer.
     #[serde(default, with = "by_name")]
     pub ot: Option<Extension>,
-    /// The part of the intersection that is learnt.
+    /// The part of the intersection that is revealed.
     #[serde(with = "by_name::one")]
     pub reveal: PsiReveal,
-    /// The columns that make a key, of party 0's file and of party 1's: the same number, in one
-    /// order.
+    /// The columns that make a key, in party 0's file and in party 1's: the same number, in the
+    /// same order.
     pub columns: [Vec<String>; 2],
-    /// The forms of their fields: one for each column, or one for all of them.
+    /// The normal forms of their fields: one for each column, or one for all of them.
     #[serde(with = "by_name::all")]
     pub forms: Vec<Normal>,
-    /// The parties that learn it; empty for both, and party 0 alone where flags or columns are
-    /// revealed.
+    /// The parties that learn the result. Empty means both, but only party 0 if flags or columns
+    /// are revealed.
     pub to: Vec<Member>,
-    /// The bytes of text that a row has at most in the columns that the other party learns; 64 if
-    /// it does not say.
+    /// The most bytes of text that a row has in the columns that the other party learns; the
+    /// default is 64.
     #[serde(default)]
     pub payload_bytes: Option<usize>,
-    /// How the text of party 0's file and of party 1's is read, where their own files do not say.
-    /// No digest covers it.
+    /// The default dialects for reading party 0's file and party 1's, if their member files set
+    /// none. They are in no digest.
     #[serde(default)]
     pub dialects: [Dialect; 2],
 }
 
 impl PsiJob {
-    /// With everything else as it is by default, and keys of one column that is called alike in
+    /// A job with defaults for everything else, and keys of one column that has the same name in
     /// both files.
     #[must_use]
     pub fn new(reveal: impl Into<PsiReveal>, column: &str) -> Self {
@@ -165,11 +167,11 @@ impl PsiJob {
         }
     }
 
-    /// The key's columns in party `index`'s file, each with its form.
+    /// The key's columns in party `index`'s file, each with its normal form.
     ///
     /// # Errors
-    /// There is none, one comes twice, or forms are neither one nor one for each column; the
-    /// message says which.
+    /// There is no column, one comes twice, or the number of forms is neither one nor that of the
+    /// columns. The message says which.
     pub fn key(&self, index: u8) -> Result<KeySpec, String> {
         let columns = &self.columns[usize::from(index == 1)];
         let form = |i: usize| match self.forms.as_slice() {
@@ -225,7 +227,7 @@ impl PsiJob {
     }
 }
 
-/// `method`, or `circuit` as it was called when circuits were all there was.
+/// Reads `method`, or `circuit` as it was called when all methods were circuits.
 fn method(top: &mut Section<'_>) -> Result<Option<PsiMethod>, Fault> {
     let (method, circuit) = (top.take("method"), top.take("circuit"));
     if let (Some(_), Some(circuit)) = (&method, &circuit) {
@@ -238,7 +240,7 @@ fn method(top: &mut Section<'_>) -> Result<Option<PsiMethod>, Fault> {
     method.map(|v| v.parsed(str::parse, "write \"vole\", \"circuit\", \"phasing\" or \"scs\"")).transpose()
 }
 
-/// One number for both parties, or that of each; 0 would refuse every set.
+/// Reads one number for both parties, or one for each. 0 would refuse every set.
 fn most_items(value: TomlValue<'_>) -> Result<[Option<u64>; 2], Fault> {
     let wrong =
         value.error("is neither one number nor two", "write most-items = 1000000, or [1000000, 5000]");
@@ -255,7 +257,7 @@ fn most_items(value: TomlValue<'_>) -> Result<[Option<u64>; 2], Fault> {
     }
 }
 
-/// `key` for both, or `keys` with those of each; `column` and `columns` are keys of one column.
+/// Reads `key` for both, or `keys` for each party; `column` and `columns` are keys of one column.
 fn columns(top: &mut Section<'_>) -> Result<[Vec<String>; 2], Fault> {
     let all = ["key", "keys", "column", "columns"];
     let given: Vec<_> = all.into_iter().filter_map(|name| Some((name, top.take(name)?))).collect();
@@ -284,7 +286,7 @@ fn columns(top: &mut Section<'_>) -> Result<[Vec<String>; 2], Fault> {
     Ok(both)
 }
 
-/// `dialect` for both files, or `dialects` with that of each.
+/// Reads `dialect` for both files, or `dialects` for each.
 fn dialects(top: &mut Section<'_>) -> Result<[Dialect; 2], Fault> {
     let one = |value: TomlValue<'_>| {
         let mut options = value.section()?;
@@ -306,7 +308,7 @@ fn dialects(top: &mut Section<'_>) -> Result<[Dialect; 2], Fault> {
     }
 }
 
-/// The columns of one file's key.
+/// Reads the columns of one file's key.
 fn names(value: TomlValue<'_>) -> Result<Vec<String>, Fault> {
     let empty = value.error("is empty", "name the column with the keys");
     let named = |value: TomlValue<'_>| match value.text()?.trim() {

@@ -1,4 +1,4 @@
-//! A party's half of finding the intersection, by either method.
+//! A party's endpoint of finding the intersection, for each method.
 //!
 //! ```text
 //! vole     set sizes 8 ◄──►   digests under the session's name; the machine of hushwire_psi::plain
@@ -20,13 +20,13 @@ use hushwire_psi::{
     plain::{Digester, ItemDigest, Opened, Parameters, Payloads, Receiver, Sender, cost},
 };
 
-/// The end of a party's half.
+/// The result of a party's endpoint.
 pub(super) struct Ended {
     pub(super) learnt: Learnt,
-    /// Different keys of party 0 and of party 1.
+    /// The numbers of different keys of party 0 and of party 1.
     pub(super) sizes: [usize; 2],
     pub(super) method: PsiMethod,
-    /// Bits of a value.
+    /// The bits of a value.
     pub(super) width: usize,
     pub(super) ands: u64,
 }
@@ -38,8 +38,8 @@ pub(super) enum Learnt {
         count: u64,
         sum: i64,
     },
-    /// For each row whether its key is in both; how many different keys are; the rows with which a
-    /// key comes first, where keys stay.
+    /// For each row, whether its key is in both files; the number of different common keys; and, if
+    /// keys are kept, whether each row is the first with its key.
     Rows {
         flags: Vec<bool>,
         found: u64,
@@ -52,12 +52,12 @@ pub(super) enum Learnt {
 pub(super) struct Theirs {
     carried: Carried,
     payloads: Payloads,
-    /// Which of the common keys each row has.
+    /// For each row, the number of its key among the common keys.
     of_row: Vec<Option<u32>>,
     /// Whether a payload did not open, or does not have these columns.
     ///
-    /// SECURITY: known to nobody else, or a corrupt sender learns whether the key is common whose
-    /// payload it damaged.
+    /// SECURITY: the other party must not learn this. A corrupt sender that damaged a key's payload
+    /// would otherwise learn whether the key is common.
     pub(super) is_damaged: bool,
 }
 
@@ -77,27 +77,27 @@ impl Theirs {
         Beside { carried: &self.carried, payloads: &self.payloads, of_row: &self.of_row }
     }
 
-    /// The other party's fields of the key in a row of this one's.
+    /// The other party's fields for the key of one of this party's rows.
     pub(super) fn fields(&self, row: usize) -> Vec<String> {
         self.beside().fields(row).into_iter().map(str::to_owned).collect()
     }
 }
 
-/// A party that is about to begin.
+/// A party before its endpoint starts.
 pub(super) struct Find<'a> {
     pub(super) task: &'a PsiTask,
     pub(super) index: u8,
-    /// Named by fresh bytes of both parties, after their sets were read.
+    /// Named by fresh bytes of both parties, which are drawn after their sets were read.
     pub(super) context: Context,
     pub(super) observer: &'a mut dyn FnMut(u64, u64),
 }
 
-/// The keys come back where they are kept.
+/// The result, and the keys if they are kept.
 type Kept = (Ended, Option<TableKeys>);
 
 impl Find<'_> {
-    /// `payloads` are those of this party's different keys, where it brings columns for the other
-    /// one.
+    /// Runs the method vole. `payloads` belong to this party's different keys, if it brings columns
+    /// for the other party.
     pub(super) fn by_vole(
         mut self,
         channel: &mut Channel,
@@ -134,7 +134,8 @@ impl Find<'_> {
         Ok((Ended { learnt, sizes, method: PsiMethod::Vole, width, ands: 0 }, kept))
     }
 
-    /// `amounts` are those of this party's rows, where it has those that are added up.
+    /// Runs the method bins. `amounts` belong to this party's rows, if it has the column that is
+    /// summed.
     pub(super) fn by_bins(
         self,
         channel: &mut Channel,
@@ -149,7 +150,7 @@ impl Find<'_> {
         let [receiver_items, sender_items] = if receiver == 0 { sizes } else { [sizes[1], sizes[0]] };
         let store = self.task.store().unwrap_or_default();
         let terms = circuit::Parameters { receiver_items, sender_items, reveal, store };
-        // All rows of a key count.
+        // Every row of a key counts.
         let mut numbers = Wiped::new(vec![0u64; set.count()]);
         for (item, amount) in set.by_row().zip(amounts) {
             if let Some(item) = item {
@@ -172,8 +173,8 @@ impl Find<'_> {
         Ok((Ended { learnt, sizes, method: PsiMethod::Bins, width, ands }, kept))
     }
 
-    /// The different keys as digests under the session's name, and the keys themselves where they
-    /// are kept.
+    /// The different keys as digests under the session's name, and the keys themselves if they are
+    /// kept.
     fn set(&self, keys: TableKeys, keep: bool) -> (Set<ItemDigest>, Option<TableKeys>) {
         let digester = Digester::new(&self.context.sid);
         let digests = |keys: &mut dyn Iterator<Item = &[u8]>, out: &mut Vec<ItemDigest>| {
@@ -182,7 +183,7 @@ impl Find<'_> {
         if keep { (Set::of_by(&keys, digests), Some(keys)) } else { (Set::by(keys, digests), None) }
     }
 
-    /// The sizes that both tell, before anything is reserved for them.
+    /// Exchanges the sizes of both sets and checks them before memory is reserved for them.
     fn sizes(&self, channel: &mut Channel, own: usize) -> Result<[usize; 2], PsiError> {
         let mut theirs = [0; 8];
         channel.exchange("set sizes", &(own as u64).to_le_bytes(), &mut theirs)?;
@@ -216,7 +217,7 @@ impl Find<'_> {
         Ok(machine.finish())
     }
 
-    /// Runs a machine to its end; `rounds` are what is known of them before.
+    /// Runs a machine to its end; `rounds` is the expected number of rounds.
     fn drive(
         &mut self,
         channel: &mut Channel,
@@ -243,7 +244,7 @@ impl Find<'_> {
         keys: TableKeys,
         terms: &PsiTerms,
     ) -> Result<Kept, PsiError> {
-        // Digests find equal keys here, and are seen by nobody.
+        // These digests only find equal keys within this party. No other party sees them.
         let mut secret = Wiped::new([0; 32]);
         getrandom::fill(&mut secret[..]).map_err(|e| PsiError::Random(e.to_string()))?;
         let set = Set::of(&keys, |key| *blake3::keyed_hash(&secret, key).as_bytes());
@@ -266,7 +267,7 @@ impl Find<'_> {
     }
 }
 
-/// The rows that have a common key; `common` are places of items.
+/// The rows that have a common key; `common` are indices of items.
 fn rows(set: &Set<ItemDigest>, common: &[u32], keep: bool) -> Learnt {
     let mut own = vec![false; set.count()];
     common.iter().for_each(|item| own[*item as usize] = true);
@@ -274,7 +275,7 @@ fn rows(set: &Set<ItemDigest>, common: &[u32], keep: bool) -> Learnt {
     Learnt::Rows { flags: set.flags(&own), found: common.len() as u64, first, theirs: None }
 }
 
-/// The rows with which a key comes first.
+/// For each row, whether it is the first with its key.
 fn first<D: Copy + Ord + AsRef<[u8]> + zeroize::Zeroize>(set: &Set<D>) -> Vec<bool> {
     let mut seen = 0;
     let new = |item: Option<usize>| {
@@ -285,7 +286,7 @@ fn first<D: Copy + Ord + AsRef<[u8]> + zeroize::Zeroize>(set: &Set<D>) -> Vec<bo
     set.by_row().map(new).collect()
 }
 
-/// The machine does not know who the peer is.
+/// Adds the peer to an error, because a machine does not know its peer.
 fn of_peer(e: PsiError, channel: &Channel) -> PsiError {
     match e {
         PsiError::Malformed { peer: None, message, what } => {

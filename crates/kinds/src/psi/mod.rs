@@ -1,8 +1,8 @@
-//! Private set intersection as a job: two parties with a table's file each, CSV or Parquet.
+//! Private set intersection as a job: two parties with a table each, as CSV or Parquet files.
 //!
 //! ```text
 //! file   PsiJob    the keys of a job file of this kind
-//! plan   PsiTask   who is side A, what is revealed in which form; the agreement
+//! plan   PsiTask   which party is side A, what is revealed in which form; the agreement
 //! rows   Table     a party's rows, read twice; the stamp of a file that is
 //! part   PsiPart   reads keys, writes the result
 //! reveal PsiReveal the part that is learnt
@@ -11,8 +11,8 @@
 //!                  with a circuit of its outputs or without
 //! ```
 //!
-//! The protocol, what it hides and what it does not, is [`hushwire_psi`]'s. The one input of a
-//! party is called `csv`, and its one output `result`.
+//! [`hushwire_psi`] describes the protocols, and what they hide and reveal. A party's one input is
+//! called `csv`, and its one output `result`.
 
 mod chosen;
 #[cfg(test)]

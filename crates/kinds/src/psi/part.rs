@@ -18,7 +18,7 @@ use hushwire_session::{
 use std::io::Write;
 use zeroize::Zeroizing;
 
-/// The step, as errors name it.
+/// The name of the step in errors.
 const STEP: &str = "the intersection";
 
 /// A party's keys, and the place of its result.
@@ -27,22 +27,22 @@ pub struct PsiPart {
     index: u8,
     table: Table,
     spec: KeySpec,
-    /// Until they are digests, or to the end where keys themselves go back to the caller.
+    /// The keys, until they are digests. If keys are returned to the caller, they stay to the end.
     keys: Option<TableKeys>,
     /// Remarks for the owner on how its files are read.
     of_reading: Vec<String>,
-    /// The amount of each row, where amounts are added up.
+    /// The amount of each row, if amounts are summed.
     amounts: Zeroizing<Vec<i64>>,
-    /// The payload of each different key, where the other party learns columns.
+    /// The payload of each different key, if the other party learns columns.
     pub(super) payloads: Payloads,
     file: Option<NewFile>,
-    /// Whether that is Parquet.
+    /// Whether the result is a Parquet file.
     as_parquet: bool,
-    /// Whether the result goes back to the caller.
+    /// Whether the result is returned to the caller.
     shows: bool,
     ended: Option<Ended>,
-    /// An error of the result itself, told when the peer waits for nothing more: it would hear of
-    /// common rows otherwise.
+    /// An error of the result itself. It is reported only when the peer waits for nothing more,
+    /// because it would otherwise tell the peer about common rows.
     late: Option<Fault>,
     text: Option<Vec<u8>>,
 }
@@ -104,7 +104,7 @@ impl PsiPart {
         })
     }
 
-    /// Tells its owner how keys are compared, where they are not compared as they are.
+    /// Tells the owner how keys are compared, if they are normalised.
     fn remarks(&self) -> Vec<String> {
         let (Some(keys), columns) = (&self.keys, self.spec.columns()) else { return vec![] };
         let LeftOut { empty, malformed, first_malformed } = keys.left_out();
@@ -127,7 +127,7 @@ impl PsiPart {
         remarks
     }
 
-    /// This party's result, in the form that was agreed.
+    /// This party's result, in the agreed form.
     fn common(&self, learnt: &Learnt) -> Result<Common, PsiError> {
         Ok(match (learnt, &self.task.job.reveal) {
             (Learnt::Nothing, _) => Common::Nothing,
@@ -149,7 +149,7 @@ impl PsiPart {
     }
 }
 
-/// A key's field as it is; several as a line of CSV.
+/// A key of one field as it is, and one of several fields as a line of CSV.
 fn line(key: &[u8]) -> Result<String, FileError> {
     let mut fields = TableKeys::fields(key);
     if fields.len() == 1 {
@@ -187,7 +187,7 @@ impl Part for PsiPart {
             if let (PsiError::Malformed { .. } | PsiError::Abort { .. }, Some(watch)) =
                 (&e, member.net.watch())
             {
-                // It would otherwise learn only that links closed.
+                // The peer would otherwise only see that links closed.
                 watch.abort(peer, Reason::Cheated, STEP);
             }
             failed(&agreement, e)
@@ -220,7 +220,7 @@ impl Part for PsiPart {
                 match self.table.write_file(reveal, flags, beside, file, self.as_parquet) {
                     Ok(()) => {}
                     Err(Refused::Disk(e)) => return Err(e),
-                    // The error is about common rows: the peer hears of these rows from nobody.
+                    // The error is about common rows, so the peer must not learn of it.
                     Err(Refused::Rows(e)) => self.late = self.late.take().or(Some(of_file(e))),
                 }
             }
@@ -258,12 +258,12 @@ impl Part for PsiPart {
     }
 }
 
-/// A file, or the result, that is not as it should be.
+/// The error for a file, or a result, with wrong contents.
 pub(crate) fn of_file(e: impl Into<Fault>) -> Fault {
     e.into().during("writing the result")
 }
 
-/// A failure of the protocol, in the words of the job.
+/// Turns an error of the protocol into a fault of the job.
 fn failed(agreement: &Agreement, e: PsiError) -> Fault {
     let failure = match e {
         PsiError::File(e) => return of_file(e),

@@ -1,4 +1,4 @@
-//! The agreement on an intersection, and what its run comes to.
+//! The agreement on an intersection, and the result of its run.
 
 use super::{
     CSV, PsiJob, PsiMethod, PsiPart, PsiReveal, PsiSecurity, RESULT,
@@ -15,10 +15,9 @@ use hushwire_session::{
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
-/// AGREEMENT: the meaning of the fields, and of the bytes that a run sends.
+/// AGREEMENT: the version of the fields' meaning and of the bytes that a run sends.
 const PLAN_VERSION: u32 = 13;
-/// AGREEMENT: bytes of text of a row in the columns that the other party learns, where a job does
-/// not say.
+/// AGREEMENT: the default bytes of text of a row in the columns that the other party learns.
 const PAYLOAD_BYTES: usize = 64;
 
 /// A party's result.
@@ -29,51 +28,51 @@ pub enum Common {
     /// The number of keys in both files, and the sum of a column over the rows that have one of
     /// them.
     Sum {
-        /// Common keys.
+        /// The number of common keys.
         count: u64,
         /// The sum.
         sum: i64,
     },
-    /// The keys in both files, in the order of this party's; fields of a key of several columns as
-    /// a line of CSV.
+    /// The keys in both files, in the order of this party's file. A key of several columns is a
+    /// line of CSV.
     Items(Vec<String>),
-    /// For each row of this party's file, whether its key is in both.
+    /// For each row of this party's file, whether its key is in both files.
     Flags(Vec<bool>),
-    /// The keys in both files as in [`Common::Items`], and of each the other party's fields in the
-    /// columns that were agreed.
+    /// The keys in both files as in [`Common::Items`], and for each the other party's fields in the
+    /// agreed columns.
     Columns {
         /// The keys.
         keys: Vec<String>,
         /// The other party's fields, key by key.
         fields: Vec<Vec<String>>,
     },
-    /// Rows of this party's file that are in the place that was named for them, and nowhere else.
+    /// Rows of this party's file, which are only in the output file.
     Filed,
     /// Nothing, as agreed.
     Nothing,
 }
 
-/// The end of an intersection at one party.
+/// The result of an intersection at one party.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Intersection {
     /// This party's result.
     pub common: Common,
-    /// The same as the text of a file, where none was named: a number, or CSV.
+    /// The contents of the result's file if no file was named: a number, or CSV.
     #[serde(with = "as_text::maybe_bytes")]
     pub text: Option<Vec<u8>>,
-    /// Keys in both files; `None` where nothing is learnt.
+    /// The number of keys in both files; `None` if this party learns nothing.
     pub found: Option<u64>,
-    /// Rows of this party's file whose key is in both; `None` where no more than a number is
-    /// learnt.
+    /// The number of rows of this party's file whose key is in both files; `None` if it learns only
+    /// a number.
     pub rows: Option<u64>,
-    /// Different keys of party 0 and of party 1.
+    /// The numbers of different keys of party 0 and of party 1.
     pub keys: [usize; 2],
     /// The method that found it.
     #[serde(with = "by_name::one")]
     pub method: PsiMethod,
-    /// Bits of a value.
+    /// The bits of a value.
     pub width: usize,
-    /// AND gates, of circuits.
+    /// The number of AND gates of circuits.
     pub ands: u64,
 }
 
@@ -84,14 +83,14 @@ pub struct PsiTask {
     pub(super) way: MethodPlan,
     protocol: Protocol,
     scheme: Option<hushwire_garble::Scheme>,
-    /// The kind of the stores; none of circuits of whole sets.
+    /// The kind of store; `None` for circuits of whole sets.
     store: Option<Store>,
     to: Vec<Member>,
-    /// The columns that who learns nothing brings for the other party.
+    /// The columns that the party without a result brings for the other one.
     carried: Option<Carried>,
 }
 
-/// A method, and what it takes.
+/// A method, and its parameters.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum MethodPlan {
     Vole,
@@ -99,21 +98,21 @@ pub(super) enum MethodPlan {
     Circuit(PsiTerms),
 }
 
-/// The remedy where one party is to learn, in a job's file and on a command line.
+/// The remedy if only one party can learn the result, in a job's file and on a command line.
 const ONE: &str = "let one party learn it (`to = \"party0\"`, `--to a`)";
 
 const PARTIES: [Member; 2] = [Member::Party(0), Member::Party(1)];
 
 impl PsiTask {
-    /// The name that member files have for a party's rows.
+    /// The name of a party's rows in member files.
     pub const CSV: &str = CSV;
-    /// The name that member files have for a party's result.
+    /// The name of a party's result in member files.
     pub const RESULT: &str = RESULT;
 
     /// Plans an intersection.
     ///
     /// # Errors
-    /// The protocol has not two parties, or cannot reveal that to those.
+    /// The protocol is not for two parties, or cannot reveal this to these parties.
     pub fn new(job: &PsiJob) -> Result<Self, Fault> {
         let chosen = job.protocol.unwrap_or(Protocol::Yao);
         let protocol = match chosen {
@@ -227,13 +226,13 @@ impl PsiTask {
         Ok(Self { job: job.clone(), way, protocol, scheme, store, to, carried })
     }
 
-    /// The columns that one party brings and the other one learns, where any are.
+    /// The columns that one party brings and the other one learns, if there are any.
     #[must_use]
     pub fn carried(&self) -> Option<&Carried> {
         self.carried.as_ref()
     }
 
-    /// The protocol of the circuits, where there are any.
+    /// The protocol of the circuits, if there are any.
     #[must_use]
     pub fn protocol(&self) -> Option<Protocol> {
         matches!(self.way, MethodPlan::Circuit(_)).then_some(self.protocol)
@@ -245,32 +244,32 @@ impl PsiTask {
         &self.job
     }
 
-    /// The garbling scheme, where the protocol garbles.
+    /// The garbling scheme, if the protocol garbles.
     #[must_use]
     pub fn scheme(&self) -> Option<hushwire_garble::Scheme> {
         self.scheme
     }
 
-    /// The kind of store that digests go into; none of circuits of whole sets.
+    /// The kind of store for digests; `None` for circuits of whole sets.
     #[must_use]
     pub fn store(&self) -> Option<Store> {
         self.store
     }
 
-    /// Whether `member` learns the result.
+    /// Tests whether `member` learns the result.
     #[must_use]
     pub fn learns(&self, member: &Member) -> bool {
         self.to.contains(member)
     }
 
-    /// Everybody who learns the result.
+    /// The members that learn the result.
     #[must_use]
     pub fn recipients(&self) -> &[Member] {
         &self.to
     }
 
-    /// The number of the party whose set goes into the store, of sets of these sizes: who learns
-    /// alone, has the numbers that are added up, or has fewer items.
+    /// The number of the party whose set is stored, for sets of these sizes. This is the party that
+    /// alone learns the result, that has the column to sum, or that has fewer items.
     pub(super) fn receiver(&self, [a, b]: [usize; 2]) -> u8 {
         match (self.to.as_slice(), &self.job.reveal) {
             ([Member::Party(one)], _) => *one,
@@ -279,7 +278,7 @@ impl PsiTask {
         }
     }
 
-    /// The column of party `index`'s file that is added up.
+    /// The column of party `index`'s file that is summed.
     pub(super) fn summed(&self, index: u8) -> Option<&str> {
         match &self.job.reveal {
             PsiReveal::Sum { column, of } if *of == index => Some(column),
@@ -287,14 +286,14 @@ impl PsiTask {
         }
     }
 
-    /// Side A is who learns flags, and party 0 where both learn.
+    /// The side of a party. Side A is the one that learns flags, or party 0 if both learn.
     pub(super) fn side(&self, index: u8) -> PsiSide {
         let a = if let [Member::Party(one)] = self.to.as_slice() { *one } else { 0 };
         if index == a { PsiSide::A } else { PsiSide::B }
     }
 
-    /// Names the runs that may replace each other's result: those of the same terms, of whatever
-    /// rows.
+    /// Names the runs that may replace each other's result. These are the runs with the same terms,
+    /// whatever their rows.
     #[must_use]
     pub fn writer(&self) -> String {
         format!("output {RESULT} of psi {}", self.terms().digest())
@@ -305,21 +304,21 @@ impl PsiTask {
         if a == b { format!("psi of {a}") } else { format!("psi of {a} and {b}") }
     }
 
-    /// The forms of the key's columns, as both have agreed.
+    /// The normal forms of the key's columns, on which both parties agreed.
     fn forms(&self) -> String {
         let key = self.job.key(0).map(|key| key.columns().iter().map(|c| c.normal.agreed()).collect());
         key.unwrap_or_else(|_| vec![]).join("; ")
     }
 
-    /// Whether rows of the parties' files are learnt, and no number.
+    /// Tests whether rows of the parties' files are revealed, rather than a number.
     pub(super) fn tells_rows(&self) -> bool {
         matches!(self.job.reveal, PsiReveal::Items | PsiReveal::Flags | PsiReveal::Columns { .. })
     }
 
-    /// Refuses a file for the result whose format does not take it.
+    /// Refuses a file for the result if its format cannot hold it.
     ///
     /// # Errors
-    /// It is called Parquet, and the result is no table, or the build has no Parquet.
+    /// The file is named as Parquet, and the result is not a table, or this build has no Parquet.
     pub fn check_result(&self, path: &Path) -> Result<(), Fault> {
         check_output(path).map_err(of_file)?;
         if self.tells_rows() || !is_parquet(path) {
@@ -421,7 +420,7 @@ impl Task for PsiTask {
     }
 
     fn forecast(&self, aes_instructions: bool, ands: Option<u64>) -> Option<Forecast> {
-        // The others take seconds for millions of items.
+        // Other methods take seconds for millions of items.
         ands.filter(|_| matches!(self.way, MethodPlan::Circuit(_)))
             .map(|ands| Forecast::of_two(self.scheme, ands, aes_instructions))
     }

@@ -1,17 +1,17 @@
-//! The part of an intersection that is learnt.
+//! The part of an intersection that is revealed.
 
 use hushwire_files::{Dialect, FileError, Rows, csv_line};
 use hushwire_psi::Reveal;
 use std::{fmt, path::Path, str::FromStr};
 
-/// The part of the intersection that is learnt.
+/// The part of an intersection that is revealed.
 ///
 /// ```text
 /// items | flags | size | sum:COLUMN,count | sum:COLUMN@party0,count | columns:NAME,NAME
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum PsiReveal {
-    /// Which keys are in both sets.
+    /// The keys that are in both sets.
     Items,
     /// For each of a party's rows, whether its key is in both sets.
     Flags,
@@ -24,8 +24,7 @@ pub enum PsiReveal {
         /// The party's number.
         of: u8,
     },
-    /// To one party: which keys are in both sets, and of these the fields that the other party has
-    /// in some columns.
+    /// To one party: the keys that are in both sets, with the other party's fields in some columns.
     Columns {
         /// The columns, in the other party's file.
         names: Vec<String>,
@@ -33,7 +32,7 @@ pub enum PsiReveal {
 }
 
 impl PsiReveal {
-    /// The same for circuits of whole sets, which reveal no sum and no columns.
+    /// The form for circuits of whole sets, which reveal no sum and no columns.
     pub(super) fn of_sets(&self) -> Option<Reveal> {
         match self {
             Self::Items => Some(Reveal::Items),
@@ -93,7 +92,7 @@ impl FromStr for PsiReveal {
     }
 }
 
-/// Names as a line of CSV, so that a name with a comma is in quotes.
+/// Splits names that are written as a line of CSV, in which a name with a comma is in quotes.
 fn listed(text: &str) -> Result<Vec<String>, String> {
     let wrong =
         |cause: String| format!("{cause}: write columns:NAME,NAME, and a name with a comma in quotes");

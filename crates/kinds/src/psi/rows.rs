@@ -1,4 +1,5 @@
-//! A party's rows: read once for their keys, and again for the result, so that they are never held.
+//! A party's rows. They are read once for their keys, and again for the result, so that they need
+//! not be kept in memory.
 
 use super::{CSV, PsiReveal};
 use hushwire_block::Wiped;
@@ -15,7 +16,7 @@ use std::{
     sync::Arc,
 };
 
-/// The rows, and their name in messages.
+/// The rows, and the name of their file in messages.
 pub(super) struct Table {
     /// The first file.
     path: PathBuf,
@@ -23,11 +24,11 @@ pub(super) struct Table {
     dialect: Dialect,
 }
 
-/// The end of a result that was not written.
+/// The reason why a result was not written.
 pub(super) enum Refused {
-    /// The disk took no more.
+    /// The disk refused the file.
     Disk(Fault),
-    /// The rows are not as a result can have them, or changed meanwhile.
+    /// The rows cannot be in a result, or have changed since they were first read.
     Rows(FileError),
 }
 
@@ -36,22 +37,22 @@ enum KeyOrigin {
     Memory(Arc<Wiped<Vec<u8>>>),
 }
 
-/// The state of a file that is read for its keys, and again for the result: another if it has
-/// changed or gives place to another.
+/// The state of a file that is read for its keys, and again for the result. It differs if the file
+/// has changed or was replaced.
 #[derive(PartialEq, Eq)]
 pub struct Stamp(Option<FileState>);
 
 impl Stamp {
-    /// The state now.
+    /// The state of the file now.
     #[must_use]
     pub fn of(path: &Path) -> Self {
         Self(fs::metadata(path).ok().map(|meta| FileState::of(&meta)))
     }
 
-    /// The file's rows, in this state, read in a dialect.
+    /// The rows of the file in this state, read in a dialect.
     ///
     /// # Errors
-    /// The file cannot be read, or has changed: its rows would be taken for others.
+    /// The file cannot be read, or has changed, so that its rows may be different ones.
     pub fn rows(&self, path: &Path, dialect: &Dialect) -> Result<Rows<'static>, FileError> {
         let rows = Rows::open_all(&[path.to_owned()], dialect)?;
         if *self == Self::of(path) {
@@ -62,8 +63,8 @@ impl Stamp {
 }
 
 impl Table {
-    /// Rows that are read once, or `again` for a result; of the dialect `base` where the place sets
-    /// no other.
+    /// Rows that are read once, or `again` for a result. Their dialect is `base`, unless the place
+    /// sets another.
     pub(super) fn new(place: &InputPlace, base: &Dialect, again: bool) -> Result<Self, Fault> {
         let (places, dialect) = place.as_table(base);
         if let [InputPlace::Memory(bytes)] = places[..] {
@@ -99,7 +100,7 @@ impl Table {
         }
     }
 
-    /// Whether all files are in the state in which they were first read.
+    /// Checks that all files are in the state in which they were first read.
     fn unchanged(&self) -> Result<(), FileError> {
         let KeyOrigin::Files(files) = &self.rows else { return Ok(()) };
         match files.iter().find(|(path, stamp)| *stamp != Stamp::of(path)) {
@@ -108,8 +109,8 @@ impl Table {
         }
     }
 
-    /// Writes rows with set flags, with columns of the other party where there are any, or all rows
-    /// with their flags.
+    /// Writes the rows whose flags are set, with columns of the other party if there are any. Or
+    /// writes all rows with their flags.
     pub(super) fn write(
         &self,
         reveal: &PsiReveal,
@@ -123,17 +124,17 @@ impl Table {
             (_, Some(beside)) => write_columns(&self.path, &mut rows, flags, &beside, out),
             _ => write_rows(&self.path, &mut rows, flags, out),
         }?;
-        // Files behind the first one are opened when their turn comes.
+        // Later files were opened only when their turn came, so all of them are checked again.
         self.unchanged()
     }
 
-    /// Whether all rows can be in a result, before anything runs: an error that depends on which
-    /// ones are would tell of them.
+    /// Checks before the run that all rows can be in a result. An error that depends on the common
+    /// rows would reveal them.
     pub(super) fn check(&self, reveal: &PsiReveal, as_parquet: bool) -> Result<(), FileError> {
         check_result(&self.path, &mut self.open()?, *reveal == PsiReveal::Flags, as_parquet)
     }
 
-    /// The same, to a file that has no name yet, as Parquet where that is asked for.
+    /// Like [`Table::write`], to a file that has no name yet, as Parquet if that is asked for.
     pub(super) fn write_file(
         &self,
         reveal: &PsiReveal,
@@ -163,7 +164,7 @@ impl Table {
     }
 }
 
-/// A file, and the error by which it refused.
+/// A file that records the error with which it refused bytes.
 struct Heard<W> {
     file: W,
     error: Option<std::io::Error>,

@@ -1,4 +1,4 @@
-//! The number of keys that a party which deviates can try in a run.
+//! The number of keys that a deviating party can try in a run.
 
 use super::{PsiSecurity, PsiTask};
 use hushwire_psi::{
@@ -9,18 +9,18 @@ use hushwire_session::Member;
 use serde::Serialize;
 use std::fmt;
 
-/// The keys that a party can try if it does not follow the protocol. For each it learns whether the
-/// other party has it, if it learns anything at all.
+/// The keys that a party can try if it does not follow the protocol. If it learns anything, it
+/// learns for each of them whether the other party has it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PsiTries {
     /// The party.
     pub party: String,
     /// The most keys that it may claim to bring.
     pub keys: u64,
-    /// The keys that it can try with this claim.
+    /// The number of keys that it can try with this claim.
     pub tries: u64,
-    /// The most keys, whatever it does, except with probability 2^-40, if it hashes 2^40 keys in
-    /// the run.
+    /// An upper bound on the keys that it can try, whatever it does. The bound holds except with
+    /// probability 2^-40, if the party hashes 2^40 keys in the run.
     pub at_most: u64,
 }
 
@@ -33,7 +33,7 @@ impl PsiTask {
         let most = Most(self.job().most_items);
         Some([0, 1].map(|index: u8| {
             let keys = most.alone(index.into());
-            // Where both learn, either may be the one whose keys are stored.
+            // If both learn the result, the keys of either party may be stored.
             let is_stored = self.recipients().contains(&Member::Party(index));
             let Tries { solved, most } =
                 if is_stored { tries(store, keys) } else { Tries { solved: keys, most: keys } };

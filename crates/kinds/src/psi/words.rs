@@ -1,4 +1,4 @@
-//! An intersection in words and in figures.
+//! The texts and report fields of an intersection.
 
 use super::{Common, Intersection, PsiJob, PsiReveal, PsiTask};
 use crate::kind::{JobKind, Runs, Words};
@@ -37,38 +37,39 @@ pub struct PsiReport {
     reveal: String,
     method: &'static str,
     security: &'static str,
-    /// The kind of store, where the method has one.
+    /// The kind of store, if the method has one.
     store: Option<&'static str>,
-    /// The protocol of the method's circuits, where it has any.
+    /// The protocol of the method's circuits, if it has any.
     protocol: Option<Protocol>,
     scheme: Option<&'static str>,
-    /// Different keys of party 0 and of party 1.
+    /// The numbers of different keys of party 0 and of party 1.
     keys: [usize; 2],
-    /// The columns of a key in this party's file are of one form each.
+    /// The normal form of each column of a key in this party's file.
     normalise: Vec<String>,
-    /// Who learns it.
+    /// The parties that learn the result.
     to: Vec<String>,
-    /// The number of common keys; with flags, rows of this party's. None where it learns nothing.
+    /// The number of common keys; with flags, the number of this party's rows that have one. `None`
+    /// if it learns nothing.
     found: Option<u64>,
-    /// Rows of this party's file with a common key, where it learns which.
+    /// The number of rows of this party's file with a common key, if it learns which.
     #[serde(skip_serializing_if = "Option::is_none")]
     rows: Option<u64>,
     /// The sum of a column, over the rows with a common key.
     #[serde(skip_serializing_if = "Option::is_none")]
     sum: Option<i64>,
-    /// The columns of the other party's file, where one party learns them; and the bytes of text
-    /// that a row of them has at most.
+    /// The columns of the other party's file, if one party learns them; and the most bytes of text
+    /// that a row has in them.
     #[serde(skip_serializing_if = "Option::is_none")]
     columns: Option<Vec<String>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     payload_bytes: Option<usize>,
-    /// With items that are in no file: which.
+    /// With items that did not go to a file: the items.
     #[serde(skip_serializing_if = "Option::is_none")]
     items: Option<Vec<String>>,
     /// The other party's fields in `columns`, for each of these items.
     #[serde(skip_serializing_if = "Option::is_none")]
     values: Option<Vec<Vec<String>>>,
-    /// With flags that are in no file: the flag of each of this party's rows.
+    /// With flags that did not go to a file: the flag of each of this party's rows.
     #[serde(skip_serializing_if = "Option::is_none")]
     flags: Option<Vec<bool>>,
     value_bits: usize,
@@ -138,8 +139,8 @@ impl Words for PsiTask {
 }
 
 impl PsiReport {
-    /// What was found, and how it was computed, between parties A and B. `of_b`: it speaks of B's
-    /// rows.
+    /// Two lines: the result, and how parties A and B computed it. `of_b` tells whether it is about
+    /// B's rows.
     #[must_use]
     pub fn lines(&self, of_b: bool) -> [String; 2] {
         let PsiReport {

@@ -1,10 +1,10 @@
-//! The time of a query whose members all run on one machine.
+//! The current time for a query whose members all run on one machine.
 
 use hushwire_sql::cell;
 use hushwire_tables::algebra::{ColumnType, Value};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Words of functions of the time.
+/// The names of functions of the current time.
 const WORDS: [&str; 9] = [
     "now(",
     "current_date",
@@ -17,8 +17,8 @@ const WORDS: [&str; 9] = [
     "sysdate",
 ];
 
-/// The time now, in UTC and in whole seconds, as a job declares it; `None` for a query that does
-/// not ask for the time, so that its digest is the same tomorrow.
+/// The time now, in UTC and in whole seconds, in the form that a job declares. `None` for a query
+/// that does not ask for the time, so that its digest is the same tomorrow.
 #[must_use]
 pub fn now(sql: &str) -> Option<String> {
     let sql = sql.to_ascii_lowercase();

@@ -14,7 +14,7 @@ use hushwire_session::{
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
-/// A query, as its job file has it.
+/// The job file of a query.
 ///
 /// ```toml
 /// sql = "SELECT city, AVG(salary) AS mean FROM salaries JOIN people ON person = id GROUP BY city"
@@ -31,27 +31,28 @@ use std::path::Path;
 pub struct QueryJob {
     /// The query.
     pub sql: String,
-    /// Those who learn the result.
+    /// The members that learn the result.
     pub to: Vec<Member>,
-    /// Groups of fewer rows are left out of the result; 0 or 1 leaves out none.
+    /// Groups with fewer rows are left out of the result; 0 or 1 leaves out none.
     pub min_group: u64,
-    /// Most pairs of a join neither of whose sides is unique by its keys.
+    /// The most pairs of a join of which neither side is unique by its keys.
     pub join_bound: Option<u64>,
-    /// Whether joins with a unique side go by tags of keys, which show parties 1 and 2 how often
+    /// Whether joins with a unique side use tags of keys, which reveal to parties 1 and 2 how often
     /// keys repeat.
     pub tag_joins: bool,
-    /// The time that NOW and CURRENT_DATE mean, in UTC, as `2026-11-28 12:00:00`.
+    /// The time of NOW and CURRENT_DATE, in UTC, such as `2026-11-28 12:00:00`.
     #[serde(default)]
     pub now: Option<String>,
-    /// Processes of each party among which rows are spread, each with a session of its own.
+    /// The number of processes of each party among which rows are spread, each with a session of
+    /// its own.
     #[serde(default = "one_shard")]
     pub shards: u16,
-    /// The tables that it may name.
+    /// The tables that the query may name.
     pub tables: Vec<QueryTable>,
     /// Its parameters, `:name` and `?` in the query, in order.
     #[serde(default)]
     pub parameters: JobParameters,
-    /// The values of a run: those of parameters, and which data sets are its own.
+    /// The values of a run: its parameters' values, and the data sets that it uses.
     #[serde(default)]
     pub values: RunValues,
 }
@@ -61,16 +62,16 @@ pub struct QueryJob {
 pub struct QueryTable {
     /// Its name.
     pub name: String,
-    /// Its columns, as `person INTEGER NOT NULL`.
+    /// Its columns, such as `person INTEGER NOT NULL`.
     pub columns: Vec<String>,
-    /// Columns of which no two rows have the same values; empty where nothing is promised.
+    /// The columns of which no two rows have the same values; empty if no key is promised.
     pub key: Vec<String>,
     /// The parts that its owners bring.
     pub parts: Vec<QueryPartOf>,
-    /// Whether parts may have fewer rows than they say.
+    /// Whether parts may have fewer rows than they declare.
     pub padded: bool,
-    /// How its owners' files are read where their own member files do not say: no term, since it
-    /// changes nothing that others see.
+    /// The default dialect of its owners' files, if their member files set none. It is not a term,
+    /// since it changes nothing that others see.
     #[serde(default, skip_serializing_if = "Dialect::is_default")]
     pub dialect: Dialect,
 }
@@ -78,14 +79,14 @@ pub struct QueryTable {
 /// A member's rows of a table.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QueryPartOf {
-    /// Who brings them.
+    /// The member that brings them.
     pub owner: Member,
-    /// How many, padding included: public.
+    /// The number of rows, with padding. It is public.
     pub rows: u64,
 }
 
 impl QueryPartOf {
-    /// A part as `client:alice 1000`.
+    /// Reads a part such as `client:alice 1000`.
     fn parse(text: &str) -> Result<Self, String> {
         let (owner, rows) =
             text.trim().rsplit_once(char::is_whitespace).ok_or("it names no member and rows")?;
@@ -95,17 +96,17 @@ impl QueryPartOf {
     }
 }
 
-/// Texts of a list.
+/// The texts of a list.
 fn texts(value: TomlValue<'_>) -> Result<Vec<String>, Fault> {
     value.list()?.iter().map(|v| Ok(v.text()?.to_owned())).collect()
 }
 
 impl QueryTable {
-    /// The tables that a schema file declares, without parts: `[[tables]]` with name, columns, and
-    /// a key where there is one.
+    /// Reads the tables that a schema file declares, without parts: `[[tables]]` with name,
+    /// columns, and an optional key.
     ///
     /// # Errors
-    /// The file cannot be read, or a line of it does not make sense.
+    /// The file cannot be read, or a line of it is wrong.
     pub fn schema(path: &Path) -> Result<Vec<QueryTable>, Fault> {
         let source = Source::read(path)?;
         let mut top = source.sections()?;
@@ -113,7 +114,7 @@ impl QueryTable {
         for mut table in top.need("tables", "[[tables]] with name and columns")?.sections()? {
             let declared = QueryTable::declared(&mut table)?;
             table.finish()?;
-            // If there were two, the first alone would count, its key with it.
+            // With two declarations, only the first one and its key would count.
             if tables.iter().any(|known| known.name == declared.name) {
                 let step = format!("reading {}", path.display());
                 let cause = format!("it declares table {} twice", declared.name);
@@ -151,7 +152,7 @@ impl JobKind for QueryJob {
     fn lines_for(&self, me: &Member) -> Vec<String> {
         let mine = self.tables.iter().filter(|table| table.parts.iter().any(|part| part.owner == *me));
         let line = |table: &QueryTable| {
-            // The owners of parts rehearse in one directory.
+            // In a rehearsal, all owners' files are in one directory.
             let file = match (&table.parts[..], me) {
                 ([_], _) => table.name.clone(),
                 (_, Member::Party(i)) => format!("{}-party{i}", table.name),

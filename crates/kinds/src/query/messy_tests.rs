@@ -1,6 +1,6 @@
-//! Files as people have them: each is read right, or refused with its place, the form of the value
-//! and a remedy. DuckDB reads the same where its options mean the same; without it that part is
-//! skipped, and says so. `HUSHWIRE_PYTHON` names an interpreter other than `python3`.
+//! Files as users have them. Each is read correctly, or refused with its place, the form of the
+//! value and a remedy. DuckDB reads the same if its options mean the same. Without DuckDB that part
+//! is skipped with a message. `HUSHWIRE_PYTHON` names an interpreter other than `python3`.
 
 use super::{
     rows::{read, shown},
@@ -15,13 +15,13 @@ use std::{
     process::{Command, Stdio},
 };
 
-/// A file, the options with which it is read, and what is found.
+/// A file, the options with which it is read, and the expected result.
 struct Messy {
-    /// The names and bytes of its files, which are one table.
+    /// The names and bytes of its files, which form one table.
     files: &'static [(&'static str, &'static [u8])],
     options: &'static [(&'static str, &'static str)],
     wanted: Wanted,
-    /// DuckDB's options, where they mean the same; columns and their types come to them.
+    /// DuckDB's options, if they mean the same. Columns and their types are added to them.
     duck: Option<&'static str>,
 }
 
@@ -30,9 +30,10 @@ enum Wanted {
     Rows(&'static str, &'static [&'static str]),
     /// Parts of the error's text.
     Refused(&'static [&'static str]),
-    /// The types of columns; a part of the reason why one of them is text, and of the way out.
+    /// The types of columns; a part of the reason why one of them is text, and a part of the
+    /// remedy.
     Doubt(&'static str, &'static [&'static str]),
-    /// Rows, and a part of what the owner is told.
+    /// Rows, and a part of the remark for the owner.
     Told(&'static str, &'static [&'static str], &'static str),
 }
 
@@ -540,7 +541,7 @@ impl Messy {
     }
 }
 
-/// Columns as they are declared, rows with `|` and `~`, and what the owner is told.
+/// Columns as they are declared, rows with `|` and `~`, and the remarks for the owner.
 type AsText = (String, Vec<String>, Vec<String>);
 
 fn table(place: &InputPlace) -> Result<AsText, String> {
@@ -610,7 +611,7 @@ fn strings(rows: &[&str]) -> Vec<String> {
     rows.iter().map(|row| (*row).to_owned()).collect()
 }
 
-/// Files in both formats of compression, and what is damaged.
+/// Files in both compressed formats, and damaged ones.
 #[test]
 fn packed_files_are_read_and_damaged_ones_refused() {
     let packed = |text: &[u8]| {
@@ -632,7 +633,7 @@ fn packed_files_are_read_and_damaged_ones_refused() {
         let e = read(broken).unwrap_err();
         assert!(e.contains("a.csv.gz: its compressed bytes are damaged, or end early; fetch"), "{e}");
     }
-    // `printf 'id,n\n1,2\n' | zstd`, of which the content is raw.
+    // The output of `printf 'id,n\n1,2\n' | zstd`, whose content is not compressed.
     let zst = b"\x28\xb5\x2f\xfd\x04\x58\x49\x00\x00id,n\n1,2\n\x28\xa8\x17\x12";
     let read = read(zst);
     #[cfg(feature = "parquet")]
@@ -714,7 +715,7 @@ fn duckdb_reads_the_same_values() {
         Ok(run) => run,
         Err(e) => return eprintln!("skipped: DuckDB needs python3, which does not start: {e}"),
     };
-    // A script that ends at once does not read.
+    // A script that ends at once does not read its input.
     let _ = run.stdin.take().unwrap().write_all(lines.as_bytes());
     let output = run.wait_with_output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();

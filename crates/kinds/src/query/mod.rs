@@ -3,11 +3,12 @@
 //!
 //! ```text
 //! file   QueryJob    the keys of a job file of this kind
-//! plan   QueryTask   the query as a computation, whose members are the owners and those who learn
-//!                    the result
+//! plan   QueryTask   the query as a computation, whose members are the owners and the recipients
+//!                    of the result
 //! source             a table's files, text or (with the feature `parquet`) Parquet, row by row as
 //!                    text
-//! partner            types of columns without values, by what a query compares them with
+//! partner            types of columns without values, from the values that a query compares them
+//!                    with
 //! survey             the types that files suggest, why, and rows that do not fit
 //! values             the different values of a column, which PIVOT lists
 //! rows               a table's part from a file, and a result as one
@@ -17,7 +18,7 @@
 //! ```
 //!
 //! Row counts, columns and their types are in the job, so that all members plan the same
-//! computation; the digest of that is agreed on.
+//! computation. They agree on its digest.
 
 #[cfg(feature = "sql")]
 mod clock;
@@ -59,7 +60,7 @@ pub use hushwire_sql::{OpenPivot, is_plain_name, open_pivots, schema::declaratio
 #[cfg(feature = "sql")]
 pub use hushwire_tables::algebra::Column;
 
-/// The column that a text declares, if it declares one.
+/// The column that a text declares, if it is a declaration.
 #[cfg(feature = "sql")]
 #[must_use]
 pub fn column_of(declaration: &str) -> Option<Column> {

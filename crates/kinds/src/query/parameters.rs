@@ -1,4 +1,4 @@
-//! The parameters of a query, read as its types.
+//! The parameters of a query, read with its column types.
 
 use super::QueryJob;
 use crate::{Parameter, ParameterRange};
@@ -7,7 +7,7 @@ use hushwire_session::Fault;
 use hushwire_sql::{cell, schema};
 use hushwire_tables::algebra::ColumnType;
 
-/// The query's parameters, with the values of the run, or such as they may have.
+/// The query's parameters, with the values of the run, or with possible values to plan with.
 pub(super) fn parameters(job: &QueryJob) -> Result<Vec<hushwire_sql::Parameter>, Fault> {
     let one = |(name, is): &(String, Parameter)| {
         let refused = |cause: String, remedy: &str| {

@@ -1,4 +1,6 @@
-//! One member's part of a query.
+//! One member's part of a query: it reads its parts of tables, takes part in the computation, and
+//! writes the result. An error that depends on the result is reported only when no other member
+//! waits for this one any more.
 
 #[cfg(feature = "parquet")]
 use super::shards::{PartOnShards, ReadOnShards};
@@ -20,16 +22,16 @@ use hushwire_session::{
 use hushwire_tables::plain::Row;
 use std::{collections::BTreeMap, io::Write};
 
-/// A result's rows: fields as text, NULLs as none.
+/// A result's rows: fields as text, NULLs as `None`.
 type Fields = Vec<Vec<Option<String>>>;
 
-/// A member's rows on their way in, and the place of the result.
+/// A member's rows before the run, and the place of the result.
 pub struct QueryPart {
     task: QueryTask,
     inner: ComputePart,
     me: Member,
-    /// On several shards: the inputs that the first of them has read, and what shards read together
-    /// once they have met.
+    /// On several shards: the inputs that the first shard has read, and those that shards read
+    /// together after they have met.
     whole: BTreeMap<String, Wiped<Vec<u8>>>,
     #[cfg(feature = "parquet")]
     parts: Vec<PartOnShards>,
@@ -38,17 +40,17 @@ pub struct QueryPart {
     /// Whether this member learns the result.
     learns: bool,
     file: Option<NewFile>,
-    /// Whether that is Parquet.
+    /// Whether the result is a Parquet file.
     parquet: bool,
-    /// Whether the rows go back to the caller.
+    /// Whether the rows are returned to the caller.
     shows: bool,
     rows: Option<Fields>,
-    /// An error of the result itself. Only who learns the result may know of it: it is told when
-    /// nobody waits for this member any more.
+    /// An error of the result itself. Only members that learn the result may know of it, so it is
+    /// reported when no other member waits for this one any more.
     late: Option<Fault>,
 }
 
-/// The error of rows that are not what was agreed on, with their file.
+/// The error for rows that differ from the agreement, with their file.
 pub(super) fn of_file(e: Fault, place: &InputPlace) -> Fault {
     let e = of_query(e);
     match place.path() {
@@ -89,7 +91,7 @@ impl QueryPart {
                     continue;
                 }
             }
-            // The others have their rows from the first shard.
+            // The other shards get their rows from the first one.
             if !first {
                 continue;
             }
@@ -162,8 +164,8 @@ impl QueryPart {
         })
     }
 
-    /// The result as text, and as a file has it where there is one. Whatever fails here follows
-    /// from the result.
+    /// The result as text, and the bytes of its file if there is one. Every error here depends on
+    /// the result.
     fn formed(&self) -> Result<(Fields, Vec<u8>), Fault> {
         let query = self.task.query();
         let outputs = self.inner.learnt().map(|(j, extent, records)| {
@@ -219,8 +221,8 @@ impl Part for QueryPart {
                 }
                 self.rows = Some(rows);
             }
-            // An error now would tell everybody that a promise is broken, of rows that they may
-            // have chosen to find that out.
+            // An error now would tell all members that a promise is broken. A member could choose
+            // rows to find that out.
             Err(e) => self.late = Some(e),
         }
         Ok(())

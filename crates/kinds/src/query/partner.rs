@@ -1,19 +1,20 @@
-//! Types of columns without values, which take those of their partners in the query.
+//! Types for columns without values. Such a column takes the type of its partner in the query: the
+//! value or column that it is compared or computed with.
 
 use hushwire_sql::schema;
 use hushwire_tables::algebra::{Column, ColumnType};
 
-/// A piece of a query's text.
+/// A token of a query's text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum QueryWord {
-    /// A name, the last part of one with points.
+    /// A name; of a qualified name, the last part.
     Name(String),
     Number(String),
     Text(String),
     Other(String),
 }
 
-/// The pieces of a query, as far as partners are found by them.
+/// The tokens of a query, as far as the search for partners needs them.
 fn tokens(sql: &str) -> Vec<QueryWord> {
     let (mut all, mut rest) = (vec![], sql);
     while let Some(c) = rest.chars().next() {
@@ -31,7 +32,7 @@ fn tokens(sql: &str) -> Vec<QueryWord> {
                 end
             }
             quote @ ('\'' | '"') => {
-                // A doubled quote makes two texts side by side: their first one shows the type.
+                // A doubled quote makes two adjacent texts. The first one shows the type.
                 let end = rest[1..].find(quote).map_or(rest.len(), |at| at + 2);
                 let inner = rest[1..end].trim_end_matches(quote).to_owned();
                 all.push(if quote == '"' { QueryWord::Name(inner) } else { QueryWord::Text(inner) });
@@ -65,15 +66,15 @@ fn is_name(token: Option<&QueryWord>, of: &[&str]) -> bool {
     matches!(token, Some(QueryWord::Name(name)) if of.iter().any(|word| name.eq_ignore_ascii_case(word)))
 }
 
-/// The columns of a query's tables, for those whose types are not known.
+/// The columns of a query's tables, for the search for partners of columns without a type.
 pub struct Partners<'q> {
     tokens: Vec<QueryWord>,
-    /// Columns whose types are known.
+    /// The columns whose types are known.
     known: &'q [Column],
 }
 
 impl<'q> Partners<'q> {
-    /// The partners that a query names, among columns of known types.
+    /// Reads a query, whose partners are searched among columns of known types.
     #[must_use]
     pub fn new(sql: &str, known: &'q [Column]) -> Self {
         Self { tokens: tokens(sql), known }
@@ -83,7 +84,7 @@ impl<'q> Partners<'q> {
         self.known.iter().find(|column| column.name.eq_ignore_ascii_case(name)).map(|column| column.ty)
     }
 
-    /// The type of what begins at a place.
+    /// The type of the expression that begins at a token.
     fn at(&self, at: usize) -> Option<ColumnType> {
         match (self.tokens.get(at)?, self.tokens.get(at + 1)) {
             (QueryWord::Name(word), Some(QueryWord::Text(_))) => match word.to_ascii_uppercase().as_str() {
@@ -108,9 +109,9 @@ impl<'q> Partners<'q> {
         }
     }
 
-    /// The type that a column takes, where a query shows one: of what it is compared with, of the
-    /// number or the column that it is computed with, of a sum; else of the column of another table
-    /// that is called as it is.
+    /// The type that the query suggests for a column. It is the type of its partner in a
+    /// comparison, or of the number or column that it is computed with. In a sum it is an integer.
+    /// Otherwise it is the type of a column of the same name in another table.
     #[must_use]
     pub fn of(&self, column: &str) -> Option<ColumnType> {
         let places = self.tokens.iter().enumerate();

@@ -1,4 +1,6 @@
-//! The agreement on a query, and the computation that it is.
+//! The agreement on a query, and the computation of three parties that it runs. The members of the
+//! computation are the owners of tables and the recipients of the result. The terms have the query,
+//! its options, the declared tables, their owners and the recipients, but no row counts.
 
 use super::{QueryJob, QueryPart, QueryTable, parameters::parameters, stored};
 use crate::{BoundComputation, ComputationSource, ComputeJob, ComputeTask, ShardPrice};
@@ -25,15 +27,16 @@ pub struct QueryTask {
 /// The result of a query at a member.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Answer {
-    /// Names of columns, and their types.
+    /// The names of the result's columns, and their types.
     pub columns: Vec<(String, String)>,
-    /// Fields as text, NULLs as none; empty where a file has them, or this member learns nothing.
+    /// Fields as text, NULLs as `None`. Empty if the rows went to a file, or this member learns
+    /// nothing.
     pub rows: Vec<Vec<Option<String>>>,
-    /// Rows, where this member learns them.
+    /// The number of rows, if this member learns them.
     pub count: Option<u64>,
 }
 
-/// The names of members in the computation are those that people use, without their kind.
+/// The names of members in the computation are those that users know, without their kind.
 fn name_of(member: &Member) -> String {
     member.name().map_or_else(|| member.key(), str::to_owned)
 }
@@ -87,9 +90,10 @@ impl QueryTask {
     /// Plans the query.
     ///
     /// # Errors
-    /// The query is refused, names what is not declared, or is larger than a computation may be.
+    /// The query is refused, names something that is not declared, or is larger than a computation
+    /// may be.
     pub fn new(job: &QueryJob) -> Result<Self, Fault> {
-        // The computation tells members apart by these names.
+        // The computation distinguishes members by these names.
         let members = job.tables.iter().flat_map(|table| table.parts.iter().map(|part| &part.owner));
         let members: Vec<&Member> = members.chain(&job.to).collect();
         let twice = |of: &&&Member| members.iter().any(|other| other != *of && name_of(other) == name_of(of));
@@ -156,8 +160,8 @@ impl QueryTask {
         &self.job
     }
 
-    /// The key of digests, one for each query: all members know it, so that all owners' equal
-    /// strings have equal digests.
+    /// The key of digests of strings, one for each query. All members know it, so that equal
+    /// strings of different owners have equal digests.
     pub(super) fn digest_key(&self) -> [u8; 32] {
         let mut hasher = blake3::Hasher::new_derive_key("hushwire 2026-11-23 digests of strings in a query");
         let mut put = |text: &str| {
@@ -172,8 +176,8 @@ impl QueryTask {
         *hasher.finalize().as_bytes()
     }
 
-    /// Names the runs that may replace each other's result: those of the same terms, of whatever
-    /// rows.
+    /// Names the runs that may replace each other's result. These are the runs with the same terms,
+    /// whatever their rows.
     #[must_use]
     pub fn writer(&self) -> String {
         format!("the result of query {}", self.terms().digest())
@@ -190,7 +194,7 @@ impl QueryTask {
         &self.compute
     }
 
-    /// The result as a member has it: its rows, which go back where they are shown.
+    /// The result as a member gets it: its rows are returned if they are to be shown.
     pub(super) fn answer(&self, rows: Option<Vec<Vec<Option<String>>>>, shows: bool) -> Answer {
         let columns = self.query.schema().columns().iter();
         let columns = columns.map(|column| (column.name.clone(), column.ty.to_string())).collect();
@@ -198,8 +202,8 @@ impl QueryTask {
         Answer { columns, rows: rows.filter(|_| shows).unwrap_or_default(), count }
     }
 
-    /// The place of each part of the tables that the query reads that `member` brings: the table's
-    /// among those, and the part's.
+    /// The parts that `member` brings to the tables that the query reads. Each is the place of the
+    /// table among those, and the place of the part.
     pub(super) fn parts_of(&self, member: &Member) -> Vec<(usize, usize)> {
         let name = name_of(member);
         let of = |(at, table): (usize, &Table)| {
@@ -209,7 +213,7 @@ impl QueryTask {
         self.query.tables().iter().enumerate().flat_map(of).collect()
     }
 
-    /// The run of the computation, bound.
+    /// The bound computation.
     ///
     /// # Errors
     /// It is too large for this machine.
@@ -217,11 +221,11 @@ impl QueryTask {
         self.compute.bound(&BTreeMap::new())
     }
 
-    /// The operators of a run in turn, in words, each with the steps that are done when it comes to
-    /// be under way.
+    /// The operators of a run in order, as text, each with the number of steps that are done when
+    /// it begins.
     ///
     /// # Errors
-    /// It is too large to be run.
+    /// The computation is too large to run.
     pub fn course(&self) -> Result<Vec<(u64, String)>, Fault> {
         let legs = self.bound()?.course(self.compute.chosen())?;
         let mut course: Vec<(u64, String)> = vec![];
@@ -234,11 +238,11 @@ impl QueryTask {
         Ok(course)
     }
 
-    /// The price of a run on the job's shards, each with this number of threads, over links on
+    /// The price of a run on the job's shards, with this number of threads each, over links on
     /// which a message takes `delay`.
     ///
     /// # Errors
-    /// It is too large to be planned.
+    /// The computation is too large to plan.
     pub fn price_of_shards(&self, threads: u16, delay: Duration) -> Result<ShardPrice, Fault> {
         let (chosen, shards) = (self.compute.chosen(), self.job.shards.into());
         let operation = |node| self.query.operator_of(node).to_owned();
@@ -249,15 +253,15 @@ impl QueryTask {
     /// The forecast of a run.
     ///
     /// # Errors
-    /// It is too large to be run.
+    /// The computation is too large to run.
     pub fn price(&self, aes_instructions: bool) -> Result<Forecast, Fault> {
         Ok(self.bound()?.forecast(self.compute.chosen(), aes_instructions)?.0)
     }
 }
 
-/// AGREEMENT: what the words of a query mean. A query whose text is allowed must not come to mean
-/// another one: 2 since `/` of integers is the real quotient, and blanks around text are dropped; 3
-/// since UPPER and LOWER know all letters, and a difference of timestamps is an INTERVAL.
+/// AGREEMENT: the version of what queries mean. An allowed query text must never get another
+/// meaning. 2: `/` of integers is the real quotient, and blanks around text are dropped. 3: UPPER
+/// and LOWER know all letters, and a difference of timestamps is an INTERVAL.
 const MEANING: &str = "3";
 
 /// The beginning of a text, on one line.
@@ -277,18 +281,18 @@ impl Task for QueryTask {
     fn agreement(&self) -> Agreement {
         let inner = self.compute.agreement();
         let digest = blake3::hash(self.job.sql.as_bytes());
-        // Shown as people wrote them: the digest that operators know is that of all terms.
+        // Shown as it is written: the only digest that operators know is that of all terms.
         let sql = AgreedField {
             shown: Some(begin(&self.job.sql)),
             ..AgreedField::new("sql", digest.to_hex().to_string())
         };
-        // Types that lead to one computation may still be different ones: a decimal's point is in
-        // no share.
+        // Different types may lead to the same computation: the position of a decimal's point is
+        // not in its shares.
         let names: Vec<&str> = self.job.tables.iter().map(|table| table.name.as_str()).collect();
         let tables = format!("{:?}", self.job.tables);
         let tables =
             AgreedField { shown: Some(begin(&names.join(", "))), ..AgreedField::new("tables", tables) };
-        // They belong to a run, and are no terms.
+        // The values belong to a run, and are not terms.
         let values = self.job.values.agreed(&self.job.parameters);
         let values = values.map(|values| AgreedField::size("values of parameters", values));
         let data = self.job.values.agreed_data().map(|data| AgreedField::size("data sets", data));
@@ -296,8 +300,8 @@ impl Task for QueryTask {
         Agreement { kind: "query", title: "query".to_owned(), fields, ..inner }
     }
 
-    /// The query and its options, the tables that are declared, their owners, and who learns the
-    /// result. No row counts, and nothing of how this release plans it.
+    /// The query and its options, the declared tables, their owners, and the recipients of the
+    /// result. Row counts are not terms, nor is the way in which this release plans the query.
     fn terms(&self) -> Terms {
         let QueryJob {
             sql,
@@ -331,7 +335,8 @@ impl Task for QueryTask {
         tables.sort_by(|a, b| a.name.cmp(&b.name));
         for table in tables {
             terms.push(("table", table.name.clone()));
-            // Planning has read them; a column that could not be read would stay as it is written.
+            // Planning has read all columns. One that could not be read would stay as it is
+            // written.
             let canonical = |text: &String| {
                 schema::column(text).map_or(text.clone(), |column| schema::declaration(&column))
             };
@@ -361,8 +366,8 @@ mod tests {
     use crate::query::{QueryPartOf, QueryTable};
     use hushwire_session::Dialect;
 
-    /// Members whose queries differ are told no digest but that of all terms, which other commands
-    /// print.
+    /// Members whose queries differ see only the digest of all terms, which other commands print,
+    /// too.
     #[test]
     fn what_differs_is_shown_as_it_is_written() {
         let task = |sql: &str, column: &str| {

@@ -1,4 +1,4 @@
-//! Rows from files, and as files.
+//! Rows that are read from files, and rows that are written to files.
 
 use super::{source::TableFile, survey::Field};
 #[cfg(feature = "parquet")]
@@ -17,16 +17,16 @@ use std::{collections::HashSet, str::FromStr};
 /// The public number of rows of a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pad {
-    /// The rows that there are.
+    /// The number of rows in the file.
     None,
     /// The next power of two.
     PowerOfTwo,
-    /// A number of rows.
+    /// This number of rows.
     To(u64),
 }
 
 impl Pad {
-    /// The rows of a part of `rows`; `None` if they are more than there may be.
+    /// The number of rows of a part that has `rows` rows; `None` if these are too many.
     #[must_use]
     pub fn rows(self, rows: u64) -> Option<u64> {
         match self {
@@ -49,14 +49,13 @@ impl FromStr for Pad {
     }
 }
 
-/// A string's digest of 8 or 16 bytes under the query's key. Two strings have the same with a
-/// chance of 2^-64, or 2^-128.
+/// A string's digest of 8 or 16 bytes under the query's key. Two strings have the same digest with
+/// probability 2^-64 or 2^-128.
 pub(super) fn digest(key: &[u8; 32], text: &[u8], bytes: usize) -> Vec<u8> {
     blake3::keyed_hash(key, text).as_bytes()[..bytes].to_vec()
 }
 
-/// Why strings of a column are refused that have other letters than parties can compute with, and
-/// what to do.
+/// The reason why strings with letters that parties cannot compute with are refused, and a remedy.
 pub(super) fn other_letters(column: &str, known: Letters) -> (String, &'static str) {
     let (known, functions) = match known {
         Letters::Ascii => ("ASCII", "SUBSTRING, LPAD, RPAD or REVERSE"),
@@ -67,22 +66,22 @@ pub(super) fn other_letters(column: &str, known: Letters) -> (String, &'static s
     (cause, "take it of this table's columns alone, so that its owner does, before they meet those of others")
 }
 
-/// LOCAL: rows that are read at a time.
+/// LOCAL: the number of rows that are read at a time.
 const PIECE: usize = 1 << 12;
 
-/// Reads the rows of a table's part, of the columns that a schema has, and hands them on a piece at
-/// a time: no more of the file is in memory. Empty fields of text are NULL where a column may be,
-/// and so are the words of the file's dialect; `base` is the dialect of the table, where the place
-/// sets none. Digests are under `key`. Returns what the owner should know of how the files are
-/// read.
+/// Reads the rows of a table's part, with the columns of its schema. It passes them to `take` one
+/// piece at a time, so that memory holds only a piece. In text, empty fields are NULL if the column
+/// is nullable, and so are the NULL words of the file's dialect. `base` is the dialect of the
+/// table, for a place that sets none. Digests are under `key`. Returns remarks for the owner on how
+/// the files are read.
 ///
-/// The columns in these places hold no other letters.
+/// The columns at the places in `letters` must have no other letters.
 ///
-/// A digest of 128 bits of each key is kept, by which a row that repeats a key is found; the
-/// probability that two of n keys have the same digest is less than n² / 2^129.
+/// Rows with the same key are found by 128-bit digests of keys. The probability that two of n keys
+/// have the same digest is less than n² / 2^129.
 ///
 /// # Errors
-/// The file lacks a column, a field is no value of its column's type, or two rows have the same
+/// The file lacks a column, a field is not a value of its column's type, or two rows have the same
 /// key.
 pub(super) fn read(
     table: &Table,
@@ -97,8 +96,8 @@ pub(super) fn read(
     Ok(file.remarks().to_vec())
 }
 
-/// As [`read`], of a file that is open, or of some of its rows. `is_new` hears the digest of each
-/// key of a row, by the key's number, and says whether no row before had it.
+/// Like [`read`], for an open file, or for some of its rows. `is_new` receives the number of each
+/// key and its digest in a row, and returns whether no earlier row had it.
 pub(super) fn read_file(
     table: &Table,
     file: &mut TableFile<'_>,
@@ -180,7 +179,7 @@ pub(super) fn read_file(
     take(&rows)
 }
 
-/// The error of a row whose key an earlier row has; `step` names the row.
+/// The error for a row with the key of an earlier row; `step` names the row.
 pub(super) fn repeated(table: &Table, key: usize, step: String) -> Fault {
     let columns = table.schema.columns();
     let names: Vec<&str> = table.unique[key].iter().map(|at| columns[*at].name.as_str()).collect();
@@ -188,7 +187,7 @@ pub(super) fn repeated(table: &Table, key: usize, step: String) -> Fault {
     Fault::new(code::ROWS, step, cause, "declare another key, or none, or mend the file").whole()
 }
 
-/// Values told apart.
+/// A digest that differs for different values.
 fn digest_of<'v>(values: impl Iterator<Item = &'v Value>) -> [u8; 16] {
     let mut hasher = blake3::Hasher::new_derive_key("hushwire 2026-11-23 keys of a table's rows");
     for value in values {
@@ -224,10 +223,10 @@ pub(super) fn csv(schema: &Schema, rows: &[Vec<Option<String>>]) -> Result<Vec<u
     writer.into_inner().map_err(|e| Fault::internal("writing the result", e))
 }
 
-/// A result as Parquet.
+/// Writes a result as Parquet.
 ///
 /// # Errors
-/// A number has 39 digits: arithmetic may have it, and no decimal of a file.
+/// A number has 39 digits: arithmetic allows this, and decimals of a file do not.
 #[cfg(feature = "parquet")]
 pub(super) fn parquet(to: impl std::io::Write + Send, schema: &Schema, rows: &[Row]) -> Result<(), Fault> {
     use hushwire_files::parquet::{self, ParquetField as Field, ParquetType as Type};
@@ -235,13 +234,13 @@ pub(super) fn parquet(to: impl std::io::Write + Send, schema: &Schema, rows: &[R
         ColumnType::Boolean => Type::Boolean,
         ColumnType::SmallInt => Type::Integer { bits: 16 },
         ColumnType::Integer => Type::Integer { bits: 32 },
-        // An interval is written as its microseconds.
+        // An interval is written as a number of microseconds.
         ColumnType::BigInt | ColumnType::Interval => Type::Integer { bits: 64 },
         ColumnType::Decimal { precision, scale } => Type::Decimal { precision, scale },
         ColumnType::Date => Type::Date,
         ColumnType::Timestamp => Type::Timestamp,
         ColumnType::Double { .. } => Type::Double,
-        // No result shows digests.
+        // A result never has a column of digests.
         ColumnType::Varchar(_) | ColumnType::Digest { .. } => Type::Text,
     };
     let types: Vec<ColumnType> = schema.columns().iter().map(|column| column.ty).collect();
@@ -281,7 +280,8 @@ mod tests {
     use hushwire_tables::algebra::TablePart;
     use std::{fmt::Write, sync::Arc};
 
-    /// Rows of a CSV file with a number and a text each, and the lengths of the pieces that came.
+    /// Reads rows of a CSV file with a number and a text each. Returns them with the lengths of the
+    /// pieces.
     fn pieces(numbers: impl Iterator<Item = usize>) -> Result<(Vec<Row>, Vec<usize>), Fault> {
         let mut text = "x,y\n".to_owned();
         let rows = numbers.map(|n| writeln!(text, "{n},t{}", n % 3)).count();
@@ -289,7 +289,7 @@ mod tests {
         let schema =
             Schema(vec![Column::new("y", ColumnType::Varchar(2)), Column::new("x", ColumnType::Integer)]);
         let parts = vec![TablePart { owner: "a".into(), rows: rows as u64 }];
-        // Both together, and the number alone.
+        // Two keys: the number with the text, and the number alone.
         let unique = vec![vec![0, 1], vec![1]];
         let table = Table { name: "t".into(), schema, parts, padded: false, unique };
         let (mut all, mut lengths) = (vec![], vec![]);
@@ -338,7 +338,7 @@ mod tests {
         InputPlace::Memory(Arc::new(Wiped::new(text.as_bytes().to_vec())))
     }
 
-    /// Numbers that no type holds are named by line and column, and never become text.
+    /// Numbers that do not fit in any type are named by line and column, and never become text.
     #[test]
     fn a_number_that_no_type_holds_is_named() {
         let place = in_memory("a,b\n1,0.5\n2,1e300\n3,2e300\n");
@@ -348,7 +348,7 @@ mod tests {
         assert_eq!(columns[0].to_string(), "a DOUBLE(23) NOT NULL");
     }
 
-    /// A DOUBLE of a file is as wide as its numbers, or refused.
+    /// A DOUBLE column of a file gets a type as wide as its numbers, or is refused.
     #[cfg(feature = "parquet")]
     #[test]
     fn doubles_of_parquet_are_as_wide_as_their_numbers() {
@@ -375,7 +375,7 @@ mod tests {
         }
     }
 
-    /// Arithmetic has numbers of 39 digits, and no decimal of a file.
+    /// Arithmetic allows numbers of 39 digits, and decimals of a file do not.
     #[cfg(feature = "parquet")]
     #[test]
     fn a_result_of_39_digits_is_no_parquet() {

@@ -1,4 +1,4 @@
-//! Queries on sessions that programs hold: rows that come as columns, and results as values.
+//! Queries on sessions that programs hold, with rows as columns, and results as values.
 
 use super::{
     QueryTask,
@@ -17,12 +17,12 @@ use hushwire_tables::{
 use std::collections::{BTreeMap, HashSet};
 
 impl QueryTask {
-    /// The inputs of the rows that `owner` brings to a table, which this program holds as columns
-    /// by name. Strings of a DIGEST column come as strings.
+    /// The inputs that follow from the rows that `owner` brings to a table. The program holds the
+    /// rows as columns by name. Values of a DIGEST column are given as strings.
     ///
     /// # Errors
-    /// The owner brings no part of that table; a column is missing; a value is none of its column's
-    /// type; two rows have the same key.
+    /// The owner brings no part of that table, a column is missing, a value is not of its column's
+    /// type, or two rows have the same key.
     pub fn columns(
         &self,
         (owner, name): (&Member, &str),
@@ -64,10 +64,10 @@ impl QueryTask {
         Ok(records.into_iter().map(|(name, records)| (name, Value::Records(records))).collect())
     }
 
-    /// The same of rows that are in a file, or in the text of one.
+    /// Like [`QueryTask::columns`], for rows in a file, or in the text of one.
     ///
     /// # Errors
-    /// As [`QueryTask::columns`]; the file cannot be read.
+    /// The same as [`QueryTask::columns`], or the file cannot be read.
     pub fn rows_of(
         &self,
         (owner, name): (&Member, &str),
@@ -82,7 +82,7 @@ impl QueryTask {
         Ok(records.into_iter().map(|(name, records)| (name, Value::Records(records))).collect())
     }
 
-    /// The places of a table and of the part of it that a member brings.
+    /// The places of a table and of the part that a member brings to it.
     fn part_of(&self, owner: &Member, name: &str) -> Result<(usize, usize), Fault> {
         let (tables, parts) = (self.query().tables(), self.parts_of(owner));
         parts.iter().find(|(at, _)| tables[*at].name == name).copied().ok_or_else(|| {
@@ -92,7 +92,7 @@ impl QueryTask {
         })
     }
 
-    /// Digests of a column of strings, where the query takes those, and the bytes of each.
+    /// The digests of a column of strings, and the bytes of each, if the query takes digests.
     fn digested(&self, column: &Column, slice: &ColumnSlice<'_>) -> Option<(Vec<u8>, usize)> {
         let (ColumnType::Digest { bits }, ColumnValues::Texts(texts)) = (column.ty, slice.values) else {
             return None;
@@ -101,7 +101,7 @@ impl QueryTask {
         Some((texts.iter().flat_map(|text| digest(&key, text, width)).collect(), width))
     }
 
-    /// Checks that strings with which parties compute have no other letters than those can.
+    /// Checks that strings with which parties compute have only the letters that they support.
     fn check_letters(&self, table: &Table, rows: usize, taken: &[ColumnSlice<'_>]) -> Result<(), Fault> {
         for (at, known) in self.query().letters(&table.name) {
             let ColumnValues::Texts(texts) = taken[at].values else { continue };
@@ -115,26 +115,26 @@ impl QueryTask {
         Ok(())
     }
 
-    /// The rows of a result, whose columns are those of [`Query::schema`](hushwire_tables::Query).
+    /// The rows of a result, with the columns of [`Query::schema`](hushwire_tables::Query).
     ///
     /// # Errors
-    /// A promise does not hold; the outputs are not the query's.
+    /// A promise is broken, or the outputs are not the query's.
     pub fn result(&self, outputs: &BTreeMap<String, Tensor>) -> Result<Vec<Row>, Fault> {
         self.query().rows(outputs).map_err(of_query)
     }
 
-    /// The same column by column, for programs that hold columns.
+    /// Like [`QueryTask::result`], column by column, for programs that hold columns.
     ///
     /// # Errors
-    /// As [`QueryTask::result`].
+    /// The same as [`QueryTask::result`].
     pub fn result_columns(&self, outputs: &BTreeMap<String, Tensor>) -> Result<ResultColumns, Fault> {
         self.query().result_columns(outputs).map_err(of_query)
     }
 }
 
-/// The first row whose key an earlier one has.
+/// The first row with the key of an earlier one.
 fn repeated(rows: usize, key: &[&ColumnSlice<'_>]) -> Option<usize> {
-    // Most keys are one number, and most tables have none twice.
+    // A fast path: most keys are one number, and most tables repeat none.
     if let [ColumnSlice { values: ColumnValues::Numbers { bytes, width, .. }, valid: None }] = key
         && *width <= 8
     {
@@ -165,12 +165,12 @@ fn repeated(rows: usize, key: &[&ColumnSlice<'_>]) -> Option<usize> {
 }
 
 impl ComputeSession {
-    /// Runs a query on the session: what this member brings goes in as [`QueryTask::columns`] gives
-    /// it, and what it learns comes out for [`QueryTask::result`]. Members compare the query and
-    /// its tables as those of a job do, and an operator allows the query's terms.
+    /// Runs a query on the session. Takes this member's inputs, as [`QueryTask::columns`] makes
+    /// them, and returns the outputs for [`QueryTask::result`]. Members compare the query and its
+    /// tables as in a job, and an operator allows the query's terms.
     ///
     /// # Errors
-    /// As [`ComputeSession::run`].
+    /// The same as [`ComputeSession::run`].
     pub fn ask(
         &mut self,
         task: &QueryTask,

@@ -1,15 +1,16 @@
-//! Tables of a member on several shards: each shard reads its rows from Parquet files by itself.
+//! Tables of a member on several shards: each shard reads its own rows from Parquet files.
 //!
 //! ```text
-//! every shard    footers: rows, columns, where row groups lie        all shards must find the same
+//! every shard    footers: rows, columns, where row groups are        all shards must find the same
 //! every shard    the row groups that have rows of its range, checked row by row
 //! every shard    digests of its rows' keys ─► the shard that compares them, by the digest
 //! ```
 //!
-//! Rows, records and errors are those of one machine that reads the whole file. A table whose files
-//! some shards have not is read by the first one, which gives the others their rows, as text is.
+//! Rows, records and errors are the same as on one machine that reads the whole file. If some
+//! shards lack a table's files, the first shard reads the table and sends the others their rows, as
+//! it does with text files.
 //!
-//! Digests of keys stay within the member, whose own shards alone exchange them.
+//! Only a member's own shards exchange digests of its keys.
 
 use super::{
     QueryTask,
@@ -31,20 +32,20 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// The step in which shards compare what they read, as errors name it.
+/// The name in errors of the step in which shards compare the tables that they found.
 const READING: &str = "reading tables";
 
-/// Records of inputs, by their names.
+/// The records of inputs, by name.
 type Records = BTreeMap<String, Wiped<Vec<u8>>>;
 
-/// The digest of a row's key, and the row among all rows of the table's part.
+/// The digest of a row's key, and the number of the row among all rows of the table's part.
 type KeyOfRow = ([u8; 16], u64);
 
 /// A table's part, as one of its owner's shards finds it before the shards have met.
 pub(super) struct PartOnShards {
-    /// The places of the table among those of the query, and of the part.
+    /// The place of the table among those of the query, and the place of the part.
     at: (usize, usize),
-    /// Its files, if this shard has them and they are read in parts.
+    /// Its files, if this shard has them and they can be read in parts.
     files: Option<Files>,
 }
 
@@ -57,9 +58,9 @@ struct Files {
 /// A shard's message to the others about its part of a table.
 #[derive(PartialEq, Serialize, Deserialize)]
 enum Found {
-    /// Nothing that is read in parts.
+    /// No files that can be read in parts.
     Nothing,
-    /// Files of this many rows, and the digest of their footers.
+    /// Files with this number of rows, and the digest of their footers.
     Files { rows: u64, digest: [u8; 32] },
     /// Files that cannot be used.
     Failed(Fault),
@@ -68,17 +69,16 @@ enum Found {
 /// The inputs that shards have read.
 #[derive(Default)]
 pub(super) struct ReadOnShards {
-    /// Inputs that the first shard has, whole.
+    /// Inputs that the first shard holds as a whole.
     pub(super) whole: Records,
-    /// Inputs of which each shard has its rows.
+    /// Inputs of which each shard holds its rows.
     pub(super) rows: Records,
     /// Remarks for the owner.
     pub(super) remarks: Vec<String>,
 }
 
 impl PartOnShards {
-    /// Looks for the files of a part, whose number of rows must be what was agreed on. No row is
-    /// read.
+    /// Looks for the files of a part, whose number of rows must be the agreed one. Reads no row.
     pub(super) fn find(
         task: &QueryTask,
         at: (usize, usize),
@@ -100,7 +100,7 @@ impl PartOnShards {
             counted.map_err(|e| of_file(e, place)).map(|()| footers)
         });
         let footers = match footers {
-            // It shows before anybody is dialled, as on one machine.
+            // The error is reported before anybody is dialled, as on one machine.
             Err(e) if first => return Err(e),
             footers => footers,
         };
@@ -108,7 +108,7 @@ impl PartOnShards {
         Ok(Self { at, files: Some(Files { place: place.clone(), dialect, footers }) })
     }
 
-    /// Whether this shard has files of it that are read in parts.
+    /// Tests whether this shard has files of the part that can be read in parts.
     pub(super) fn is_found(&self) -> bool {
         self.files.is_some()
     }
@@ -122,10 +122,12 @@ impl PartOnShards {
         }
     }
 
-    /// Reads a part with the other shards, all of whom do so for the same part at the same time.
+    /// Reads a part together with the other shards, which call this for the same part at the same
+    /// time.
     ///
     /// # Errors
-    /// Shards have different files, or one of them cannot use what it reads: the same at all.
+    /// Shards have different files, or one of them cannot use what it reads. All shards return the
+    /// same error.
     pub(super) fn read(&self, task: &QueryTask, shards: &Shards, to: &mut ReadOnShards) -> Result<(), Fault> {
         let table = &task.query().tables()[self.at.0];
         let found = told(shards, &self.found())?;
@@ -147,7 +149,7 @@ impl PartOnShards {
             }
         }
         let Some(Files { place, dialect, footers }) = &self.files else {
-            // The first shard has read it, or reads it now.
+            // The first shard has read the table, or reads it now.
             let reads = found[0] != Found::Nothing;
             return if reads { together(shards, Ok(())).map(drop) } else { Ok(()) };
         };
@@ -188,7 +190,7 @@ impl PartOnShards {
         Ok(wiped(incoming.finish().map_err(taken)?))
     }
 
-    /// The records of this shard's rows, and for each key of the table the digests of theirs.
+    /// The records of this shard's rows, and their digests for each key of the table.
     fn rows(
         &self,
         task: &QueryTask,
@@ -234,7 +236,7 @@ fn told<T: Serialize + for<'d> Deserialize<'d>>(shards: &Shards, own: &T) -> Res
     all.iter().map(|said| serde_json::from_slice(said).map_err(wrong)).collect()
 }
 
-/// This shard's own value if no shard failed, else the error of the first that did.
+/// This shard's own value if no shard failed, else the error of the first one that did.
 fn together<T>(shards: &Shards, own: Result<T, Fault>) -> Result<T, Fault> {
     let said = told(shards, &own.as_ref().err().cloned())?;
     let failed: Option<(usize, Fault)> =
@@ -242,8 +244,8 @@ fn together<T>(shards: &Shards, own: Result<T, Fault>) -> Result<T, Fault> {
     failed.map_or(own, |(shard, e)| Err(of_shard(e, shard)))
 }
 
-/// The first row of the table whose key an earlier row has; a shard compares the digests that fall
-/// to it.
+/// The first row of the table with the key of an earlier row. Digests are distributed over the
+/// shards, and each compares its own.
 fn repeats(shards: &Shards, rows: &[KeyOfRow]) -> Result<Option<u64>, Fault> {
     let of = shards.shards();
     let mut to = vec![vec![]; of];

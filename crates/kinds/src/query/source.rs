@@ -1,4 +1,4 @@
-//! The rows of a table's files, text, Parquet or Arrow, as text fields.
+//! The rows of a table's files in text, Parquet or Arrow format, as text fields.
 
 use crate::psi::of_file;
 use hushwire_fault::code;
@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 
 pub(super) use hushwire_files::is_parquet;
 
-/// Refuses a file for a result in a format that this build does not have.
+/// Refuses a result file in a format that this build does not support.
 ///
 /// # Errors
-/// It is called Parquet, and the build has none.
+/// The file is named as Parquet, and this build has no Parquet.
 pub fn check_output(path: &Path) -> Result<(), Fault> {
     hushwire_files::check_output(path).map_err(of_file)
 }
@@ -30,31 +30,30 @@ pub(super) struct Fields<'a> {
     places: &'a [usize],
 }
 
-/// The step of reading a file at a place, which begins with a comma.
+/// The name of the step that reads a file at a place, which begins with a comma.
 fn step(path: &Path, place: &str) -> String {
     format!("cannot read {}{place}", path.display())
 }
 
-/// The step of reading a row of a file without lines, by its number from 1 on.
+/// The name of the step that reads a row, by number from 1 on, of a file without lines.
 #[cfg(feature = "parquet")]
 pub(super) fn row_step((path, row): (&Path, u64)) -> String {
     step(path, &format!(", row {row}"))
 }
 
 impl<'a> Fields<'a> {
-    /// The text of a chosen column; none where the file says NULL, which text cannot.
+    /// The text of a chosen column. `None` if the file marks it as NULL, which a text file cannot.
     pub(super) fn get(&self, at: usize) -> Option<&'a [u8]> {
         let place = self.places[at];
         (!self.rows.is_null(place)).then(|| self.rows.last().get(place).unwrap_or_default())
     }
 
-    /// Whether the file is text, where an empty field and words of its dialect are how it writes
-    /// NULL.
+    /// Tests whether the file is text, in which empty fields and words of its dialect mean NULL.
     pub(super) fn is_text(&self) -> bool {
         self.rows.is_text()
     }
 
-    /// The file and the row in it: its line, or its number.
+    /// The file, and the row in it as a line or a number.
     pub(super) fn step(&self) -> String {
         let place = self.rows.place().map_or_else(String::new, |place| format!(", {place}"));
         step(self.rows.path(), &place)
@@ -65,15 +64,15 @@ impl<'a> Fields<'a> {
         self.rows.path()
     }
 
-    /// The row in words: its line, or its number.
+    /// The place of the row: its line or its number.
     pub(super) fn place(&self) -> String {
         self.rows.place().map_or_else(String::new, |place| place.to_string())
     }
 }
 
 impl<'a> TableFile<'a> {
-    /// The files of an input's place; `name` is the table's, and `base` the dialect in which they
-    /// are where the place sets none.
+    /// Opens the files of an input's place; `name` is the table's, and `base` is the dialect if the
+    /// place sets none.
     pub(super) fn open(name: &str, place: &'a InputPlace, base: &Dialect) -> Result<Self, Fault> {
         let (places, dialect) = place.as_table(base);
         let rows = match &places[..] {
@@ -101,13 +100,13 @@ impl<'a> TableFile<'a> {
         Ok(Self { rows: rows.map_err(of_file)?, places: vec![] })
     }
 
-    /// Rows that are open already.
+    /// Takes rows that are already open.
     #[cfg(feature = "parquet")]
     pub(super) fn of_rows(rows: Rows<'a>) -> Self {
         Self { rows, places: vec![] }
     }
 
-    /// The name in messages of the file that is read.
+    /// The name in messages of the file that is being read.
     pub(super) fn path(&self) -> &Path {
         self.rows.path()
     }
@@ -122,12 +121,12 @@ impl<'a> TableFile<'a> {
         self.rows.remarks()
     }
 
-    /// The form that the file turned out to have.
+    /// The form that was found in the file.
     pub(super) fn found(&self) -> FoundForm {
         self.rows.found()
     }
 
-    /// The names of columns whose types are read; none where the file is empty.
+    /// The names of columns whose types are read; empty if the file is empty.
     pub(super) fn names(&self) -> Vec<String> {
         self.rows.readable()
     }
@@ -137,13 +136,13 @@ impl<'a> TableFile<'a> {
         self.rows.header().iter().all(|name| std::str::from_utf8(name).is_ok())
     }
 
-    /// Whether the file has nothing in it, not even names.
+    /// Tests whether the file has no contents, not even names.
     pub(super) fn is_empty(&self) -> bool {
         self.rows.header().is_empty() && self.rows.is_text()
     }
 
-    /// The types that the file declares for columns, as SQL; a string's has no length. Text
-    /// declares no type.
+    /// The types that the file declares for columns, as SQL. A string type has no length. Text
+    /// files declare no types.
     pub(super) fn declared(&self, names: &[String]) -> Vec<Option<String>> {
         let (all, declared) = (self.rows.names(), self.rows.declared());
         let place = |name: &String| all.iter().position(|other| other == name);

@@ -1,8 +1,8 @@
 //! Tables as data sets: an owner's rows as columns at rest, and a query's inputs as such columns.
 //!
-//! A column at rest is called by its declaration, as `days SMALLINT NOT NULL`, so that a query
-//! takes it as what its owner declared and checked, and as nothing else. Flags beside it are called
-//! `null of days`, and the validity of padded rows `valid rows`.
+//! The name of a column at rest is its declaration, such as `days SMALLINT NOT NULL`. A query can
+//! therefore only take it as the type that its owner declared and checked. The flags of its NULLs
+//! are called `null of days`, and the validity of padded rows `valid rows`.
 
 use super::{QueryJob, rows::read};
 use hushwire_block::Wiped;
@@ -31,7 +31,7 @@ fn column_name(table: &Table, input: TableInput) -> String {
     }
 }
 
-/// For each input of a query that a data set brings, the column at rest that it is.
+/// The column at rest for each input of a query that comes from a data set.
 pub(super) fn columns(job: &QueryJob, query: &Query) -> BTreeMap<String, String> {
     let mut columns = BTreeMap::new();
     for (at, table) in query.tables().iter().enumerate() {
@@ -49,11 +49,11 @@ pub(super) fn columns(job: &QueryJob, query: &Query) -> BTreeMap<String, String>
 pub struct StoredTable(Table);
 
 impl StoredTable {
-    /// A table of these columns, as `days SMALLINT NOT NULL`, whose `key` columns have no two rows
-    /// alike. A padded one may have fewer rows than it says.
+    /// A table of these columns, such as `days SMALLINT NOT NULL`, of which no two rows agree in
+    /// the `key` columns. A padded table may have fewer rows than it declares.
     ///
     /// # Errors
-    /// A column cannot be read, or is a DIGEST, whose key is a query's own; the key names no
+    /// A column cannot be read, or is a DIGEST, whose key belongs to one query; or the key names no
     /// column.
     pub fn new(name: &str, columns: &[String], key: &[String], padded: bool) -> Result<Self, Fault> {
         let wrong =
@@ -80,13 +80,13 @@ impl StoredTable {
         Ok(Self(Table { name: name.to_owned(), schema: schema.clone(), parts: vec![], padded, unique }))
     }
 
-    /// The declarations of its columns, in the form that names columns at rest.
+    /// The declarations of its columns, in the form of names of columns at rest.
     #[must_use]
     pub fn declarations(&self) -> Vec<String> {
         self.0.schema.columns().iter().map(declaration).collect()
     }
 
-    /// The columns at rest of a table of this number of rows.
+    /// The columns at rest of a table with this number of rows.
     #[must_use]
     pub fn layout(&self, rows: u64) -> Vec<StoredColumn> {
         let inputs = TableInput::all(&self.0, 0, 0).into_iter();
@@ -95,12 +95,12 @@ impl StoredTable {
             .collect()
     }
 
-    /// Reads the rows of a CSV or Parquet file, and hands on their planes part by part. Rows that a
-    /// padded table lacks come last. Gives the rows that there were.
+    /// Reads the rows of a CSV or Parquet file, and passes their planes to `take` part by part. The
+    /// rows that a padded table lacks come last. Returns the number of rows in the file.
     ///
     /// # Errors
-    /// The file cannot be read; a field is no value of its column's type; two rows have the same
-    /// key; there are other rows than `rows`; or `take` refused.
+    /// The file cannot be read, a field is not a value of its column's type, two rows have the same
+    /// key, the number of rows is not `rows`, or `take` failed.
     pub fn read(&self, place: &InputPlace, rows: u64, take: TakePart<'_>) -> Result<u64, Fault> {
         let of_rows =
             |rows| Table { parts: vec![TablePart { owner: "owner".to_owned(), rows }], ..self.0.clone() };
@@ -109,7 +109,7 @@ impl StoredTable {
         if !self.0.padded && reading.taken < rows {
             return Err(self.count(reading.taken, rows));
         }
-        // Parts that have nothing but padding, and the part that is begun.
+        // The part that was begun, and the parts that consist of padding.
         let all = parts(&self.layout(rows));
         while reading.at < all {
             reading.finish()?;
@@ -126,12 +126,12 @@ impl StoredTable {
     }
 }
 
-/// A file on its way into parts.
+/// A file that is being read into parts.
 struct Reading<'r> {
     of: &'r StoredTable,
     rows: u64,
     taken: u64,
-    /// Rows of the part under way.
+    /// The rows of the current part.
     part: Vec<Row>,
     at: u32,
     take: TakePart<'r>,
@@ -153,7 +153,7 @@ impl Reading<'_> {
         Ok(())
     }
 
-    /// Hands on the part under way.
+    /// Passes on the current part.
     fn finish(&mut self) -> Result<(), Fault> {
         let first = u64::from(self.at) * PART;
         let rows = self.rows.saturating_sub(first).min(PART);

@@ -1,5 +1,5 @@
-//! A survey of a table's files: the narrowest types of its columns, why, and the rows that do not
-//! fit what most of them are.
+//! A survey of a table's files: the narrowest types of its columns, the reasons, and the rows that
+//! do not fit the type of most others.
 
 use super::{
     source::{Fields, TableFile},
@@ -12,17 +12,17 @@ use hushwire_sql::schema::{self, Inferred, Looks, Spelt};
 use hushwire_tables::algebra::{Column, ColumnType, MAX_TEXT};
 use std::{borrow::Cow, path::Path};
 
-/// The name in messages of a table that is no file.
+/// The name in messages of a table that does not come from a file.
 const STREAM: &str = "on standard input";
 
-/// LOCAL: rows that do not fit, of which the place is kept.
+/// LOCAL: the number of misfits whose places are kept.
 const KEPT: usize = 10;
 
-/// Words that begin a row of totals.
+/// Words with which a row of totals begins.
 const TOTALS: [&str; 9] =
     ["total", "totals", "grand total", "sum", "subtotal", "gesamt", "summe", "insgesamt", "totale"];
 
-/// LOCAL: characters that may separate fields, and are not tried by default.
+/// LOCAL: characters that may separate fields, and that are not tried by default.
 const RARE_SEPARATORS: [char; 4] = ['^', '~', ':', '\u{1}'];
 
 /// Words that often mean NULL in files, NaN and infinities among them.
@@ -54,28 +54,28 @@ const NULL_WORDS: [&str; 25] = [
     "-Infinity",
 ];
 
-/// A table's columns, as its files suggest them.
+/// The columns of a table that its files suggest.
 #[derive(Clone, Debug)]
 pub struct InferredTable {
-    /// The columns, of the narrowest types that take their fields.
+    /// The columns, with the narrowest types that take their fields.
     pub columns: Vec<Column>,
-    /// The rows of each place.
+    /// The number of rows of each place.
     pub rows: Vec<u64>,
-    /// The names of columns without any value, to which any type would fit.
+    /// The names of columns without any value, which fit every type.
     pub guessed: Vec<String>,
     /// The findings for each column.
     pub found: Vec<ColumnSurvey>,
     /// Remarks for the owner on how the files are read.
     pub remarks: Vec<String>,
-    /// Remarks on what the rows look like: a row of totals, text in another encoding.
+    /// Remarks on the rows: a row of totals, text in another encoding.
     pub notes: Vec<String>,
     /// Whether a name or a field is not UTF-8.
     pub is_garbled: bool,
-    /// The form that the first file turned out to have.
+    /// The form that was found in the first file.
     pub form: Option<FoundForm>,
 }
 
-/// The kinds of values that a column may have beside text.
+/// The kinds of values, other than text, that a column may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Family {
     /// Numbers.
@@ -97,7 +97,7 @@ impl Family {
         }
     }
 
-    /// In words.
+    /// The name of the kind, in the plural.
     #[must_use]
     pub fn words(self) -> &'static str {
         match self {
@@ -108,7 +108,7 @@ impl Family {
     }
 }
 
-/// A value that is not of a family, without the value.
+/// A value that is not of a family. The value itself is not kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Misfit {
     /// Its file and place.
@@ -121,7 +121,7 @@ pub struct Misfit {
 struct Tally {
     fits: u64,
     misfits: Vec<Misfit>,
-    /// Values that do not fit, and are words for NULL that everybody knows.
+    /// The number of values that do not fit and are common words for NULL.
     words: u64,
 }
 
@@ -130,26 +130,26 @@ struct Tally {
 pub struct ColumnSurvey {
     /// The column.
     pub column: Column,
-    /// Its values that are not NULL.
+    /// The number of values that are not NULL.
     pub values: u64,
-    /// Its NULLs.
+    /// The number of NULLs.
     pub nulls: u64,
     /// Whether a file declares its type.
     pub declared: bool,
     /// The first text that is longer than any string type: its place, and its bytes.
     long: Option<(String, usize)>,
-    /// Numbers that begin with zeros or a plus.
+    /// The number of numbers that begin with zeros or a plus.
     codes: u64,
-    /// The most digits behind the point of a number, codes included.
+    /// The most digits behind the point of a number, including codes.
     scale: usize,
     tallies: [Tally; 3],
-    /// Words for NULL that everybody knows, among values that are no numbers, dates or truths.
+    /// Common words for NULL among values that are not numbers, dates or truth values.
     words: Vec<&'static str>,
-    /// Spellings that fit more values, where these were looked for.
+    /// Spellings that fit more values, if the survey looks for them.
     spellings: Vec<Spelling>,
 }
 
-/// Options of a dialect in which more values of a column have a type.
+/// Options of a dialect with which more values of a column have a type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Spelling {
     /// The options, and their values.
@@ -160,25 +160,25 @@ pub struct Spelling {
     pub fits: u64,
     /// The first values that do not.
     pub misfits: Vec<Misfit>,
-    /// The words for NULL that everybody knows, among values that do not fit, and their number.
+    /// The common words for NULL among values that do not fit, and their number.
     pub(super) words: (Vec<&'static str>, u64),
 }
 
-/// A column of text most of whose values are something else.
+/// A column of text, most of whose values have another type.
 #[derive(Clone, Debug)]
 pub struct Doubt<'s> {
     /// The kind of most values.
     pub family: Family,
-    /// The number of values that are not.
+    /// The number of values that are not of it.
     pub others: u64,
     /// The first of them.
     pub misfits: &'s [Misfit],
-    /// The words for NULL that the others are, where all of them are such words.
+    /// The words for NULL among the other values, if all of these are such words.
     pub words: Vec<&'static str>,
 }
 
 impl Spelling {
-    /// The words for NULL that all values are that do not fit, if they are such words.
+    /// The words for NULL among the values that do not fit, if all of these are such words.
     #[must_use]
     pub fn null_words(&self, values: u64) -> &[&'static str] {
         if self.fits + self.words.1 == values { &self.words.0 } else { &[] }
@@ -186,7 +186,7 @@ impl Spelling {
 }
 
 impl ColumnSurvey {
-    /// Whether it is text although most of its values are something else.
+    /// The doubt about a column that is text although most of its values are something else.
     #[must_use]
     pub fn doubt(&self) -> Option<Doubt<'_>> {
         if self.declared || self.has_codes() || !matches!(self.column.ty, ColumnType::Varchar(_)) {
@@ -201,14 +201,14 @@ impl ColumnSurvey {
         is_most.then_some(Doubt { family, others, misfits: &tally.misfits, words })
     }
 
-    /// Spellings in which at least half of the values, and more than in the present one, have a
-    /// type. Several fit equally where nobody can tell which one is meant.
+    /// The spellings with which at least half of the values, and more than now, have a type.
+    /// Several may fit equally, if it cannot be known which one is meant.
     #[must_use]
     pub fn spellings(&self) -> &[Spelling] {
         if matches!(self.column.ty, ColumnType::Varchar(_)) { &self.spellings } else { &[] }
     }
 
-    /// Why the column has its type.
+    /// The reason for the column's type.
     #[must_use]
     pub fn reason(&self) -> String {
         let numbers = match self.column.ty {
@@ -244,14 +244,14 @@ impl ColumnSurvey {
         ))
     }
 
-    /// Whether it is text whose values are all numbers or codes of digits.
+    /// Tests whether it is text whose values are all numbers or codes of digits.
     #[must_use]
     pub fn has_codes(&self) -> bool {
         let is_text = matches!(self.column.ty, ColumnType::Varchar(_));
         is_text && self.codes > 0 && self.codes + self.tallies[0].fits == self.values
     }
 
-    /// The type that its values have as numbers, if they are text for the codes among them.
+    /// The type that its values would have as numbers, if it is text only because of codes.
     #[must_use]
     pub fn as_numbers(&self) -> Option<String> {
         let decimal = || format!("DECIMAL(18, {})", self.scale.min(18));
@@ -278,7 +278,7 @@ impl ColumnSurvey {
 }
 
 impl Doubt<'_> {
-    /// The first values that do not fit, in words.
+    /// Describes the first values that do not fit.
     #[must_use]
     pub fn misfits(&self) -> String {
         let all = self.misfits.iter().take(3).map(|m| format!("{} (its form: {})", m.place, m.form));
@@ -286,7 +286,7 @@ impl Doubt<'_> {
         if self.others > 3 { format!("{all} and {} more", self.others - 3) } else { all }
     }
 
-    /// The way out.
+    /// The remedy.
     #[must_use]
     pub fn remedy(&self) -> String {
         if self.words.is_empty() {
@@ -297,15 +297,15 @@ impl Doubt<'_> {
     }
 }
 
-/// A field of a file as its owner's dialect has it.
+/// A field of a file, in its owner's dialect.
 pub(super) struct Field<'f> {
-    /// Without blanks around it, where these are dropped.
+    /// The text, without blanks around it if the dialect drops them.
     pub(super) text: &'f str,
     dialect: &'f Dialect,
 }
 
 impl<'f> Field<'f> {
-    /// A field of text, or as it is where the file is not text.
+    /// Takes a field of a text file, or an unchanged field of another file.
     pub(super) fn new(text: &'f str, dialect: &'f Dialect, is_text: bool) -> Self {
         Self { text: if is_text { dialect.trimmed(text) } else { text }, dialect }
     }
@@ -314,7 +314,7 @@ impl<'f> Field<'f> {
         self.dialect.is_null_word(self.text)
     }
 
-    /// The field as a type is spelt in this project; `None` if it is none of that type.
+    /// The field in this project's spelling of a type; `None` if it does not have that type.
     pub(super) fn spelt(&self, ty: ColumnType) -> Option<Cow<'f, str>> {
         match ty {
             ColumnType::Date | ColumnType::Timestamp => Some(self.dialect.moment(self.text)),
@@ -324,7 +324,7 @@ impl<'f> Field<'f> {
     }
 }
 
-/// A column while its values are seen.
+/// A column during the survey of its values.
 struct Seen {
     inferred: Inferred,
     declared: bool,
@@ -334,9 +334,9 @@ struct Seen {
     scale: usize,
     tallies: [Tally; 3],
     words: Vec<&'static str>,
-    /// Spellings, where they are looked for.
+    /// Spellings to try, if the survey looks for them.
     trials: Vec<Trial>,
-    /// The place of the first number that no type holds.
+    /// The place of the first number that does not fit in any type.
     odd: Option<String>,
     /// The first text that is longer than any string type.
     long: Option<(String, usize)>,
@@ -434,7 +434,7 @@ impl Seen {
         let odd = self.odd.unwrap_or_default();
         let mut column = self.inferred.column(name).map_err(|e| of_column(odd, name, &e))?;
         if self.long.is_some() {
-            // No string type holds the text; joins and counts need only its digest.
+            // No string type can hold the text, but joins and counts need only its digest.
             column.ty = ColumnType::Digest { bits: 64 };
         }
         let plain = self.tallies.iter().map(|tally| tally.fits).max().unwrap_or(0);
@@ -442,7 +442,8 @@ impl Seen {
         let is_better = most > plain && 2 * most >= self.values;
         let best =
             self.trials.into_iter().map(|trial| trial.spelling).filter(|s| is_better && s.fits == most);
-        // Fewer options say the same. Spellings with as many options are other readings.
+        // A spelling with fewer options means the same. Spellings with as many options are other
+        // readings.
         let mut spellings: Vec<Spelling> = best.collect();
         let fewest = spellings.iter().map(|s| s.options.len()).min().unwrap_or(0);
         spellings.retain(|spelling| spelling.options.len() == fewest);
@@ -474,7 +475,7 @@ struct RowNotes {
     garbled: Option<(String, String)>,
     /// The place of the last row, if it begins as a row of totals does.
     total: Option<String>,
-    /// Characters that each line of a file with one column has as often as the first line has them.
+    /// Characters that occur as often in each line as in the first one, in a file with one column.
     separators: Vec<(char, usize)>,
 }
 
@@ -507,7 +508,7 @@ impl RowNotes {
         }
     }
 
-    /// The remarks in words. `is_whole`: whether the file was read to its end.
+    /// The remarks as text. `is_whole` tells whether the file was read to its end.
     fn notes(self, rows: u64, is_whole: bool) -> Vec<String> {
         let garbled = self.garbled.map(|(place, name)| {
             format!("{place}: column {name} is not UTF-8; set --encoding latin1, or windows-1252, which Excel on Windows writes")
@@ -516,7 +517,7 @@ impl RowNotes {
             format!("{place}: this last row begins with a word for a total; if it is one, delete the line: sums would count all values twice")
         });
         let separator = self.separators.first().filter(|_| rows > 0).map(|(c, _)| {
-            // A shell writes a control character so.
+            // This is how a shell writes a control character.
             let (shown, given) = match *c {
                 '\u{1}' => ("the character U+0001".to_owned(), "$'\\x01'".to_owned()),
                 c => (format!("\"{c}\""), format!("\"{c}\"")),
@@ -531,30 +532,30 @@ fn of_column(step: String, name: &str, e: &Fault) -> Fault {
     Fault::new(code::ROWS, step, format!("column {name}: {}", e.cause()), e.remedy()).whole()
 }
 
-/// How much of a table's files is looked at.
+/// The depth of a survey.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Depth {
-    /// The first rows of each place; all where it is not set.
+    /// The number of first rows of each place to read; all if it is not set.
     pub sample: Option<u64>,
-    /// Whether spellings of numbers and dates are looked for in columns of text.
+    /// Whether to look for spellings of numbers and dates in columns of text.
     pub spellings: bool,
 }
 
-/// The columns of a table's files, with the narrowest types that take their fields, and the rows of
-/// each place. What a Parquet file declares bounds the choice: its strings stay strings. The files
-/// of one table are seen one after the other.
+/// The columns of a table's files with the narrowest types that take their fields, and the number
+/// of rows of each place. The declarations of a Parquet file bound the choice: its strings stay
+/// strings. The files of one table are read one after another.
 ///
 /// # Errors
-/// A file cannot be read, or the files name other columns; a column is of numbers, one of which no
-/// type holds.
+/// A file cannot be read, the files have different column names, or a number of a column of numbers
+/// does not fit in any type.
 pub fn infer(files: &[&InputPlace]) -> Result<InferredTable, Fault> {
     survey(files, Depth::default())
 }
 
-/// [`infer`], as deep as `depth` has it.
+/// Like [`infer`], with this depth.
 ///
 /// # Errors
-/// As [`infer`].
+/// The same as [`infer`].
 pub fn survey(files: &[&InputPlace], depth: Depth) -> Result<InferredTable, Fault> {
     let (mut names, mut seen): (Vec<String>, Vec<Seen>) = (vec![], vec![]);
     let (mut counts, mut remarks, mut notes) = (vec![], vec![], vec![]);
@@ -562,7 +563,7 @@ pub fn survey(files: &[&InputPlace], depth: Depth) -> Result<InferredTable, Faul
     for place in files {
         let mut file = TableFile::open(STREAM, place, &Dialect::default())?;
         if file.is_empty() {
-            // Its partners may have columns; it has no rows.
+            // The table's other files may have columns. This one has no rows.
             empty = empty.or_else(|| Some(file.path().to_owned()));
             counts.push(0);
             continue;
@@ -637,10 +638,10 @@ fn is_empty(path: &Path) -> Fault {
     Fault::file("read", path, "it is empty", remedy)
 }
 
-/// The rows of a table's place, and what the owner should know of how its files are read.
+/// The number of rows of a table's place, and remarks for the owner on how its files are read.
 ///
 /// # Errors
-/// It cannot be read.
+/// The place cannot be read.
 pub fn count(place: &InputPlace) -> Result<(u64, Vec<String>), Fault> {
     let mut file = TableFile::open(STREAM, place, &Dialect::default())?;
     file.choose([].into_iter())?;

@@ -1,15 +1,15 @@
-//! Spellings of numbers and dates that a survey tries on columns of text.
+//! The spellings of numbers and dates that a survey tries on columns of text.
 
 use super::survey::{Family, Spelling};
 use hushwire_session::Dialect;
 
-/// A spelling that is tried.
+/// A spelling to try.
 pub(super) struct Trial {
     pub(super) spelling: Spelling,
     pub(super) dialect: Dialect,
 }
 
-/// The spellings that are tried, the plainer ones first.
+/// The spellings to try, the plainer ones first.
 pub(super) fn trials() -> Vec<Trial> {
     const UNITS: (&str, &str) = ("units", "yes");
     let numbers: [&[(&str, &str)]; 10] = [
@@ -55,7 +55,7 @@ pub(super) fn trials() -> Vec<Trial> {
     ];
     let trial = |options: Vec<(&'static str, &'static str)>, family| {
         let mut dialect = Dialect::default();
-        // Each value is one that its option has.
+        // Each option accepts the value that is set here.
         let is_set = options.iter().all(|(name, value)| dialect.set_list(name, &[value]).is_ok());
         let spelling = Spelling { options, family, fits: 0, misfits: vec![], words: (vec![], 0) };
         is_set.then_some(Trial { spelling, dialect })

@@ -1,15 +1,15 @@
-//! The different values of a column, which a query's text then lists.
+//! The different values of a column, for a query whose text lists them.
 
 use super::rows::read;
 use hushwire_session::{Dialect, Fault, InputPlace};
 use hushwire_tables::algebra::{Column, Schema, Table, TablePart, Value};
 use std::collections::BTreeSet;
 
-/// The different values of a column of a table's files that are not NULL, in order. `None` if there
-/// are more than `most`.
+/// The different values of a column of a table's files in order, without NULL. `None` if there are
+/// more than `most`.
 ///
 /// # Errors
-/// The files lack the column, or a field is no value of its type.
+/// The files lack the column, or a field is not a value of its type.
 pub fn column_values(
     table: &str,
     place: &InputPlace,

@@ -1,4 +1,4 @@
-//! A query in words and in figures.
+//! The texts and report fields of a query.
 
 use super::{
     Answer, QueryJob, QueryTask, RESULT,
@@ -42,12 +42,12 @@ pub struct QueryReport {
     protocol: &'static str,
     /// Names and types of the result's columns.
     columns: Vec<(String, String)>,
-    /// Rows of the result, where this member learns it.
+    /// The number of rows of the result, if this member learns it.
     count: Option<u64>,
-    /// The rows' fields as text; those that went to a file are not here.
+    /// The rows' fields as text. Rows that went to a file are not included.
     rows: Vec<Vec<Option<String>>>,
-    /// Rounds and payload of the party that sends most, as the plan has them: sorts as they are
-    /// likely, set-ups not counted.
+    /// The rounds and payload of the party that sends most, according to the plan. Sorts count with
+    /// their likely cost, and set-ups are not counted.
     #[serde(skip_serializing_if = "Option::is_none")]
     predicted: Option<Predicted>,
 }
@@ -57,16 +57,16 @@ pub struct QueryReport {
 struct Predicted {
     rounds: u64,
     bytes_sent: u64,
-    /// Between parties that are far apart.
+    /// The rounds between parties that are far apart.
     wan_rounds: u64,
     wan_bytes_sent: u64,
 }
 
-/// A result for people: columns side by side, numbers to the right.
+/// A result for people: columns side by side, numbers aligned to the right.
 #[must_use]
 pub fn aligned(answer: &Answer) -> String {
     let field = |field: &Option<String>| {
-        // Owners' text may not move a terminal's cursor.
+        // Text from owners must not move a terminal's cursor.
         let text = field.as_deref().unwrap_or("NULL");
         text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect::<String>()
     };

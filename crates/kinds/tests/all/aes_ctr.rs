@@ -1,4 +1,4 @@
-//! An owner of a file who says different things to different parties: it is named, and nothing is
+//! An owner of a file that sends different messages to different parties is named, and nothing is
 //! computed or stored.
 
 use hushwire_kinds::{
@@ -10,7 +10,7 @@ use hushwire_session::{Member, MemberConfig, Observer, Peer, run, session_of};
 use hushwire_wire::{Identity, Listener, PeerConfig, SessionConfig, TransportKind, connect};
 use std::{path::Path, sync::Arc, thread, time::Duration};
 
-/// Bytes of the terms, and where they lie in the owner's first message.
+/// The offsets of the terms' parts in the owner's first message, and their length.
 const IV: usize = 0;
 const BYTES: usize = 16;
 const MODE: usize = 24;
@@ -40,13 +40,14 @@ fn honest(job: &AesCtrJob) -> [Vec<u8>; 3] {
     })
 }
 
-/// Runs the parties against an owner who says `messages`. Their errors come back, and which of them
+/// Runs the parties against an owner that sends `messages`. Returns their errors, and which of them
 /// keep a share.
 fn play(job: &AesCtrJob, messages: &[Vec<u8>; 3]) -> ([String; 3], [bool; 3]) {
     play_with(job, messages, |_| {})
 }
 
-/// Likewise; `meanwhile` happens to the place of the first party's share once all have met.
+/// Like [`play`], with a function that is called with the path of the first party's share after
+/// all have met.
 fn play_with(
     job: &AesCtrJob,
     messages: &[Vec<u8>; 3],
@@ -114,7 +115,7 @@ fn play_with(
         }
         meanwhile(&share(0));
         for ((_, to), message) in kept.iter_mut().zip(messages) {
-            // Once the parties know, nobody listens any more.
+            // Once the parties know of the deviation, they do not listen any more.
             let _ = to.send("terms and key", message);
         }
         let stored = |(from, _): &mut (hushwire_machine::Channel, _)| from.recv("new key", &mut [0]).is_ok();
@@ -134,7 +135,7 @@ fn an_honest_owner_is_believed() {
     for key in ["kept", "given"] {
         let job = job(key);
         let (said, stored) = play(&job, &honest(&job));
-        // It never says that it is done; but nobody says that it deviates.
+        // The owner never confirms that it is done, but no member says that it deviates.
         assert!(said.iter().all(|said| !said.contains("different")), "{said:?}");
         assert_eq!(stored, [key == "kept"; 3], "{said:?}");
     }

@@ -1,5 +1,5 @@
-//! Computations among n parties that take preprocessing from disk, over real links, each party a
-//! thread.
+//! Computations of n parties that take preprocessing from disk, over real links, with a thread for
+//! each party.
 
 use crate::n_party::{Kept, copied};
 use hushwire_block::Wiped;
@@ -16,7 +16,7 @@ use std::{collections::BTreeMap, fs, path::PathBuf, thread};
 const ALL: [usize; 3] = [0, 1, 2];
 const TEXT: &str = "computation scores\nmembers a, b, c\nsymbols n\ninput x: u32[n] from a\ninput y: u32[n] from b\n\
     input most: u32 public\ntotal = sum(x * y)\noutput total to a, b, c\noutput high = total > most to c\n";
-/// Rows: n is 3, which nobody says before a run.
+/// Rows: n is 3, which is not known before a run.
 const ROWS: [&str; 2] = ["1, 2, 3", "10, 20, 30"];
 const TOTAL: u32 = 140;
 
@@ -27,7 +27,7 @@ fn job() -> ComputeJob {
     job
 }
 
-/// The same with the rows that it is prepared for.
+/// The same job with the number of rows that it is prepared for.
 fn for_rows(n: u64) -> ComputeJob {
     let mut job = job();
     job.symbols.insert("n".into(), n);
@@ -38,7 +38,7 @@ fn planned(job: &ComputeJob) -> ComputeTask {
     ComputeTask::new(job).unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// Ends of all parties with these rows.
+/// The results of all parties with these rows.
 fn ends(
     kept: &Kept,
     job: &ComputeJob,
@@ -57,7 +57,7 @@ fn ends(
     kept.each(kept.configs(with, furnish), |_, config, observer| run(&task, config, observer))
 }
 
-/// A run whose results are right: bytes that its parties sent, and what came from the disk of each.
+/// A run with correct results: the bytes that its parties sent, and what each took from disk.
 fn ran(kept: &Kept, job: &ComputeJob, with: &[usize]) -> (u64, Vec<Option<FromDisk>>) {
     let ends = ends(kept, job, with, ROWS).into_iter().map(|end| {
         let Outcome { learnt, stats } = end.unwrap_or_else(|e| panic!("{e}"));
@@ -69,7 +69,7 @@ fn ran(kept: &Kept, job: &ComputeJob, with: &[usize]) -> (u64, Vec<Option<FromDi
     (sent.into_iter().sum(), from_disk)
 }
 
-/// As [`ran`], where all have shelves, of which everybody takes the same.
+/// Like [`ran`], if all parties have shelves and take the same from them.
 fn took(kept: &Kept, job: &ComputeJob) -> (u64, [u16; 2]) {
     let (sent, from_disk) = ran(kept, job, &ALL);
     let first = from_disk[0].expect("it has a shelf");
@@ -85,7 +85,7 @@ fn prepare(kept: &Kept, job: &ComputeJob, times: u32, up_to: Phase) {
 
 fn prepared(kept: &Kept, job: &ComputeJob, times: u32, up_to: Phase) -> Vec<Result<Outcome<u64>, Fault>> {
     let task = Preparation::new(&planned(job), times).unwrap_or_else(|e| panic!("{e}")).up_to(up_to);
-    // No inputs are named.
+    // The configurations name no inputs.
     kept.each(kept.configs(&ALL, |_, _| {}), |_, config, observer| run(&task, config, observer))
 }
 
@@ -104,7 +104,7 @@ fn each_file_serves_one_run_and_leaves_it_fewer_phases() {
     assert_eq!(none, [None; 3], "nobody has a shelf");
     prepare(&kept, &for_rows(3), 2, Phase::FunctionDependent);
     prepare(&kept, &for_rows(3), 1, Phase::FunctionIndependent);
-    // Who has none makes the others go without, and theirs wait.
+    // If one party has no file, the others do not use theirs, which stay for later.
     assert!(ran(&kept, &job(), &[0, 2]).0 > whole / 2);
     assert_eq!(waiting(&kept), [vec![1; 3], vec![2; 3]]);
     let mut bytes = vec![];
@@ -119,7 +119,7 @@ fn each_file_serves_one_run_and_leaves_it_fewer_phases() {
     assert!(notes.contains(&"the function-dependent phase is taken from disk by 1 of 1 threads".to_owned()));
 }
 
-/// Half gates, of which the evaluator asks more in the online phase.
+/// With half gates, the evaluator needs more data in the online phase.
 #[test]
 fn other_variants_take_what_was_made_for_them_alone() {
     let kept = Kept::new();
@@ -129,8 +129,8 @@ fn other_variants_take_what_was_made_for_them_alone() {
     assert_eq!(took(&kept, &halves(job())).1, [1, 1]);
 }
 
-/// Rows, a public value, or who learns what: circuits of others wait. Triples serve whatever takes
-/// as many.
+/// Circuits only serve the number of rows, the public value and the recipients they were made for.
+/// Triples serve every run that needs as many.
 #[test]
 fn circuits_serve_what_they_were_garbled_for_and_triples_what_takes_as_many() {
     let kept = Kept::new();
@@ -164,7 +164,7 @@ fn files_that_are_put_back_end_the_run() {
             })
             .collect();
         assert_eq!(took(&kept, &job()).1[0], 1);
-        // At one party alone, as after a crash between two writes: nobody else offers it.
+        // A copy at one party alone, as after a crash between two writes: no other party offers it.
         copied(&copies[1], &kept.shelf(1));
         assert_eq!(took(&kept, &job()).1, [0, 0]);
         assert_eq!(files(1).len(), 1);
@@ -179,8 +179,8 @@ fn files_that_are_put_back_end_the_run() {
     }
 }
 
-/// At most one of several runs at the same time has a file, where each run has processes of all
-/// parties on the same shelves.
+/// Several runs at the same time have processes of all parties on the same shelves. At most one of
+/// them takes a file.
 #[test]
 fn of_runs_at_once_one_takes_a_file() {
     for up_to in [Phase::FunctionIndependent, Phase::FunctionDependent] {
@@ -207,12 +207,13 @@ fn of_runs_at_once_one_takes_a_file() {
             }
         }
         assert!(served <= 1, "{served} runs have had the same file");
-        // A run that ends early may leave one party's copy, which serves nobody.
+        // A run that ends early may leave one party's copy, which is useless.
         assert_eq!(took(&kept, &job()).1, [0, 0]);
     }
 }
 
-/// Parties that prepare different things do not meet, nor do those that prepare and those that run.
+/// Parties that prepare different things do not meet, nor do parties that prepare and parties that
+/// run.
 #[test]
 fn parties_that_prepare_other_things_are_told_so() {
     let kept = Kept::new();
@@ -259,15 +260,15 @@ fn only_what_is_known_before_a_run_can_be_prepared() {
     let three = ComputeJob { protocol: Protocol::Rep3, ..for_rows(3) };
     let error = Preparation::new(&planned(&three), 1).err().expect("an error");
     assert!(error.to_string().contains("protocol rep3 has no preprocessing"), "{error}");
-    // More than was agreed on as the most.
+    // More than the agreed bound.
     let mut bounded = job();
     bounded.bounds.insert("n".into(), 2);
     bounded.symbols.insert("n".into(), 3);
     assert!(ComputeTask::new(&bounded).is_err());
 }
 
-/// A member that declines keeps digests of the job's files to itself: of what is prepared as of
-/// what is run.
+/// A member that declines a job does not send digests of the job's files, whether the job is run or
+/// prepared.
 #[test]
 fn files_that_a_job_names_are_not_told_by_who_declines() {
     let dir = tempfile::tempdir().expect("a directory");

@@ -1,5 +1,4 @@
-//! Files that somebody else wrote, or that are damaged: read, or refused with the line, and nothing
-//! else.
+//! Foreign or damaged files are read, or refused with the line; nothing else happens.
 
 use crate::files;
 
@@ -21,7 +20,7 @@ const GOOD: [&[u8]; 8] = [
 #[test]
 fn files_of_any_bytes_are_read_or_refused_with_the_line() {
     mutated(2, &GOOD, 6000).for_each(|bytes| files::fed(&bytes));
-    // Words of the files in any order, where bits that flip mostly end in TOML's own errors.
+    // Words of the files in any order. Flipped bits mostly end in TOML's own errors.
     let words: Vec<&str> = GOOD
         .iter()
         .flat_map(|file| std::str::from_utf8(file))

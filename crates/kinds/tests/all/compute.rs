@@ -1,4 +1,4 @@
-//! A client that tells parties different things: the run ends at all of them, and nothing that
+//! A client that tells parties different things. The run ends at all of them, and nothing that
 //! depends on it is opened.
 
 use hushwire_aes::Backend;
@@ -15,22 +15,22 @@ use std::{collections::BTreeMap, sync::Arc, thread};
 const TEXT: &str = "computation c\nmembers mallory, party1\nsymbols n\ninput x: u8[n] from mallory\ninput k: u8 from party1\n\
     output z = x * k to party1\n";
 
-/// The words that mallory says otherwise to one party.
+/// The deviation of the client mallory.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Lie {
     None,
-    /// Another length to this party.
+    /// Tells this party another length.
     Length(usize),
-    /// A length that no party has memory for, to all.
+    /// Tells all parties a length for which none has memory.
     Huge,
-    /// A seed that is not the neighbour's to this party.
+    /// Sends this party another seed than its neighbour.
     Seed(usize),
-    /// An explicit share that is not the other holder's to this party.
+    /// Sends this party another explicit share than the other holder.
     Share(usize),
 }
 
-/// Mallory by hand, with honest shares of 1, 2, 3 but for the lie; whether the parties went on to
-/// the end.
+/// Runs mallory by hand, with honest shares of 1, 2, 3 except for the lie. Checks whether the
+/// parties went on after the lengths.
 fn mallory(task: &ComputeTask, config: &MemberConfig, lie: Lie) {
     let agreement = task.agreement();
     let peer = |peer: &Peer| PeerConfig {
@@ -53,16 +53,16 @@ fn mallory(task: &ComputeTask, config: &MemberConfig, lie: Lie) {
     let mut messages = [0; 3].map(|_| Wiped::new(vec![]));
     owner.share(0, 0, vec![1, 2, 3].into(), Addition::Words(1), &mut messages);
     if let Lie::Share(p) = lie {
-        // Whoever has an explicit share has it whole.
+        // A party that holds an explicit share holds all of it.
         let holds = |message: &Wiped<Vec<u8>>| !message.is_empty();
         let p = (p..p + 3).map(|p| p % 3).find(|p| holds(&messages[*p])).unwrap_or_default();
         messages[p][0] ^= 1;
     }
-    // The session ends under way where the lie was found.
+    // If the lie was found, the session ends during this loop.
     for (p, channel) in to.iter_mut().enumerate() {
         let mut seeds = owner.seeds(Role::ALL[p]).to_vec();
         if lie == Lie::Seed(p) {
-            // One of both is that of an explicit share, and serves nobody.
+            // One of the two seeds belongs to an explicit share, and is not used.
             seeds[0] ^= 1;
             seeds[16] ^= 1;
         }
@@ -78,13 +78,13 @@ fn mallory(task: &ComputeTask, config: &MemberConfig, lie: Lie) {
     for (channel, message) in to.iter_mut().zip(&messages) {
         let _ = if message.is_empty() { Ok(()) } else { channel.send("shares", message) };
     }
-    // Until the others end; nothing is to be heard before that.
+    // Waits until the others end, which send nothing before that.
     for channel in &mut from {
         let _ = channel.recv("the last word", &mut [0; 16]);
     }
 }
 
-/// The ends of the three parties.
+/// The results of the three parties.
 fn ends(lie: Lie) -> Vec<Result<Vec<u8>, Fault>> {
     ends_of(&ComputeJob::new(Protocol::Rep3, ComputationSource::Text(TEXT.to_owned())), lie)
 }
@@ -144,8 +144,8 @@ fn a_client_that_tells_parties_different_things_ends_the_run() {
     }
 }
 
-/// Whatever a client says, no party reserves memory for more than was agreed on, or for more than 2
-/// GiB where nothing was.
+/// Whatever a client tells, no party reserves more memory than was agreed on, or than 2 GiB if
+/// nothing was.
 #[test]
 fn a_client_that_says_a_length_beyond_all_bounds_ends_the_run() {
     let mut job = ComputeJob::new(Protocol::Rep3, ComputationSource::Text(TEXT.replace("u8", "u64")));
@@ -172,7 +172,7 @@ fn a_client_that_says_a_length_beyond_all_bounds_ends_the_run() {
             ends_of(&job, Lie::Huge).into_iter().map(|end| end.expect_err("taken")).collect();
         let found = |e: &&Fault| e.to_string().contains(words);
         assert_eq!(errors.iter().find(found).map(Fault::kind), Some(Kind::File), "{errors:?}");
-        // Who finds it a moment later may hear of it before.
+        // A party that finds the lie a moment later may hear of it before.
         let told = |e: &Fault| e.is_consequence() || e.to_string().contains(words);
         assert!(errors.iter().all(told), "{errors:?}");
     }
@@ -181,7 +181,7 @@ fn a_client_that_says_a_length_beyond_all_bounds_ends_the_run() {
 #[test]
 fn an_honest_client_by_hand_is_taken() {
     let all = ends(Lie::None);
-    // It says no last word, so that party 1 has no result; nobody blames its values.
+    // Mallory sends no confirmation, so party 1 has no result; no member blames its values.
     let errors: Vec<_> = all.iter().filter_map(|end| end.as_ref().err()).collect();
     assert!(
         errors.iter().all(|e| e.kind() == Kind::Network && !e.to_string().contains("shares")),

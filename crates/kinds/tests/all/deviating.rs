@@ -1,4 +1,4 @@
-//! A client whose shares do not fit together: the job ends before anything that depends on them is
+//! A client whose shares are inconsistent: the job ends before anything that depends on them is
 //! opened.
 
 use crate::common::{self, World};
@@ -10,22 +10,23 @@ use hushwire_session::{InputPlace, Member, MemberConfig, Observer, OutputPlace, 
 use hushwire_wire::{PeerConfig, SessionConfig, connect};
 use std::{fs, sync::Arc, thread};
 
-/// `o = (x AND y) AND (NOT x AND y)` is 0 whatever x and y are, and is y where shares of x do not
-/// fit together; mallory's other two inputs are there so that a batch has an explicit share of
-/// every component.
+/// `o = (x AND y) AND (NOT x AND y)` is 0 for all x and y, but y if the shares of x are
+/// inconsistent. Mallory's other two inputs ensure that a batch has an explicit share of every
+/// component.
 const CIRCUIT: &str = "7 11\n4 1 1 1 1\n1 1\n\n2 1 0 3 4 AND\n1 1 0 5 INV\n2 1 5 3 6 AND\n2 1 4 6 7 AND\n\
                        2 1 1 2 8 AND\n2 1 7 8 9 AND\n2 1 7 9 10 XOR\n";
-/// Mallory's, of one bit each.
+/// The number of mallory's inputs, of one bit each.
 const INPUTS: usize = 3;
 const BATCHES: usize = 3;
 const INSTANCES: usize = 64;
 
-/// The copy that the client changes: that of party `to`, of its own component or of the next.
+/// The copy that the client changes. It belongs to party `to`, and is of the party's own component
+/// or of the next one.
 #[derive(Clone, Copy, Debug)]
 enum Lie {
-    /// In the explicit share of this batch.
+    /// The copy in the explicit share of this batch.
     Batch(usize, usize, bool),
-    /// In the seed from which the others grow.
+    /// The copy in the seed from which the others grow.
     Seed(usize, bool),
 }
 
@@ -41,8 +42,7 @@ fn world(threads: usize) -> World {
     World::of(&job, &[("zero.txt", CIRCUIT)])
 }
 
-/// The messages to a client of the test's own: each party's share of each batch, in order, until it
-/// hears no more.
+/// The messages to the test's own client: each party's share of each batch, in order, to the end.
 struct Heard {
     opened: Vec<[Option<Vec<u8>>; 3]>,
 }
@@ -89,7 +89,7 @@ impl Heard {
             {
                 pair[usize::from(next)][15] ^= 1;
             }
-            // Once the parties know, nobody listens any more.
+            // Once the parties know of the deviation, they do not listen any more.
             let _ = to[0][party].send("sharing inputs", &pair.concat());
         }
         for b in 0..BATCHES {
@@ -121,7 +121,7 @@ impl Heard {
     }
 }
 
-/// Runs the job with `lie` in mallory's shares. The result has everybody else's errors, and the
+/// Runs the job with `lie` in mallory's shares. Returns the errors of all other members, and the
 /// messages to mallory.
 fn play(threads: usize, lie: Option<Lie>) -> (World, Vec<(Member, String)>, Heard) {
     let world = world(threads);
@@ -166,7 +166,7 @@ fn honest_shares_are_opened() {
             let [Some(a), Some(b), Some(c)] = shares else { panic!("not everything was opened") };
             assert!(a.iter().zip(b).zip(c).all(|((a, b), c)| a ^ b ^ c == 0), "the circuit is 0");
         }
-        // Mallory never says that she is done, so that the others keep nothing; but nobody says
+        // Mallory never confirms that she is done, so the others keep nothing; but no member says
         // that she deviates.
         assert!(ended.iter().all(|(_, said)| !said.contains("different shares")), "{ended:?}");
     }
@@ -183,7 +183,8 @@ fn a_client_that_gives_two_parties_different_shares_is_named_and_nothing_is_open
         let (world, ended, heard) = play(threads, Some(lie));
         let first = if let Lie::Batch(b, ..) = lie { b } else { 0 };
         for (b, shares) in heard.opened.iter().enumerate() {
-            // No party at all, or errors would reach a recipient with a friend among the parties.
+            // No party opens anything; a party's errors would otherwise reach a recipient that
+            // colludes with it.
             assert!(
                 b < first || b % threads != first % threads || shares.iter().all(Option::is_none),
                 "{lie:?}: batch {b}"

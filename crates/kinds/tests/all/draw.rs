@@ -23,7 +23,8 @@ fn task(text: &str) -> DrawTask {
     }
 }
 
-/// All parties of the first task's job, each with its own task, after `set` has changed its file.
+/// Runs all parties of the first task's job, each with its own task, after `set` has changed its
+/// configuration.
 fn members(tasks: &[DrawTask], set: impl Fn(usize, &mut MemberConfig)) -> Vec<Result<Outcome<Drawn>, Fault>> {
     let (mut configs, mut peers) = (vec![], vec![]);
     for me in tasks[0].agreement().members() {

@@ -1,4 +1,4 @@
-//! Examples that ship are read, and fit together.
+//! The examples in the repository can be read, and fit together.
 
 use hushwire_kinds::{ComputeTask, Job, Prepared, PsiTask, read_input};
 use hushwire_session::{ClientFile, InputPlace, Member, PartyFile};
@@ -34,7 +34,7 @@ fn every_example_is_read_and_fits() {
         for name in file.inputs.keys() {
             assert!(job.inputs.iter().any(|i| i.name == *name && i.from == member), "{member}: {name}");
         }
-        // A sample in a file that the program writes is called one.
+        // In a file that the program writes, a sample is marked as one.
         let lines = Job::Circuit(job.clone()).lines_for(&member).join("\n");
         let brings = job.inputs.iter().any(|i| i.from == member);
         assert_eq!(lines.contains("# The job's sample"), brings, "{member}: {lines}");
@@ -66,8 +66,8 @@ fn the_computations_that_ship_are_read_and_their_columns_are_there() {
     }
 }
 
-/// Every block of TOML in the documentation is a job, a party file, a client file, or a part of one
-/// that says so.
+/// Every block of TOML in the documentation is a job, a party file, a client file, or a part that
+/// is marked as such.
 #[test]
 fn what_the_documentation_shows_is_read() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/jobs.md");

@@ -1,4 +1,4 @@
-//! Forecasts beside what runs then take.
+//! Forecasts, compared with what runs then take.
 
 use crate::common::{REP3, World, check};
 use hushwire_garble::Scheme;
@@ -35,7 +35,8 @@ fn bytes_and_rounds_are_as_forecast() {
     }
 }
 
-/// Without a plan it is nearly that of a plan, whose ends come on top.
+/// A forecast from the number of ANDs alone is close to that of a plan, which adds inputs and
+/// outputs.
 #[test]
 fn ands_alone_are_forecast_alike() {
     let both: &[&str] = &["party0", "party1"];
@@ -85,7 +86,8 @@ fn encryptions_are_forecast_from_their_length() {
     assert_eq!((main.work, main.unit), (1 << 26, "blocks"));
     assert!((26e9..30e9).contains(&(main.bytes_sent as f64)), "{main:?}");
     assert!((30.0..120.0).contains(&main.seconds(Shape::NONE)), "{main:?}");
-    // Fourteen rounds for ten, and longer without AES instructions or with other S-boxes.
+    // AES-256 has fourteen rounds instead of ten. Runs take longer without AES instructions or with
+    // other S-boxes.
     let rounds = |keys: &str| of(keys, 1 << 30, true).rounds as f64 / main.rounds as f64;
     assert!((rounds("key-bits = 256") - 1.4).abs() < 1e-3 && rounds("sbox = \"bp32\"") > 1.4);
     assert!(of("", 1 << 30, false).seconds(Shape::NONE) > 5.0 * main.seconds(Shape::NONE));
@@ -100,7 +102,7 @@ fn transfers_are_forecast_from_their_number() {
     let of = |ot, level| Forecast::of_ots(ot, level, 100_000_000, true);
     let main = of(Extension::SoftSpoken4, Level::Malicious);
     assert_eq!((main.work, main.unit), (100_000_000, "OTs"));
-    // Two messages of 16 bytes each from the sender.
+    // The sender sends two messages of 16 bytes each.
     assert!((3.2e9..3.4e9).contains(&(main.bytes_sent as f64)), "{main:?}");
     assert!(
         main.seconds(Shape::NONE) > 10.0

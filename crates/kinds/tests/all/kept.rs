@@ -32,7 +32,7 @@ impl Kept {
         self.links.values().map(KeptLinks::are_there).collect()
     }
 
-    /// A run whose label each member has from `label`.
+    /// A run in which each member takes its label from `label`.
     fn run(
         &self,
         task: &ComputeTask,
@@ -65,7 +65,7 @@ fn learnt(ended: &Ended<ComputeTask>) -> String {
     outcome.learnt.shown[0].1.elements[0].clone()
 }
 
-/// Nobody can be reached by then: members that have no links would not meet.
+/// Makes everybody unreachable: members without links could not meet.
 fn deaf(config: &mut MemberConfig) {
     (config.listener, config.connect_timeout) = (None, Duration::from_secs(1));
     for peer in &mut config.peers {
@@ -82,7 +82,7 @@ fn a_run_on_kept_links_meets_nobody_and_computes_the_same() {
         assert_eq!(kept.there(), [true; 3]);
         assert_eq!(learnt(&kept.run(&sum, (n, 100), |_| n.to_string(), deaf)), (n + 100).to_string());
     }
-    // Another computation of the same lanes may follow.
+    // Another computation with the same lanes may follow.
     assert_eq!(sum.agreement().lanes, task("*").agreement().lanes);
     assert_eq!(learnt(&kept.run(&task("*"), (6, 7), |_| "*".into(), deaf)), "42");
 }
@@ -98,7 +98,7 @@ fn members_of_different_runs_refuse_each_other_on_kept_links() {
         errors.iter().any(|e| e.code() == code::DISAGREE && e.to_string().contains("another run")),
         "{errors:?}"
     );
-    // Whatever is left of the links serves nobody.
+    // The remaining links are unusable.
     assert_eq!(kept.there(), [false; 3]);
     assert_eq!(learnt(&kept.run(&sum, (5, 6), |_| "4".into(), |_| {})), "11", "they meet anew");
 }

@@ -1,5 +1,5 @@
-//! Jobs from outside: files, plans, and members on loopback. One program, so that it is linked
-//! once.
+//! Tests of jobs through the public interface: files, plans, and members on loopback. They form one
+//! program, so that it is linked only once.
 
 mod aes_ctr;
 mod ahead;

@@ -1,4 +1,4 @@
-//! A client's view of the outputs tells their values and nothing else.
+//! A client's view of the outputs reveals their values and nothing else.
 
 use crate::common::{World, noise};
 use hushwire_machine::PartyId;
@@ -12,9 +12,9 @@ const JOB: &str = "protocol = \"rep3\"\ncircuit-file = \"sums.txt\"\ninstances =
     [[outputs]]\nto = \"client:c\"\n[[outputs]]\nto = \"client:c\"\n";
 const SUMS: &str = "2 5\n3 1 1 1\n2 1 1\n\n2 1 0 2 3 XOR\n2 1 1 2 4 XOR\n";
 
-/// A client that keeps the three shares apart. One share of a party's input is zero and one is
-/// random, so that without a mask the shares of two linear outputs would give t away: x_2 of v ⊕ t
-/// is a random c, x_0 of u ⊕ t is t ⊕ c.
+/// The client keeps the three shares apart. One share of a party's input is zero and one is
+/// random. Without a mask, the shares of two linear outputs would therefore reveal t: x_2 of v ⊕ t
+/// is a random c, and x_0 of u ⊕ t is t ⊕ c.
 #[test]
 fn shares_of_linear_outputs_are_masked() {
     let world = World::of(JOB, &[("sums.txt", SUMS)]);
@@ -46,7 +46,7 @@ fn shares_of_linear_outputs_are_masked() {
     thread::scope(|scope| {
         for (_, config) in parties {
             let prepared = world.prepared.clone();
-            // It fails in the end: this client never says that it is done.
+            // It fails at the end, because this client never confirms that it is done.
             scope.spawn(move || run(&prepared, config, &(Arc::new(|_| {}) as hushwire_session::Observer)));
         }
         let mut net = connect(&config, &client.identity, None).expect("a session");

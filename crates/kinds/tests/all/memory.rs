@@ -1,5 +1,5 @@
-//! Memory of computations as circuits beside what they may take. Every case is a process of its
-//! own, whose peak the system tells.
+//! The memory of computations as circuits, compared with the agreed limit. Every case runs in a
+//! process of its own, whose peak the system reports.
 #![cfg(target_os = "linux")]
 
 use hushwire_kinds::{ComputationSource, ComputeJob, ComputeTask};
@@ -24,13 +24,13 @@ const CASES: [(&str, u64); 9] = [
 /// (docs/jobs.md).
 const PROTOCOLS: [Protocol; 2] = [Protocol::Gmw, Protocol::Yao];
 
-/// Bytes that a circuit's bit may take, as jobs reckon.
+/// The bytes that a job counts for a circuit's bit.
 const BIT: u64 = 32;
 
-/// What a process takes for messages and buffers that no computation is too short for.
+/// The memory that a process takes for messages and buffers in every computation.
 const SLACK: u64 = 12 << 20;
 
-/// Says which case this process is: protocol, operation and rows.
+/// The environment variable with the case of this process: protocol, operation and rows.
 const CASE: &str = "HUSHWIRE_TEST_MEMORY_CASE";
 
 fn task(protocol: Protocol, operation: &str, rows: u64, memory: Option<u64>) -> ComputeTask {
@@ -45,7 +45,7 @@ fn task(protocol: Protocol, operation: &str, rows: u64, memory: Option<u64>) -> 
     ComputeTask::new(&job).unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// Bytes of memory that the job must agree on: those of its circuit's bits.
+/// The bytes of memory that the job must agree on: those of its circuit's bits.
 fn needed(protocol: Protocol, operation: &str, rows: u64) -> u64 {
     let bound =
         task(protocol, operation, rows, None).bound(&BTreeMap::new()).unwrap_or_else(|e| panic!("{e}"));
@@ -80,14 +80,14 @@ fn run_both(task: &ComputeTask, rows: u64) -> Result<(), String> {
     })
 }
 
-/// The most memory that this process ever had, in bytes.
+/// The peak memory of this process, in bytes.
 fn peak() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").expect("Linux says");
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("Linux says");
     line.trim().trim_end_matches(" kB").parse::<u64>().expect("a number") << 10
 }
 
-/// The case that this process was started for; without one there is nothing to measure.
+/// Runs the case that this process was started for. Without one there is nothing to measure.
 #[test]
 fn one_case() {
     let Ok(case) = env::var(CASE) else { return };
@@ -101,7 +101,7 @@ fn one_case() {
     println!("took={}", peak() - before);
 }
 
-/// Peaks of processes of their own: what a party took is no more than was agreed on.
+/// Starts a process for each case, and checks that no party took more memory than was agreed on.
 fn compare(cases: impl Iterator<Item = (usize, usize, u64)>) {
     let mut wrong = vec![];
     for (p, case, rows) in cases {

@@ -1,5 +1,5 @@
-//! Jobs of n parties of whom all but one may be corrupt, over real links, each party a thread,
-//! judged by the plain evaluator.
+//! Jobs of n parties, all but one of which may be corrupted, over real links, with a thread for
+//! each party. The plain evaluator is the oracle.
 
 use crate::common::{World, check};
 use hushwire_block::Wiped;
@@ -28,12 +28,11 @@ fn any_party_brings_and_learns() {
     check(&among(5), "mux:5", 7, &["party4", "party1", "party3"], &[&all], "threads = 3");
     let halves = format!("{}\nvariant = \"ywz20\"", among(4));
     check(&halves, "less:32", 9, &["party3", "party1"], &[&["party0", "party2"]], "batch = 4\nthreads = 2");
-    // Nobody learns anything, and one owner of everything.
+    // One owner brings everything, and nobody learns anything.
     check(&among(3), "add:4", 3, &["party1", "party1"], &[&[]], "");
 }
 
-/// There are three parties by default, and the name on the command line is also the name in a
-/// file.
+/// The default is three parties, and the name on the command line is also the name in a file.
 #[test]
 fn the_number_of_parties() {
     let all = ["party0", "party1", "party2"];
@@ -73,8 +72,8 @@ fn another_number_of_parties_is_another_job() {
     }
 }
 
-/// Five people, none of whom trusts another, learn the sum of their salaries, and each whether it
-/// earns less than the mean.
+/// Five people who do not trust each other learn the sum of their salaries. Each also learns
+/// whether its own is below the mean.
 #[test]
 fn five_salaries() {
     const TEXT: &str = include_str!("../../../../examples/compute/salaries-five.hwc");
@@ -111,18 +110,18 @@ fn five_salaries() {
     });
     for (i, records) in records.iter().enumerate() {
         assert_eq!(records[0], 15_000u32.to_le_bytes(), "party {i}");
-        // The third one has exactly the mean.
+        // The third salary is exactly the mean.
         assert_eq!(records[1..], [vec![u8::from(i < 2)]], "party {i}");
     }
 }
 
-/// Three parties that keep their keys from run to run, and a directory of preprocessing each.
+/// Three parties that keep their keys from run to run, with a directory of preprocessing each.
 pub(crate) struct Kept {
-    /// Lines for the people at each party, of all runs.
+    /// The notes for people at each party, of all runs.
     pub(crate) notes: &'static [Mutex<Vec<String>>; 3],
     world: World,
     identities: Vec<Identity>,
-    /// Who of them is party 0, 1 and 2 of the next run.
+    /// Which of them is party 0, 1 and 2 in the next run.
     seats: [usize; 3],
 }
 
@@ -136,7 +135,7 @@ fn sums(party: usize, config: &mut MemberConfig) {
 impl Kept {
     pub(crate) fn new() -> Self {
         let all = ["party0", "party1", "party2"];
-        // Two threads, of which one has more to do.
+        // Two threads, one of which has more work.
         let world = World::under(&among(3), "add:8", 6, &all[..2], &[&all], "batch = 2\nthreads = 2");
         let identities = (0..3).map(|p| Identity::generate(&format!("p{p}")).expect("a key")).collect();
         Self { notes: Box::leak(Box::default()), world, identities, seats: [0, 1, 2] }
@@ -160,7 +159,7 @@ impl Kept {
         all.filter(|path| path.extension().is_some_and(|end| end == ending)).collect()
     }
 
-    /// The parties' places in a run; those in `with` have their shelves.
+    /// The parties' configurations for a run; those in `with` have their shelves.
     pub(crate) fn configs(
         &self,
         with: &[usize],
@@ -188,7 +187,7 @@ impl Kept {
         parts.collect()
     }
 
-    /// Runs every party on a thread; its notes are kept.
+    /// Runs every party on a thread, and keeps its notes.
     pub(crate) fn each<R: Send>(
         &self,
         configs: Vec<MemberConfig>,
@@ -209,7 +208,7 @@ impl Kept {
         })
     }
 
-    /// All parties' ends of a task; those in `with` have their shelves.
+    /// All parties' results of a task; those in `with` have their shelves.
     fn run<T: Task<Learnt: Send> + Sync>(
         &self,
         task: &T,
@@ -218,18 +217,18 @@ impl Kept {
         self.each(self.configs(with, sums), |_, config, observer| run(task, config, observer))
     }
 
-    /// A run of the job, whose results are right: bytes that its parties sent.
+    /// A run of the job with correct results: the bytes that its parties sent.
     fn sum(&self, with: &[usize]) -> u64 {
         self.summed(with).0
     }
 
-    /// The same, and what came from the disk of each.
+    /// Like [`Kept::sum`], with what each party took from disk.
     fn summed(&self, with: &[usize]) -> (u64, Vec<Option<FromDisk>>) {
         let ends = self.run(&self.world.prepared, with);
         let ends = ends.into_iter().map(|end| {
             let Outcome { learnt: Outputs { records, from_disk, .. }, stats } =
                 end.unwrap_or_else(|e| panic!("{e}"));
-            // Nine bits, in two bytes each.
+            // Nine bits in two bytes each.
             assert_eq!(records, [(0, vec![0, 0, 3, 0, 6, 0, 9, 0, 12, 0, 15, 0])]);
             (stats.bytes_sent, from_disk)
         });
@@ -268,7 +267,7 @@ fn preprocessing_made_ahead_serves_one_run_each() {
     let whole = kept.sum(&[]);
     kept.prepare(2);
     assert!(all.iter().all(|p| kept.stocks(*p).len() == 4));
-    // Who has none makes the others go without, and theirs wait.
+    // If one party has no file, the others do not use theirs, which stay for later.
     assert!(kept.sum(&[0, 2]) > whole / 2);
     assert!(all.iter().all(|p| kept.stocks(*p).len() == 4));
     for left in [2, 0] {
@@ -276,12 +275,12 @@ fn preprocessing_made_ahead_serves_one_run_each() {
         assert!(sent < whole / 2, "{sent} bytes where a whole run sends {whole}");
         assert!(all.iter().all(|p| kept.stocks(*p).len() == left));
     }
-    // Nothing is left, and nothing is wrong with that.
+    // No files are left, which is not an error.
     assert!(kept.sum(&all) > whole / 2);
 }
 
-/// A stock binds each party to its place: who meets again in another order goes without, and it
-/// waits for the order that it was made in.
+/// A stock binds each party to its place. Parties that meet in another order do not use it, and it
+/// waits for the order in which it was made.
 #[test]
 fn preprocessing_serves_parties_in_the_order_that_made_it() {
     let mut kept = Kept::new();
@@ -298,7 +297,7 @@ fn preprocessing_serves_parties_in_the_order_that_made_it() {
     assert!(all.iter().all(|p| kept.stocks(*p).is_empty()));
 }
 
-/// A stock under another's name is refused by whoever reads it, and every party ends.
+/// The party that reads a stock under another stock's name refuses it, and every party ends.
 #[test]
 fn preprocessing_under_a_wrong_name_is_refused() {
     let kept = Kept::new();
@@ -316,7 +315,7 @@ fn preprocessing_under_a_wrong_name_is_refused() {
         let like = parts(&second[0]);
         second.iter().for_each(|path| fs::remove_file(path).expect("it is there"));
         for path in first {
-            // The place and the company of the others.
+            // The place and the other parties.
             let mut name = parts(path);
             name[1..3].clone_from_slice(&like[1..3]);
             fs::rename(path, path.with_file_name(name.join("-"))).expect("a name");
@@ -342,11 +341,11 @@ fn preprocessing_that_is_put_back_is_refused() {
         })
         .collect();
     kept.sum(&[0, 1, 2]);
-    // At one party alone, as after a crash between two writes: nobody else offers it.
+    // A copy at one party alone, as after a crash between two writes: no other party offers it.
     copied(&copies[1], &kept.shelf(1));
     kept.sum(&[0, 1, 2]);
     assert_eq!(kept.stocks(1).len(), 2);
-    // At all of them, out of a backup: every party ends, and some say why.
+    // Copies at all of them, from a backup: every party ends, and some report the reason.
     for p in [0, 2] {
         copied(&copies[p], &kept.shelf(p));
     }
@@ -375,13 +374,13 @@ fn only_authgarble_is_prepared_and_where_there_is_a_place() {
     }
 }
 
-/// The words of a run on the phases that it had on disk.
+/// A run's report on the phases that it took from disk.
 fn disk(independent: u16, dependent: u16) -> Vec<Option<FromDisk>> {
     vec![Some(FromDisk { function_independent: independent, function_dependent: dependent }); 3]
 }
 
-/// Circuits garbled ahead leave the online phase to one run each; they come before stocks, which
-/// stay.
+/// A circuit that was garbled ahead leaves only the online phase to one run. Circuits are taken
+/// before stocks, which stay.
 #[test]
 fn circuits_garbled_ahead_serve_one_run_each() {
     let kept = Kept::new();
@@ -404,7 +403,7 @@ fn circuits_garbled_ahead_serve_one_run_each() {
     assert!(bytes[3] > whole / 2);
 }
 
-/// A circuit serves the job that it was garbled for alone; another job takes nothing of it.
+/// A circuit serves only the job that it was garbled for. Another job takes nothing of it.
 #[test]
 fn circuits_garbled_ahead_are_of_one_job() {
     let kept = Kept::new();
@@ -437,8 +436,8 @@ fn circuits_garbled_ahead_are_of_one_job() {
     assert_eq!(other.summed(&all).1, disk(2, 2));
 }
 
-/// Where one party has lost its copies the others are told who it is, nothing is used, and the run
-/// does all phases.
+/// If one party has lost its copies, the others learn which one, nothing is used, and the run does
+/// all phases.
 #[test]
 fn a_party_that_lost_its_circuits_is_named() {
     let kept = Kept::new();
@@ -455,14 +454,15 @@ fn a_party_that_lost_its_circuits_is_named() {
         assert_eq!(told, usize::from(p != 1), "{notes:?}");
     }
     assert!([0, 2].iter().all(|p| kept.garbled(*p).len() == 2), "they wait");
-    // Found again, they serve.
+    // After the copies are restored, they are used.
     copied(&copies, &kept.shelf(1));
     assert_eq!(kept.summed(&all).1, disk(2, 2));
     let notes = kept.notes[1].lock().expect("no panic");
     assert!(notes.contains(&"the function-dependent phase is taken from disk by 2 of 2 threads".to_owned()));
 }
 
-/// Put back, changed, or under another's name: every party ends, and the reason is named.
+/// Files that are restored after use, changed, or renamed: every party ends, and the reason is
+/// named.
 #[test]
 fn circuits_that_are_not_what_they_say_are_refused() {
     let kept = Kept::new();
@@ -479,7 +479,7 @@ fn circuits_that_are_not_what_they_say_are_refused() {
         copied(&kept.garbled(p), &to)
     });
     assert_eq!(kept.summed(&all).1, disk(2, 2));
-    // Out of a backup, at all of them.
+    // From a backup, at all of them.
     for p in all {
         copied(&copies[p], &kept.shelf(p));
     }
@@ -489,7 +489,7 @@ fn circuits_that_are_not_what_they_say_are_refused() {
         "{errors:?}"
     );
     all.iter().flat_map(|p| kept.garbled(*p)).for_each(|path| fs::remove_file(path).expect("it is there"));
-    // A bit of one file.
+    // One bit of one file.
     kept.prepare_up_to(1, Phase::FunctionDependent);
     for path in kept.garbled(2) {
         let mut bytes = fs::read(&path).expect("it is there");
@@ -500,7 +500,8 @@ fn circuits_that_are_not_what_they_say_are_refused() {
     let errors = ends(&kept);
     assert!(errors.iter().any(|e| e.contains("or it was changed")), "{errors:?}");
     all.iter().flat_map(|p| kept.garbled(*p)).for_each(|path| fs::remove_file(path).expect("it is there"));
-    // Names of the two threads' files swapped at one party: the contents are of other circuits.
+    // The names of the two threads' files are swapped at one party. The contents then belong to
+    // other circuits.
     kept.prepare_up_to(1, Phase::FunctionDependent);
     let files = kept.garbled(0);
     let [first, second] = &files[..] else { panic!("two threads") };

@@ -1,4 +1,4 @@
-//! Computations between two parties on numbers, over real links, judged by arithmetic.
+//! Computations of two parties on words, over real links. Plain arithmetic is the oracle.
 
 use hushwire_block::Wiped;
 use hushwire_kinds::{ComputationSource, ComputeJob, ComputeTask, Computed};
@@ -9,11 +9,11 @@ use hushwire_session::{
 use hushwire_wire::{Identity, Listener, TransportKind};
 use std::{collections::BTreeMap, sync::Arc, thread};
 
-/// The salaries of three people, of whom two are one party.
+/// The salaries of three people, two of whom are one party's.
 const SALARIES: &str = include_str!("../../../../examples/compute/salaries.hwc");
 
-/// Runs both parties of a task over TLS; each brings its inputs, and learns into memory those
-/// outputs that `outputs` names for it.
+/// Runs both parties of a task over TLS. Each brings its inputs, and learns into memory the outputs
+/// that `outputs` names for it.
 fn run_two(
     task: &ComputeTask,
     inputs: [Vec<(&str, InputPlace)>; 2],
@@ -22,7 +22,7 @@ fn run_two(
     ends_of_two(task, inputs, outputs).map(|end| end.unwrap_or_else(|e| panic!("{e}")))
 }
 
-/// The same, however the run ends.
+/// Like [`run_two`], whether the run succeeds or not.
 pub(crate) fn ends_of_two(
     task: &ComputeTask,
     inputs: [Vec<(&str, InputPlace)>; 2],
@@ -77,10 +77,10 @@ fn salaries_between_two() {
     assert_eq!([&records[0][&2], &records[1][&3], &records[0][&4]], [&vec![1], &vec![0], &vec![0]]);
 }
 
-/// A product of private matrices takes OTs one way alone, and rectifiers of a party's own numbers
-/// none: the party that sends most sends what was forecast, and a set-up besides. So few OTs are
-/// made alike between parties who are near and far. Messages that follow each other one way are one
-/// round of a job, and exchanges of a forecast: the product's and the outputs'.
+/// A product of private matrices takes OTs in one direction only, and rectifiers of a party's own
+/// numbers take none. The party that sends most sends the forecast bytes and a set-up. So few OTs
+/// are made in the same way whether the parties are near or far. Consecutive messages in one
+/// direction are one round of a job, and exchanges of a forecast: the product's and the outputs'.
 #[test]
 fn bytes_and_rounds_of_two_are_as_forecast() {
     let text = "computation c\nmembers a, b\ninput x: i32[1, 300] from a\ninput w: i32[300, 90] from b\n\
@@ -127,9 +127,9 @@ pub(crate) fn median(protocol: Protocol, rows: u64, memory: Option<u64>) -> [Res
     ends.map(|end| end.map(|outcome| outcome.learnt.records.into_iter().flat_map(|(_, r)| r).collect()))
 }
 
-/// A run that takes more than was agreed on, or than there is by default for lengths that inputs
-/// tell, is refused before anything is opened, by the protocol of numbers as by the one of
-/// circuits.
+/// A run is refused before anything is opened if it takes more memory than was agreed on, or than
+/// the default for lengths that inputs give. Both the protocol on words and the one on circuits do
+/// so.
 #[test]
 fn runs_beyond_their_memory_are_refused() {
     for (protocol, rows, memory) in [
@@ -140,7 +140,7 @@ fn runs_beyond_their_memory_are_refused() {
         for end in median(protocol, rows, memory) {
             let e = end.expect_err("it takes more");
             let words = ["n is 2000 at party", "bring fewer rows, or agree on"];
-            // Who finds it a moment later may hear of it before.
+            // A party that finds it a moment later may hear of it before.
             let found = words.iter().all(|words| e.to_string().contains(words)) && e.kind() == Kind::File;
             assert!(found || e.is_consequence(), "{protocol}: {e}");
         }
@@ -154,6 +154,6 @@ fn a_median_keeps_to_its_memory() {
     sums.sort_unstable();
     let [learnt, _] =
         median(Protocol::Two, 2000, Some(128 << 20)).map(|end| end.unwrap_or_else(|e| panic!("{e}")));
-    // The lower one of the two in the middle.
+    // The lower of the two sums in the middle.
     assert_eq!(learnt, sums[999].to_le_bytes());
 }

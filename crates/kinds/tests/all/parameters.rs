@@ -1,4 +1,4 @@
-//! Parameters: type and range are terms, and the value is the run's.
+//! Parameters: type and range are terms, and the value belongs to a run.
 
 use hushwire_compute::evaluate;
 use hushwire_fault::code;
@@ -57,7 +57,7 @@ fn a_computations_parameters_are_public_inputs_of_a_run() {
         let error = job.clone().with(&values(given)).err().unwrap_or_else(|| panic!("{given:?}"));
         assert!(error.code() == code::PARAMETER && error.to_string().contains(words), "{error}");
     }
-    // Nobody runs it without a value.
+    // No member runs it without a value.
     let Job::Compute(compute) = &job else { panic!("a computation") };
     let task = compute.task().unwrap_or_else(|e| panic!("{e}"));
     let mut config = configs(&task).remove(&Member::Party(1)).expect("party 1");
@@ -162,7 +162,7 @@ mod queries {
             let error = error.unwrap_or_else(|| panic!("{since}"));
             assert!(error.code() == code::PARAMETER && error.to_string().contains(words), "{error}");
         }
-        // A data set's version is a run's, too.
+        // The version of a data set belongs to a run, too.
         let mut given = values(&["since=2021-01-01"]);
         given.data = BTreeMap::from([("stays".to_owned(), "blake3:00".to_owned())]);
         let error = job.clone().with(&given).err().map(|e| e.to_string()).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Plans: every field that members must agree on shows in the digests, and is named where it
+//! Every field of a plan on which members must agree is in the digests, and is named if it
 //! differs.
 
 use hushwire_circuit::named;
@@ -62,7 +62,7 @@ fn a_difference_in_any_field_is_named() {
         assert_ne!(ours.agreement().digest(), theirs.agreement().digest(), "{to}");
         let differences = ours.agreement().differences(&theirs.agreement().tags());
         assert!(differences.iter().any(|d| d.starts_with(field)), "{to}: {differences:?}");
-        // The width of a circuit is also in its inputs; nothing else names two fields.
+        // The width of a circuit is also in its inputs. Every other change shows in one field.
         assert!(differences.len() == 1 || to == "less:31", "{to}: {differences:?}");
         named.push(field);
     }
@@ -122,7 +122,7 @@ fn what_two_parties_compute_with_is_agreed() {
         ("\"gmw\"", "gmw, ot softspoken4"),
         ("\"gmw\"\not = \"iknp\"", "gmw, ot iknp"),
     ] {
-        // Batches are not what differs.
+        // The batch size is not the difference.
         let theirs = plan(&(TWO.replace("\"yao\"", to) + "[parameters]\nbatch = 4096\n"));
         let differences = theirs.agreement().differences(&ours.agreement().tags());
         assert!(differences.len() == 1 && differences[0].starts_with("protocol (ours: "), "{differences:?}");
@@ -132,7 +132,7 @@ fn what_two_parties_compute_with_is_agreed() {
     digests.sort_unstable();
     digests.dedup();
     assert_eq!(digests.len(), 5);
-    // What is the default may be written out.
+    // A default may be written out.
     let written = TWO.replace("\"yao\"", "\"yao\"\nscheme = \"mi\"\not = \"softspoken4\"");
     assert_eq!(plan(&written).agreement().digest(), ours.agreement().digest());
 }
@@ -163,7 +163,8 @@ fn two_parties_are_two() {
     assert_eq!((two.owners, two.learns), (vec![0, 1], vec![[true, true]]));
 }
 
-/// Threads beyond batches share the work on one, among n parties whose job asks for them.
+/// Threads beyond the number of batches share the work on one, among n parties whose job asks for
+/// them.
 #[test]
 fn more_threads_than_batches_stand_beside_them() {
     let of = |protocol: &str, instances: &str, asked: &str| {
@@ -206,7 +207,7 @@ fn what_a_protocol_does_not_have_is_refused() {
     let error = plan_of(&(TWO.to_owned() + "[parameters]\nlanes = 2\n")).err().unwrap_or_default();
     assert!(error.contains("one lane") && error.contains("`threads`"), "{error}");
     assert!(plan_of(&(TWO.to_owned() + "[parameters]\nlanes = 1\n")).is_ok());
-    // The command line can put another protocol over a job's.
+    // The command line can override the protocol of a job.
     let job = CircuitJob::parse(&JOB.replace("client:alice", "party2"), Path::new("job.toml"));
     let job = CircuitJob { protocol: Protocol::Gmw, ..job.unwrap_or_else(|e| panic!("{e}")) };
     let program = named::program("less:32").unwrap_or_else(|e| panic!("{e}"));
@@ -229,8 +230,8 @@ fn batches_keep_to_the_memory() {
     };
     assert_eq!(batch("yao", "less:32", 32 << 20), 4096);
     assert_eq!(batch("gmw", "less:32", 32 << 20), 4096);
-    // 4096 inputs of a label each: no more than 64 instances' worth of them at a time, and one at
-    // the least.
+    // 4096 inputs of a label each: at least one instance, and at most 64 instances' labels at a
+    // time.
     let wide = batch("yao", "add:8192", 32 << 20);
     assert!((1..4096).contains(&wide) && wide < batch("gmw", "add:8192", 0), "{wide}");
 }

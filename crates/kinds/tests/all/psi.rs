@@ -1,5 +1,5 @@
-//! Intersections as jobs: two parties with a CSV file each, over TCP with TLS, compared with sets
-//! of the standard library.
+//! Intersections as jobs: two parties with a CSV file each, over TCP with TLS. Sets of the standard
+//! library are the oracle.
 
 use hushwire_kinds::{Common, Intersection, Job, PsiReveal, PsiTask};
 use hushwire_session::{
@@ -40,7 +40,7 @@ fn key() -> Identity {
     Identity::generate("a party").unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// Both parties on threads, each with its own job and places.
+/// Runs both parties on threads, each with its own job and places.
 fn both(tasks: [&PsiTask; 2], places: [Places; 2]) -> [Ended; 2] {
     let silent: hushwire_session::Observer = Arc::new(|_| {});
     both_heard(tasks, places, &silent)
@@ -73,7 +73,7 @@ fn both_heard(
     })
 }
 
-/// The error of a party that does not get as far as to dial.
+/// The error of a party that fails before it dials.
 fn refused(task: &PsiTask, index: u8, places: Places) -> Fault {
     let mut config = config(index, places, key());
     config.protect_inputs();
@@ -124,7 +124,8 @@ fn both_learn_a_size_and_items_each_in_its_own_words() {
     }
 }
 
-/// A job may say how files are read; a party's own file comes first, and no digest covers it.
+/// A job may set the dialect of files. A party's own file takes precedence, and no digest covers
+/// it.
 #[test]
 fn a_job_says_how_both_files_are_read() {
     let (a, b) = ("email|n\nann@x|1\nNA|2\neve@x|3\n", "mail;n\nNA;1\n'eve@x';2\n");
@@ -163,11 +164,12 @@ fn a_job_says_how_both_files_are_read() {
     }
 }
 
-/// A set of more keys than agreed is a dictionary: whoever brings it, nothing is computed.
+/// A set with more keys than were agreed on could be a dictionary. Whichever party brings it,
+/// nothing is computed.
 #[test]
 fn a_set_larger_than_agreed_ends_the_run() {
     for method in ["vole", "circuit", "scs"] {
-        // Both learn a size by circuits alone.
+        // Only circuits reveal a size to both.
         let reveal = if method == "vole" { "items" } else { "size" };
         for (most, [own, other]) in [
             (
@@ -237,7 +239,8 @@ fn sums_are_those_of_the_rows_with_a_common_key() {
     assert!(task.open(&mut other).is_ok());
 }
 
-/// Rows of one party with the other's columns; of a key that comes twice on either side; of none.
+/// Rows of one party with the other's columns: keys that come once, twice on either side, or not at
+/// all.
 #[test]
 fn columns_are_those_of_the_other_party_s_row() {
     let b = "mail,n,plan\neve@x,3,\nann@x,-40,\"a, b\"\nzoe@x,1,z\nann@x,-40,\"a, b\"\n,9,9\n";
@@ -345,8 +348,8 @@ fn results_are_files_that_appear_when_both_have_confirmed() {
     assert!(error.kind() == Kind::Refused && error.to_string().contains("overwrite input csv"), "{error}");
 }
 
-/// Two files that write one thing differently have one key for it, in the order of columns that the
-/// job has.
+/// Two files that write the same key differently match, with columns in the order that the job
+/// gives.
 #[test]
 fn keys_of_several_columns_are_compared_in_their_forms() {
     let a = "name,phone,id\n Zoe\u{308} ,030 123456,1\nAnn,+49 30 99999,2\nBob,none,3\nAnn,,4\n";

@@ -1,4 +1,5 @@
-//! Whole jobs over real links: parties and clients as threads, judged by the plain evaluator.
+//! Whole jobs over real links, with parties and clients as threads. The plain evaluator is the
+//! oracle.
 
 use crate::common::{self, REP3, World};
 use hushwire_session::{InputPlace, Kind, MemberConfig, OutputPlace, open};
@@ -130,7 +131,7 @@ fn an_output_never_replaces_what_the_job_itself_reads() {
     let me = world.plan.outputs[0].1[0].clone();
     let identity = Identity::generate("party2").expect("a key");
     let mut config = MemberConfig::new(me, identity, None);
-    // Not even one that may replace files of others.
+    // Not even with the permission to replace files of others.
     config.files.set_force(true);
     config.outputs.insert("0".into(), OutputPlace::File(world.at("c.txt")));
     let error = open(&world.prepared, &mut config).err().expect("the circuit is no output");

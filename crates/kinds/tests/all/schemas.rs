@@ -1,4 +1,4 @@
-//! CircuitJob, party and client files: what is read, and what every mistake is told.
+//! Job, party and client files: the forms that are read, and the message for every mistake.
 
 use hushwire_kinds::{BitOrderChoice, CircuitJob, CircuitSource, Parameters};
 use hushwire_session::{ClientFile, Dialect, InputPlace, Member, OutputPlace, PartyFile};
@@ -200,7 +200,8 @@ proptest::proptest! {
     }
 }
 
-/// Options of a table's file are keys beside it, and mistakes in them name their line.
+/// The options of a table's file are keys beside it, and mistakes in them are reported with their
+/// line.
 #[test]
 fn a_file_with_a_table_has_options_beside_it() {
     let with =

@@ -1,5 +1,5 @@
-//! Terms of jobs, whose digests operators allow: what they bind, what they leave out, and members
-//! that decline.
+//! The terms of jobs, whose digests operators allow: what they bind, what they leave out, and
+//! members that decline.
 
 use hushwire_aes::Backend;
 use hushwire_kinds::{ComputeTask, Job, Prepared, PsiTask};
@@ -15,7 +15,7 @@ fn parsed(text: &str, dir: &Path) -> Result<Job, Fault> {
     Job::parse(text, &dir.join("job.toml"))
 }
 
-/// The digest of the terms of a job whose files, if it has any, lie in `dir`.
+/// The digest of the terms of a job whose files, if any, are in `dir`.
 fn digest_in(text: &str, dir: &Path) -> TermsDigest {
     let terms = match parsed(text, dir).unwrap_or_else(|e| panic!("{text}: {e}")) {
         Job::Circuit(job) => Prepared::new(&job).map(|task| task.terms()),
@@ -27,8 +27,8 @@ fn digest_in(text: &str, dir: &Path) -> TermsDigest {
     terms.unwrap_or_else(|e| panic!("{text}: {e}")).digest()
 }
 
-/// Each of `terms` makes a job of its own of `base`, `sizes` do not. A change is a piece of text
-/// and what stands in its place.
+/// Checks that each of `terms` changes the digest of `base`, and that `sizes` do not. A change is a
+/// piece of text and its replacement.
 fn bind(base: &str, terms: &[(&str, &str)], sizes: &[(&str, &str)], dir: &Path) {
     let digest = |(from, to): &(&str, &str)| {
         assert!(base.contains(from), "{from} is no part of {base}");
@@ -50,7 +50,7 @@ fn numbers_that_no_input_has_as_its_length_are_terms() {
                 limit = sum(broadcast(const(u32, 1), [k]))\noutput above = sum(x) > limit to b\n";
     fs::write(dir.path().join("above.hwc"), text).unwrap_or_else(|e| panic!("{e}"));
     let base = "computation = \"above.hwc\"\n[symbols]\nk = 1000\nn = 3\n[parameters]\nthreads = 2\n";
-    // Whoever may choose k under an allowed digest finds a's sum by bisection.
+    // A member that may choose k under an allowed digest finds a's sum by bisection.
     let terms = [("k = 1000", "k = 5"), ("k = 1000\n", "")];
     let sizes =
         [("n = 3", "n = 4"), ("n = 3", "n = \"<= 100\""), ("n = 3\n", ""), ("threads = 2", "threads = 1")];
@@ -97,8 +97,8 @@ fn terms_of_each_kind_bind_and_sizes_do_not() {
     );
 }
 
-/// Owners and public values of computations, too; and results are of the terms that tell what they
-/// are.
+/// Owners and public values of computations are terms, too. The terms that describe a result name
+/// the runs that may replace it.
 #[test]
 fn owners_public_values_and_what_a_result_tells_are_terms() {
     let dir = tempfile::tempdir().unwrap_or_else(|e| panic!("{e}"));
@@ -158,7 +158,7 @@ fn declining(at: &Path) -> MemberConfig {
         |i| Peer { member: Member::Party(i), address: Some(address.clone()), pin: identity("p").pin() };
     config.peers = (0..3).map(peer).collect();
     config.connect_timeout = Duration::from_secs(4);
-    // So that what it says can be read here.
+    // The test can then read what it sends.
     config.transport = TransportKind::Unix;
     config.allow([]);
     config
@@ -185,10 +185,10 @@ fn a_member_that_declines_tells_no_digest_of_files_that_the_job_names() {
         stream.set_nonblocking(false).unwrap_or_else(|e| panic!("{e}"));
         let mut hello = [0; 128];
         stream.read_exact(&mut hello).unwrap_or_else(|e| panic!("{e}"));
-        // Digests of the job and of its parameters, and the reason.
+        // The digests of the job and of its parameters, and the reason.
         assert_eq!(hello[28..92].iter().any(|byte| *byte != 0), has_digests, "{rate}");
         assert_eq!(hello[100], 11, "{rate}");
-        // A program that opens first is refused as well.
+        // A program that opens its session first is refused as well.
         let error = open(&task, &mut declining(&path)).err().unwrap_or_else(|| panic!("it opened"));
         assert_eq!(error.kind(), Kind::Refused, "{error}");
     }
@@ -216,8 +216,8 @@ fn no_output_replaces_the_list_of_jobs_that_a_member_allows() {
     assert!(error.is_some_and(|e| e.to_string().contains("the jobs that this member allows")));
 }
 
-/// A result is replaced by a later run of the same question about other rows, not by one that tells
-/// more.
+/// A result may be replaced by a later run of the same question on other rows, but not by one that
+/// reveals more.
 #[cfg(feature = "sql")]
 #[test]
 fn results_of_queries_are_of_the_same_terms_and_members_have_names_of_their_own() {

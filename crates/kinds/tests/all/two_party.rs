@@ -1,4 +1,5 @@
-//! Jobs of two parties over real links, each party a thread, judged by the plain evaluator.
+//! Jobs of two parties over real links, with a thread for each party. The plain evaluator is the
+//! oracle.
 
 use crate::common::{World, check};
 use hushwire_session::{InputPlace, Kind, Member, MemberConfig, OutputPlace};

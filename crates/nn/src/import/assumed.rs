@@ -1,28 +1,28 @@
-//! Defaults for the sizes and inputs that a model leaves open.
+//! Assumptions about the sizes and inputs that a model leaves open.
 
 use crate::{
     Array, Fault, Given, Network,
     onnx::{Dim, Model},
 };
 
-/// A network for which what the model leaves open was assumed.
+/// A network for which open lengths and inputs of the model were assumed.
 #[derive(Debug)]
 pub struct Assumed {
     /// The network.
     pub network: Network,
-    /// The lengths of its secret inputs, if any were assumed.
+    /// The lengths of its secret inputs, if they were assumed.
     pub shapes: Vec<(String, Vec<usize>)>,
     /// The assumed values of public inputs.
     pub public: Vec<(String, f32)>,
 }
 
-/// Lengths of open axes that are tried one after the other.
+/// The lengths that are tried for open axes, one after another.
 const OPEN: [usize; 6] = [64, 16, 224, 640, 1024, 16_000];
-/// The rate of samples of sound, for inputs that are named so.
+/// The rate of samples of sound, for inputs with such a name.
 const RATE: f32 = 16_000.0;
 
 impl Model {
-    /// The names of inputs that are secret, in order: neither weights nor given.
+    /// The names of inputs that are secret, in order: those that are neither weights nor given.
     #[must_use]
     pub fn secret_inputs(&self, given: &Given) -> Vec<String> {
         let known = |name: &str| {
@@ -33,11 +33,11 @@ impl Model {
 }
 
 impl Network {
-    /// The network of a model with what is given of its inputs. Open lengths and single integers,
-    /// such as a rate of samples, are assumed if the model has none with what is given alone.
+    /// The network of a model with the given facts about its inputs. If they do not suffice, open
+    /// lengths and single integers, such as a rate of samples, are assumed.
     ///
     /// # Errors
-    /// All that is in the model's way.
+    /// All faults of the model.
     pub fn assumed(model: &Model, given: &Given) -> Result<Assumed, Vec<Fault>> {
         let mut told = match Network::with(model.clone(), given) {
             Ok(network) => return Ok(Assumed { network, shapes: vec![], public: vec![] }),
@@ -48,7 +48,7 @@ impl Network {
             input.and_then(|input| input.lengths.clone())
         };
         let names = model.secret_inputs(given);
-        // Single integers steer a model, or say how long a sequence is.
+        // Single integers control a model, or tell how long a sequence is.
         let single = |name: &&String| {
             let whole = model.graph.kinds.get(*name).is_some_and(|kind| [6, 7, 9].contains(kind));
             let one = |dim: &Dim| matches!(dim, Dim::Named(_) | Dim::Known(1));
@@ -89,7 +89,7 @@ impl Network {
                         let shapes = network.inputs.iter().map(of).collect();
                         return Ok(Assumed { network, shapes, public: assumed });
                     }
-                    // The least that stands in the way.
+                    // Keeps the shortest list of faults.
                     Err(faults) if faults.len() <= told.len() => told = faults,
                     Err(_) => {}
                 }

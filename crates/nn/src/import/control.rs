@@ -11,14 +11,14 @@ use crate::{
     onnx::{Attribute, Graph, ModelFunction, Node},
 };
 
-/// Operators that are read here.
+/// The operators that this module reads.
 pub(super) const NAMES: &[&str] = &["If", "Loop", "Scan"];
 
 /// LOCAL: the largest number of steps of all loops of a model.
 const STEPS: usize = 1 << 14;
 
 impl Import {
-    /// The outputs of a graph within the model, whose inputs have these values.
+    /// The outputs of a graph within the model, for these values of its inputs.
     fn inner(&mut self, graph: &Graph, inputs: Vec<Known>) -> Result<Vec<Known>, Fault> {
         let weights = graph.weights.iter().map(|weights| (weights.name.clone(), Known::of(weights.clone())));
         let names = graph.inputs.iter().map(|value| value.name.clone());
@@ -28,7 +28,7 @@ impl Import {
         self.scope(&graph.nodes, bound, &outputs)
     }
 
-    /// The values of names after operators with values of their own around them.
+    /// The values of names after operators that run with values of their own around them.
     fn scope(
         &mut self,
         nodes: &[Node],
@@ -140,7 +140,7 @@ impl Reading<'_> {
         import.inner(graph, vec![])
     }
 
-    /// The values of both branches, of which a secret condition chooses.
+    /// The values of both branches, one of which a secret condition chooses.
     fn both(&self, import: &mut Import, condition: &Known) -> Result<Vec<Known>, Fault> {
         let [yes, no] = ["then_branch", "else_branch"].map(|name| self.graph(name));
         let yes = import.inner(yes?, vec![])?;
@@ -155,7 +155,7 @@ impl Reading<'_> {
                     self.error(cause, "give its public inputs (--public), or export it without branches")
                 );
             }
-            // Values that all members know of both, such as a length, stay known.
+            // Values that are known and equal in both, such as a length, stay known.
             made.push(match (yes, no) {
                 (Known::Ints(_, a), Known::Ints(_, b)) if a == b => yes.clone(),
                 _ => self.call(import, "Where", &[condition, yes, no], &[])?,
@@ -351,7 +351,7 @@ mod tests {
         floats.value(network.outputs[0].1).data.clone()
     }
 
-    /// A function's value has the name of integers around it, and is none.
+    /// A function's value has the same name as integers outside of it, and is not integers.
     #[test]
     fn names_within_functions_are_their_own() {
         let truncated = vec![node("Cast", &["t"], "c", &to(7)), node("Cast", &["c"], "y", &to(1))];
@@ -386,7 +386,7 @@ mod tests {
         let y = w.op("Cast", &[&y], &to(1));
         let made = value(w.finish(&y), vec![function("Halved", halved)], &[3.75, -5.5]);
         assert_eq!(made, [1.0, -2.0]);
-        // A function of integers that makes integers: their quotient is whole, too.
+        // A function of integers with an integer result: their quotient is whole, too.
         let doubled = vec![node("Add", &["t", "t"], "y", &[])];
         let mut w = Writer::new("types", 1, &[1, 1]);
         let whole = w.op("Cast", &["input"], &to(7));

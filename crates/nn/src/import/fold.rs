@@ -1,5 +1,5 @@
-//! Operators on values that are known before the run: shapes, and what is computed of weights. The
-//! values of weights decide no lengths, since lengths are part of what all members learn.
+//! Operators on values that are known before the run: shapes, and computations on weights. The
+//! values of weights never decide lengths, since all members learn lengths.
 
 use super::operator::{ELEMENTS, Import, Known, Reading};
 use crate::{
@@ -9,7 +9,7 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// The operators that are computed here.
+/// The operators that this module computes.
 pub(super) const NAMES: &[&str] = &[
     "Abs",
     "Add",
@@ -63,7 +63,7 @@ pub(super) const NAMES: &[&str] = &[
     "Xor",
 ];
 
-/// A known value: floats and integers up to 2^53 are exact.
+/// A known value. Floats and integers up to 2^53 are exact.
 struct Tensor {
     lengths: Vec<usize>,
     data: Vec<f64>,
@@ -115,7 +115,7 @@ impl Tensor {
     }
 }
 
-/// The function of one number that an operator is.
+/// An operator that is a function of one number.
 fn one(op: &str) -> Option<fn(f64) -> f64> {
     Some(match op {
         "Abs" => f64::abs,
@@ -135,7 +135,7 @@ fn one(op: &str) -> Option<fn(f64) -> f64> {
     })
 }
 
-/// The truth value of one number that an operator is.
+/// An operator that is a truth value of one number.
 fn truth(op: &str) -> Option<fn(f64) -> bool> {
     Some(match op {
         "IsInf" => f64::is_infinite,
@@ -145,7 +145,7 @@ fn truth(op: &str) -> Option<fn(f64) -> bool> {
     })
 }
 
-/// The truth value of two numbers that an operator is.
+/// An operator that is a truth value of two numbers.
 fn truth_of_two(op: &str) -> Option<fn(f64, f64) -> bool> {
     Some(match op {
         "And" => |x, y| x != 0.0 && y != 0.0,
@@ -171,7 +171,7 @@ fn erf(x: f64) -> f64 {
         term *= -x * x / k;
         sum += term / (2.0 * k + 1.0);
     }
-    // The series alternates with large terms where the argument is large.
+    // The series alternates with large terms if the argument is large.
     if x.abs() < 3.0 {
         return sum * 2.0 / std::f64::consts::PI.sqrt();
     }
@@ -184,7 +184,7 @@ fn erf(x: f64) -> f64 {
 }
 
 impl Reading<'_> {
-    /// The values of an operator on known values; `None` if it is not computed here.
+    /// The values of an operator on known values; `None` if this module does not compute it.
     pub(super) fn folded(
         &self,
         import: &Import,
@@ -206,7 +206,7 @@ impl Reading<'_> {
     fn value(&self, import: &Import, op: &str, all: Vec<Option<Tensor>>) -> Result<Tensor, Fault> {
         if let Some(f) = one(op) {
             let x = self.nth(all, 0)?;
-            // Other functions of integers are no integers.
+            // Other functions of integers do not make integers.
             let whole = x.whole && ["Abs", "Ceil", "Floor", "Neg", "Round", "Sign"].contains(&op);
             return Ok(Tensor { whole, ..x.each(f) });
         }
@@ -214,7 +214,7 @@ impl Reading<'_> {
             return Ok(self.nth(all, 0)?.each(|x| f64::from(u8::from(f(x)))));
         }
         if let Some(f) = truth_of_two(op) {
-            // The truth of weights is weights.
+            // Truth values of weights count as weights.
             return self.together(all, |x, y, _| f64::from(u8::from(f(x, y))));
         }
         match op {
@@ -319,7 +319,8 @@ impl Reading<'_> {
         Ok(lengths)
     }
 
-    /// The elements of all operands, two by two. The function learns whether both are integers.
+    /// Combines the elements of all operands, two by two. The function learns whether both are
+    /// integers.
     fn together(&self, all: Vec<Option<Tensor>>, f: impl Fn(f64, f64, bool) -> f64) -> Result<Tensor, Fault> {
         let mut all = all.into_iter().flatten();
         let first = all.next().ok_or_else(|| self.error("it has no operands", "save the model anew"))?;

@@ -1,5 +1,5 @@
-//! Types of which arithmetic is not that of numbers: integers of few bits or without a sign, which
-//! wrap, and floats of 4 or 8 bits, which round.
+//! Types with special arithmetic: integers of few bits or without a sign, which wrap, and floats of
+//! 4 or 8 bits, which round.
 
 use super::operator::{Import, Known, Reading};
 use crate::{
@@ -8,13 +8,13 @@ use crate::{
     operators::{self, Operator},
 };
 
-/// Whether arithmetic of a type wraps or rounds where that of numbers does not: of integers of few
-/// bits or without a sign, and of floats of 4 or 8 bits.
+/// Whether a type has special arithmetic, which wraps or rounds: integers of few bits or without a
+/// sign, and floats of 4 or 8 bits.
 pub(super) fn is_narrow(kind: i64) -> bool {
     matches!(kind, 2..=5 | 12 | 13 | 17..=26)
 }
 
-/// The operators whose result is of their operands' type.
+/// The operators whose result has their operands' type.
 const KEEP_KINDS: &[&str] = &[
     "Abs",
     "Add",
@@ -60,7 +60,7 @@ const KEEP_KINDS: &[&str] = &[
     "Where",
 ];
 
-/// The operators that take integers of few bits and make other values of them.
+/// The operators that take integers of few bits and make values of other types.
 const TAKE_KINDS: &[&str] = &[
     "And",
     "ArgMax",
@@ -97,7 +97,7 @@ impl Reading<'_> {
         }
     }
 
-    /// Refuses values of such types where an operator would compute as with numbers.
+    /// Refuses values of such types if an operator would compute with them as with numbers.
     pub(super) fn takes_kinds(&self, operator: &Operator, import: &Import) -> Result<(), Fault> {
         let name = &operator.name;
         if !WRAP.contains(name) && (KEEP_KINDS.contains(name) || TAKE_KINDS.contains(name)) {
@@ -128,7 +128,7 @@ impl Reading<'_> {
         self.modulo(import, made, count, signed)
     }
 
-    /// Whole numbers modulo `count`, of which a type with a sign has half below 0.
+    /// Whole numbers modulo `count`. Half of them are below 0 for a type with a sign.
     pub(crate) fn modulo(
         &self,
         import: &mut Import,
@@ -142,7 +142,7 @@ impl Reading<'_> {
         if signed { self.call(import, "Sub", &[&made, &number(count / 2)], &[]) } else { Ok(made) }
     }
 
-    /// ONNX's type of what an operator makes, if it is integers of few bits or without a sign.
+    /// ONNX's type of an operator's result, if it is integers of few bits or without a sign.
     pub(crate) fn makes(&self, import: &Import) -> Option<i64> {
         let of = |k: usize| self.node.inputs.get(k).and_then(|name| import.kinds.get(name)).copied();
         let kind = match &self.node.op[..] {

@@ -1,4 +1,4 @@
-//! Imports a model's operators as layers: known values are computed here, shapes are inferred, and
+//! Imports a model's operators as layers. Known values are computed here, shapes are inferred, and
 //! every unsupported operator is refused by name before anything runs.
 
 mod assumed;
@@ -34,8 +34,8 @@ pub struct Given {
     pub shapes: BTreeMap<String, Vec<usize>>,
     /// The values of inputs that all members know, by name.
     pub public: BTreeMap<String, Array>,
-    /// The length of axes that the model leaves open. By default they are refused, but for the
-    /// first axis, which has the length 1.
+    /// The length of axes that the model leaves open. `None` refuses them, except for the first
+    /// axis, whose length is then 1.
     pub open: Option<usize>,
 }
 
@@ -59,20 +59,20 @@ impl Network {
         Self::with(model, &Given::first(input)).map_err(merged)
     }
 
-    /// The network of a model with what is given of its inputs.
+    /// The network of a model with the given facts about its inputs.
     ///
     /// # Errors
-    /// All that is in the model's way.
+    /// All faults of the model.
     pub fn with(model: Model, given: &Given) -> Result<Self, Vec<Fault>> {
         let network = network(model, given)?;
         Ok(passes::rectified_last(&passes::folded(&passes::unscaled(&network))))
     }
 }
 
-/// One fault of several.
+/// Merges several faults into one.
 ///
 /// # Panics
-/// If there is none (the caller's bug).
+/// If there is none.
 #[must_use]
 pub fn merged(mut faults: Vec<Fault>) -> Fault {
     if faults.len() == 1 {
@@ -206,7 +206,7 @@ fn undone(nodes: &[Node], outputs: &[&str]) -> HashSet<String> {
     all
 }
 
-/// A public input with the model's axes, if it has as many elements.
+/// A public input along the model's axes, if these have the same number of elements.
 fn fitted(array: &Array, value: &ValueInfo) -> Array {
     let known = |dim: &Dim| match dim {
         Dim::Known(n) => usize::try_from(*n).ok(),
@@ -219,7 +219,7 @@ fn fitted(array: &Array, value: &ValueInfo) -> Array {
     }
 }
 
-/// The names that an operator reads, with those that its subgraphs take from around them.
+/// The names that an operator reads, including those that its subgraphs read from outside.
 pub(super) fn reads(node: &Node) -> Vec<&str> {
     let mut all: Vec<&str> = node.inputs.iter().map(String::as_str).filter(|name| !name.is_empty()).collect();
     for attribute in node.attributes.values() {
@@ -235,7 +235,8 @@ pub(super) fn reads(node: &Node) -> Vec<&str> {
     all
 }
 
-/// The operators that names depend on, each after its operands, whatever their order in the file.
+/// The operators on which names depend, each after its operands, in whatever order the file has
+/// them.
 fn in_order(nodes: &[Node], known: &HashMap<String, Known>, wanted: &[&str]) -> Result<Vec<usize>, Fault> {
     let mut made: HashMap<&str, usize> = HashMap::new();
     for (at, node) in nodes.iter().enumerate() {
@@ -296,10 +297,10 @@ fn in_order(nodes: &[Node], known: &HashMap<String, Known>, wanted: &[&str]) -> 
 }
 
 impl Import {
-    /// Reads the operators that names depend on.
+    /// Reads the operators on which names depend.
     ///
     /// # Errors
-    /// All that is in their way: an operator that reads what a refused one would make is left out.
+    /// All their faults. An operator that reads the result of a refused one is left out.
     pub(super) fn run(&mut self, nodes: &[Node], wanted: &[&str]) -> Result<(), Vec<Fault>> {
         let order = in_order(nodes, &self.values, wanted).map_err(|fault| vec![fault])?;
         let unknown = self.unsupported(order.iter().map(|at| &nodes[*at]));
@@ -330,7 +331,7 @@ impl Import {
                         if !(self.undone.contains(name) || (node.op == "DynamicQuantizeLinear" && k == 1)) {
                             self.typed(name, kind);
                         }
-                        // A function's values may have the names of others.
+                        // A function's values may have the same names as others.
                         let (whole, kind) = typed
                             .as_ref()
                             .map_or((whole, None), |typed| typed.get(k).copied().unwrap_or_default());
@@ -345,7 +346,7 @@ impl Import {
                 }
                 Err(fault) => {
                     broken.extend(names);
-                    // One fault of many nodes is shown once.
+                    // The same fault of many nodes is shown once.
                     if faults.len() < MOST_FAULTS {
                         faults.push(fault);
                     }
@@ -355,7 +356,7 @@ impl Import {
         if faults.is_empty() { Ok(()) } else { Err(faults) }
     }
 
-    /// Notes a value's type, if it is of integers of few bits or without a sign.
+    /// Records a value's type, if it is integers of few bits or without a sign.
     fn typed(&mut self, name: &str, kind: i64) {
         if kinds::is_narrow(kind) {
             self.kinds.insert(name.to_owned(), kind);
@@ -364,7 +365,7 @@ impl Import {
         }
     }
 
-    /// Whether an operator is known: it has a file, is computed from known values, or the model
+    /// Whether an operator is known: it has a file, can be computed on known values, or the model
     /// defines it.
     fn has(&self, node: &Node) -> bool {
         let domain = operator::domain(node);
@@ -380,7 +381,7 @@ impl Import {
         of_set || self.function(node).is_some()
     }
 
-    /// The operators that are not known, each once, in order, with their nodes.
+    /// The unknown operators with their nodes, each once, in order.
     fn unsupported<'n>(&self, nodes: impl Iterator<Item = &'n Node>) -> Vec<String> {
         let mut names: Vec<(String, Vec<String>)> = vec![];
         for (at, node) in nodes.enumerate().filter(|(_, node)| !self.has(node)) {

@@ -70,7 +70,7 @@ impl Known {
     }
 }
 
-/// A node's set of operators: empty for the standard one.
+/// The operator set of a node; empty for the standard one.
 pub(crate) fn domain(node: &Node) -> &str {
     if node.domain == "ai.onnx" { "" } else { &node.domain }
 }
@@ -87,14 +87,14 @@ pub(crate) fn shown_name(node: &Node) -> String {
 pub(crate) struct Import {
     pub(crate) layers: Vec<Layer>,
     pub(super) values: HashMap<String, Known>,
-    /// The number of images of the model, if it is a number, and the actual one.
+    /// The number of images in the model, if it is fixed, and the actual one.
     pub(crate) images: Option<(i64, i64)>,
     /// The version of the operator set.
     pub(crate) opset: i64,
     /// The names of values that are integers or truth values.
     pub(super) whole: HashSet<String>,
-    /// The types of outputs of the graph that was read last: whether each is whole, and its type as
-    /// in `kinds`.
+    /// The types of outputs of the graph that was read last. Each tells whether the output is
+    /// integers or truth values, and its type as in `kinds`.
     pub(super) typed_outputs: Option<Vec<(bool, Option<i64>)>>,
     /// ONNX's types of values that are integers of few bits or without a sign.
     pub(crate) kinds: HashMap<String, i64>,
@@ -102,7 +102,7 @@ pub(crate) struct Import {
     pub(crate) undone: HashSet<String>,
     /// Functions of the model's own.
     pub(super) functions: Arc<[ModelFunction]>,
-    /// How deep the operator is nested that is being read.
+    /// The nesting depth of the operator that is being read.
     pub(super) depth: usize,
     /// The number of steps of loops so far.
     pub(super) steps: usize,
@@ -114,7 +114,7 @@ impl Import {
             layers: vec![],
             values: HashMap::new(),
             images: None,
-            // A model of the set `ai.onnx.ml` alone has the operators of its time.
+            // A model with only the set `ai.onnx.ml` gets the standard operators of its time.
             opset: if opset == 0 { 13 } else { opset },
             whole: HashSet::new(),
             typed_outputs: None,
@@ -159,7 +159,7 @@ impl Import {
         Ok(self.layers.len() - 1)
     }
 
-    /// Whether a layer's elements are places, as from ArgMax.
+    /// Whether a layer's elements are places, such as those from ArgMax.
     pub(crate) fn is_places(&self, layer: usize) -> bool {
         match self.layers[layer].kind.def().role() {
             ScaleRole::Places(_) => true,
@@ -182,7 +182,7 @@ impl Import {
     }
 }
 
-/// The operands of an element-wise operator: the layers that are read, the weights if one operand
+/// The operands of an element-wise operator: the layers that it reads, the weights if one operand
 /// is weights, and the common lengths.
 pub(crate) type Two = (Vec<usize>, Option<Arc<Array>>, Vec<usize>);
 
@@ -372,7 +372,7 @@ impl<'a> Reading<'a> {
         self.node.attributes.contains_key(name)
     }
 
-    /// The values that an operator makes: layers, or what is known of them before the run.
+    /// The values that an operator makes: layers, or values that are known before the run.
     pub(crate) fn all(&self, import: &mut Import) -> Result<Vec<Known>, Fault> {
         if import.depth == DEPTH {
             return Err(self.error(format!("it is nested more than {DEPTH} deep"), "export a flat model"));
@@ -408,7 +408,7 @@ impl<'a> Reading<'a> {
         };
         let made = self.layers(operator, import);
         match inputs.first() {
-            // A cast of what it refuses would be computed here as of a secret value.
+            // A cast that is refused must not be computed as if its operand were secret.
             Some(Some(first)) if known && made.is_err() && operator.name != "Cast" => {
                 self.by_layer(operator, import, first).map_or(made, Ok)
             }
@@ -435,8 +435,8 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// Replaces operands that are places, as ArgMax finds them, by numbers. Returns the places by
-    /// their names.
+    /// Replaces operands that are places, such as those from ArgMax, by numbers. Returns the places
+    /// with their names.
     fn places_as_numbers(&self, import: &mut Import) -> Result<Vec<(String, Known)>, Fault> {
         let mut before = vec![];
         for (k, name) in self.node.inputs.iter().enumerate() {
@@ -450,7 +450,7 @@ impl<'a> Reading<'a> {
         Ok(before)
     }
 
-    /// The values of an operator on known values, by its layer's value in floating point.
+    /// The values of an operator on known values, computed in floating point by its layer.
     fn by_layer(&self, operator: &Operator, import: &Import, first: &Known) -> Option<Vec<Known>> {
         let array = first.as_floats()?;
         let mut alone = Import::new(import.opset, vec![]);
@@ -480,7 +480,7 @@ impl<'a> Reading<'a> {
         Some(made.into_iter().map(one).collect())
     }
 
-    /// The values of another operator on values, in place of this one.
+    /// The values of another operator, which replaces this one.
     pub(crate) fn call_all(
         &self,
         import: &mut Import,
@@ -511,7 +511,7 @@ impl<'a> Reading<'a> {
         made
     }
 
-    /// The value of another operator on values, in place of this one.
+    /// The value of another operator, which replaces this one.
     pub(crate) fn call(
         &self,
         import: &mut Import,
@@ -549,7 +549,7 @@ impl<'a> Reading<'a> {
     }
 
     /// Checks that all inputs, outputs and attributes are supported, and that values are of an
-    /// accepted kind. Ignoring an attribute would give a wrong result, so an unsupported attribute
+    /// accepted kind. An ignored attribute would give a wrong result, so an unsupported attribute
     /// is refused, whatever its value.
     fn check(&self, operator: &Operator, import: &Import) -> Result<(), Fault> {
         let Operator { inputs, outputs, fewer, attributes, twice, .. } = operator;
@@ -597,7 +597,7 @@ impl<'a> Reading<'a> {
         import.layer(&self.place, &self.name, kind, reads, lengths).map(Known::Layer)
     }
 
-    /// A layer whose value is known: nothing of another layer's value, plus weights.
+    /// A layer whose value is known: another layer's value times 0, plus weights.
     pub(crate) fn valued(&self, import: &mut Import, known: &Known, like: usize) -> Result<usize, Fault> {
         let lengths = import.lengths_of(known);
         let mut one = Known::Layer(like);
@@ -634,7 +634,7 @@ impl<'a> Reading<'a> {
         Ok((at, four))
     }
 
-    /// The windows given by attributes.
+    /// The windows that the attributes describe.
     pub(crate) fn said(&self, size: [usize; 2]) -> Result<Said, Fault> {
         Ok(Said {
             size,

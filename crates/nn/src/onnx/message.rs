@@ -1,4 +1,4 @@
-//! The messages of the format, as far as networks need them.
+//! The messages of the ONNX format that networks need.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ pub struct Model {
     pub ml: i64,
     /// The program that wrote the file.
     pub producer: String,
-    /// Functions of the model's own, which its operators may name.
+    /// The model's own functions, which its operators may name.
     pub functions: Vec<ModelFunction>,
     /// The network.
     pub graph: Graph,
@@ -22,7 +22,7 @@ pub struct Model {
 pub struct ModelFunction {
     /// Its name.
     pub name: String,
-    /// Its set.
+    /// Its operator set.
     pub domain: String,
     /// The names of its inputs.
     pub inputs: Vec<String>,
@@ -47,7 +47,7 @@ pub struct Graph {
     pub inputs: Vec<ValueInfo>,
     /// Outputs.
     pub outputs: Vec<ValueInfo>,
-    /// ONNX's types of the elements of inputs, where the file gives them.
+    /// ONNX's types of the elements of inputs, if the file gives them.
     pub kinds: BTreeMap<String, i64>,
 }
 
@@ -87,7 +87,7 @@ pub enum Attribute {
     Texts(Vec<String>),
     /// A subgraph.
     Graph(Box<Graph>),
-    /// The value of an attribute of the function around it.
+    /// The value of an attribute of the enclosing function.
     Outer(String),
     /// A kind that no supported operator has, such as a sparse tensor.
     Other,
@@ -102,7 +102,7 @@ pub struct Tensor {
     pub lengths: Vec<usize>,
     /// Elements, the last axis fastest.
     pub data: Data,
-    /// ONNX's type of the elements in the file; 0 is float32 or int64, as the elements are.
+    /// ONNX's type of the elements in the file; 0 is float32 or int64, according to the elements.
     pub kind: i64,
 }
 

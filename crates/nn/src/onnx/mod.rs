@@ -3,7 +3,7 @@
 //! ```text
 //! proto    fields of protocol buffers, borrowed from the file
 //! message  Model, Graph, Node, Attribute, Tensor, ValueInfo
-//! read     bytes to messages: nothing is allocated that the file's own bytes do not pay for
+//! read     bytes to messages; memory grows only with the file's own bytes
 //! write    messages to bytes
 //! ```
 //!

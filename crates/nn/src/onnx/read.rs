@@ -1,4 +1,4 @@
-//! Reads bytes to messages. Lists grow with the file's bytes, so that claimed sizes are not
+//! Reads bytes to messages. Lists grow with the file's bytes, so that claimed sizes are never
 //! trusted.
 
 use super::{
@@ -18,10 +18,10 @@ const AXES: usize = 8;
 /// LOCAL: the deepest nesting of subgraphs.
 const DEPTH: usize = 16;
 
-/// Reads a file of weights that lies beside the model, by its name.
+/// Reads a file of weights in the model's folder, by its name.
 pub type Beside<'a> = &'a dyn Fn(&str) -> Result<Vec<u8>, Fault>;
 
-/// How tensors are read: the files beside the model, and how deep the graph is nested.
+/// The context of reading tensors: the files in the model's folder, and the depth of nested graphs.
 #[derive(Clone, Copy)]
 struct TensorReader<'a> {
     beside: Beside<'a>,
@@ -40,10 +40,10 @@ impl Model {
         })
     }
 
-    /// Reads a file with weights in files beside it.
+    /// Reads a file whose weights may be in other files in its folder.
     ///
     /// # Errors
-    /// As [`read`](Self::read), or a file of weights cannot be read.
+    /// The same as [`read`](Self::read), or a file of weights cannot be read.
     pub fn read_beside(bytes: &[u8], beside: Beside<'_>) -> Result<Self, Fault> {
         if let Some((cause, remedy)) = other_format(bytes) {
             return Err(Fault::new(code::MODEL_FILE, "the model's file", cause, remedy));
@@ -74,7 +74,7 @@ impl Model {
     }
 }
 
-/// The format of a file that is not ONNX, and the remedy, where its first bytes show it.
+/// The format of a file that is not ONNX, and the remedy, if its first bytes show the format.
 fn other_format(bytes: &[u8]) -> Option<(&'static str, &'static str)> {
     let begins = |with: &[u8]| bytes.starts_with(with);
     let keras = "export it with tf2onnx: python -m tf2onnx.convert --keras FILE --output model.onnx";
@@ -101,7 +101,7 @@ fn other_format(bytes: &[u8]) -> Option<(&'static str, &'static str)> {
             "it is a model of TensorFlow Lite",
             "convert it with tf2onnx: --tflite FILE --output model.onnx",
         )),
-        // The length of a header in JSON comes first.
+        // The length of a JSON header comes first.
         () if bytes.get(5..10) == Some(b"\0\0\0{\"") => Some((
             "it is a file of safetensors, which has weights without a model",
             "export the model as ONNX",
@@ -111,9 +111,9 @@ fn other_format(bytes: &[u8]) -> Option<(&'static str, &'static str)> {
     }
 }
 
-/// Checks that the model's inputs are numbers of a kind that is computed with.
+/// Checks that the model's inputs are numbers of a supported kind.
 fn inputs_fit(graph: &Graph) -> Result<(), Fault> {
-    // Older files list weights among the inputs; those may be of any kind.
+    // Older files list weights among the inputs; these may be of any kind.
     let real = |name: &str| graph.weights.iter().all(|weights| weights.name != *name);
     let inputs = graph.inputs.iter().filter(|input| real(&input.name));
     for input in inputs {
@@ -238,7 +238,7 @@ impl TensorReader<'_> {
                 6 => inner = Some(self.deeper()?.graph(field.bytes()?)?),
                 7 => field.floats(&mut floats)?,
                 8 => field.ints(&mut ints)?,
-                // Texts that are not UTF-8 are labels that nobody prints.
+                // Texts that are not UTF-8 are labels that are never printed.
                 9 => texts.push(String::from_utf8_lossy(field.bytes()?).into_owned()),
                 21 => outer = Some(field.text()?),
                 20 => kind = Some(field.int()?),
@@ -314,7 +314,7 @@ impl TensorReader<'_> {
         Ok(Tensor { name, lengths, data, kind })
     }
 
-    /// A tensor's elements in a file beside the model.
+    /// The elements of a tensor in another file in the model's folder.
     fn elsewhere(self, place: &str, of: &BTreeMap<String, String>) -> Result<Vec<u8>, Fault> {
         let odd = |cause: String| Fault::new(code::MODEL_FILE, place, cause, "save the model anew");
         let file = of.get("location").map_or("", String::as_str);
@@ -399,7 +399,7 @@ fn data(place: &str, kind: i64, count: usize, elements: Elements<'_>) -> Result<
         return Ok(Data::Ints(packed(bytes.unwrap_or(&own), bits, signed, count)));
     }
     let Some(bytes) = bytes else {
-        // Halves are stored as integers unless they are raw.
+        // Half-precision floats are stored as integers, unless they are raw.
         return Ok(match kind {
             1 | 11 => Data::Floats(floats),
             10 => Data::Floats(ints.iter().map(|n| half(*n as u16)).collect()),

@@ -1,4 +1,4 @@
-//! Writes messages as bytes that other programs read.
+//! Writes messages as bytes that other programs can read.
 
 use super::{Attribute, Data, Dim, Graph, Model, Node, Tensor, ValueInfo, proto::Message};
 

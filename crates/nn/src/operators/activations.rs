@@ -1,4 +1,4 @@
-//! Functions of elements that are made of others: Swish, Shrink, Hardmax and Trilu.
+//! Functions of elements that are composed of other operators: Swish, Shrink, Hardmax and Trilu.
 
 use super::{pick, prelude::*};
 use crate::onnx::Attribute;
@@ -60,7 +60,7 @@ fn hardmax(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
     let lengths = import.lengths_of(&x);
     let before = import.opset < 13;
     let axis = op.axis(op.int("axis", if before { 1 } else { -1 })?, lengths.len())?;
-    // Before set 13 it goes along all axes from one on.
+    // Before set 13 it covers all axes from the given one on.
     let (flat, along) = if before {
         (vec![lengths[..axis].iter().product(), lengths[axis..].iter().product()], 1)
     } else {

@@ -1,4 +1,4 @@
-//! ArgMax, and ArgMin, which is that of the negative.
+//! ArgMax, and ArgMin, which is the ArgMax of the negative.
 
 use super::prelude::*;
 use crate::array::lines;
@@ -32,7 +32,7 @@ pub(super) const ARG_MIN: Operator = Operator {
 #[derive(Clone, Debug, PartialEq)]
 pub struct ArgMax {
     pub(crate) axis: usize,
-    /// Whether it is the last of equal elements, and not the first.
+    /// Whether it is the last of equal elements, rather than the first.
     last: bool,
 }
 
@@ -70,7 +70,7 @@ impl Definition for ArgMax {
 }
 
 impl ArgMax {
-    /// The last place is the first one of the elements in the opposite order.
+    /// The last place is the first one among the elements in reverse order.
     fn last<'b>(&self, lower: &Lower<'b>, x: Val<'b>, lengths: &[usize]) -> Val<'b> {
         let n = lengths[self.axis] as i128;
         let first = std::iter::once(self.axis);
@@ -101,7 +101,7 @@ mod tests {
     use super::super::checks::check;
     use crate::{onnx::Attribute, zoo::Writer};
 
-    /// The first and the last of equal elements: signs are equal often.
+    /// The first and the last of equal elements. Signs are often equal.
     #[test]
     fn the_greatest_and_the_least() {
         for (op, last) in [("ArgMax", 0), ("ArgMax", 1), ("ArgMin", 0), ("ArgMin", 1)] {

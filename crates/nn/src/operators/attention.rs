@@ -1,4 +1,4 @@
-//! Attention of the standard set: made of products of matrices, a choice and a softmax.
+//! Attention of the standard set, composed of products of matrices, a choice and a softmax.
 
 use super::{pick, prelude::*};
 use crate::onnx::Attribute;
@@ -26,10 +26,10 @@ pub(super) const ALL: &[Operator] = &[Operator {
     )
 }];
 
-/// The value of masked products, which is less than all others.
+/// The value of masked products. It is less than all others.
 const LEAST: f32 = -32_768.0;
 
-/// Heads of a value: `[n, heads, rows, columns]`, and whether they were joined.
+/// Splits a value into heads, `[n, heads, rows, columns]`. Also tells whether they were joined.
 fn heads(op: &Reading<'_>, import: &mut Import, k: usize, name: &str) -> Result<(Known, bool), Fault> {
     let x = op.input(import, k)?;
     let lengths = import.lengths_of(&x);
@@ -51,15 +51,15 @@ fn heads(op: &Reading<'_>, import: &mut Import, k: usize, name: &str) -> Result<
     }
 }
 
-/// The products that all members know to be left out or not: `[n or 1, 1, rows, columns]`.
+/// The products that all members know to be allowed or masked: `[n or 1, 1, rows, columns]`.
 struct Allowed {
     lengths: [usize; 4],
     all: Vec<bool>,
-    /// Whether any is left out.
+    /// Whether any product is masked.
     any: bool,
 }
 
-/// Masks that follow from the places of queries and keys.
+/// Masks that depend only on the places of queries and keys.
 fn allowed(
     op: &Reading<'_>,
     import: &Import,
@@ -96,7 +96,7 @@ fn allowed(
     Ok(Allowed { lengths: [batches, 1, rows, columns], all, any })
 }
 
-/// A mask with as many columns as there are keys: those that it lacks are left out.
+/// Extends a mask to the number of keys. The added columns are masked.
 fn widened(op: &Reading<'_>, import: &mut Import, mask: Known, columns: usize) -> Result<Known, Fault> {
     let lengths = import.lengths_of(&mask);
     let own = lengths.last().copied().unwrap_or(1);
@@ -178,7 +178,7 @@ fn read(op: &Reading<'_>, import: &mut Import) -> Result<Vec<Known>, Fault> {
     if lacks {
         let least = Known::floats(&[], vec![LEAST]);
         products = op.call(import, "Where", &[&choice, &products, &least], &[])?;
-        // Rows of which nothing is left make zeros.
+        // Rows whose products are all masked give zeros.
         if let Known::Ints(lengths, all) = &choice {
             let rows: Vec<i64> =
                 all.chunks(columns).map(|row| i64::from(row.iter().any(|is| *is != 0))).collect();
@@ -218,7 +218,7 @@ mod tests {
     use super::super::checks::check;
     use crate::{onnx::Attribute, zoo::Writer};
 
-    /// Two heads of two queries, each of which sees itself and what is before.
+    /// Two heads of two queries, each of which sees itself and earlier keys.
     #[test]
     fn what_is_ahead_is_left_out() {
         let mut w = Writer::new("a", 1, &[1, 2, 4]);

@@ -6,34 +6,34 @@ use core::fmt;
 /// operands are exact. The terms are added up.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Bound {
-    /// The number of steps; below 0 where no bound is stated.
+    /// The number of steps; negative if no bound is stated.
     pub(crate) steps: f32,
     /// The number of steps for each unit of the value.
     pub(crate) value: f32,
     /// The number of steps for each unit of the greatest operand.
     pub(crate) operand: f32,
-    /// The number of steps for each element that a value is made of.
+    /// The number of steps for each element from which a value is computed.
     pub(crate) element: f32,
-    /// The number of weights' roundings for each element that a value is made of: half a step of
-    /// the weights, times the greatest operand.
+    /// The number of weights' roundings for each element from which a value is computed: half a
+    /// step of the weights, times the greatest operand.
     pub(crate) weights: f32,
-    /// The part of √(n 2^−frac) that comes on top of all if the value is below 1: roots of sums
-    /// whose terms are rounded.
+    /// The part of √(n 2^−frac) that is added if the value is below 1, for roots of sums whose
+    /// terms are rounded.
     pub(crate) root: f32,
-    /// A distance that stays, however many fractional bits there are.
+    /// An absolute error that does not depend on the fractional bits.
     pub(crate) off: f32,
     /// The operands for which the bound holds, in words.
     pub(crate) over: &'static str,
 }
 
 impl Bound {
-    /// There is no error.
+    /// No error.
     pub(crate) const EXACT: Self = Self::steps(0.0);
     /// A product with weights that is rounded to the nearest step.
     pub(crate) const ROUNDED: Self = Self { weights: 1.0, ..Self::steps(0.5) };
-    /// Whole numbers are rounded to one of the two that are near.
+    /// Whole numbers are rounded to one of the two nearest.
     pub(crate) const WHOLE: Self = Self { off: 1.0, ..Self::steps(0.0) }.over("scales up to 1/32");
-    /// No bound is stated, which a test finds.
+    /// A missing bound, which a test reports.
     pub(crate) const UNSTATED: Self = Self::steps(-1.0);
 
     /// A number of steps.
@@ -51,13 +51,13 @@ impl Bound {
         Self { operand, ..Self::steps(steps) }
     }
 
-    /// A step, and the 256th part of a step for each element of a row.
+    /// A step, and 1/256 of a step for each element of a row.
     pub(crate) const ROW: Self = Self { element: 1.0 / 256.0, ..Self::steps(1.0) };
 
     /// The root of a sum of squares, each of which is rounded.
     pub(crate) const NORM: Self = Self { element: 0.5, root: 1.0, ..Self::share(1.0, 1.0 / 32.0) };
 
-    /// The same for some operands alone.
+    /// The same bound, but only for some operands.
     pub(crate) const fn over(self, over: &'static str) -> Self {
         Self { over, ..self }
     }

@@ -1,5 +1,5 @@
-//! The test of an operator: floating point against a formula, fixed point against floating point,
-//! and parties against the plain evaluator.
+//! The test of an operator. It compares floating point with a formula, fixed point with floating
+//! point, and parties with the plain evaluator.
 
 use crate::{
     Array, Floats, INPUT, Kind, Layer, Members, Network, NetworkReport, Numbers, Secure,
@@ -46,7 +46,7 @@ pub(super) fn refused(model: &Model) -> Code {
     read.expect_err("it is refused").code()
 }
 
-/// As [`check`], for a model whose operators are of the set `ai.onnx.ml`, as far as they have that.
+/// Like [`check`], for a model whose operators are from the set `ai.onnx.ml` if that set has them.
 pub(super) fn check_ml(mut model: Model, steps: f32, formula: impl Fn(&Array) -> Vec<f32>) {
     model.ml = 3;
     for node in &mut model.graph.nodes {
@@ -57,9 +57,9 @@ pub(super) fn check_ml(mut model: Model, steps: f32, formula: impl Fn(&Array) ->
     check(&model, steps, formula);
 }
 
-/// Compares a model's output on a sample input with the elements from `formula`: up to about a
-/// float's rounding in floating point, up to `steps` steps of the inputs' scale in fixed point.
-/// Runs with three and two parties must give the bits of fixed point.
+/// Compares a model's output on a sample input with the elements from `formula`. In floating point
+/// the error is up to about a float's rounding, in fixed point up to `steps` steps of the inputs'
+/// scale. Runs with three and two parties must give the bits of fixed point.
 pub(super) fn check(model: &Model, steps: f32, formula: impl Fn(&Array) -> Vec<f32>) {
     let (network, input) = of(model);
     let expected = formula(&input);

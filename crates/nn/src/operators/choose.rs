@@ -13,15 +13,15 @@ pub(super) const WHERE: Operator = Operator {
     )
 };
 
-/// AGREEMENT: what stands for weights that only mean to be greater than everything.
+/// AGREEMENT: replaces weights that only mean "greater than everything".
 const HUGE: f32 = 32_768.0;
 
-/// One of two values, by a truth value.
+/// One of two values, chosen by a truth value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Where {
     /// The condition, if all members know it.
     condition: Option<Arc<Array>>,
-    /// The values where it is true and where it is false, if they are weights.
+    /// The values for a true and for a false condition, if they are weights.
     weights: [Option<Arc<Array>>; 2],
 }
 
@@ -54,7 +54,7 @@ impl Definition for Where {
         Array { lengths: to.to_vec(), data: (0..condition.data.len()).map(one).collect() }
     }
 
-    /// At the scale of the first operand that is a value.
+    /// The result has the scale of the first operand that is a value.
     fn lower<'b>(&self, lower: &mut Lower<'b>, site: Site<'_>) -> Result<Held<'b>, Fault> {
         let (at, to) = (site.at, site.lengths);
         let mut reads = site.reads.iter().copied();
@@ -89,7 +89,7 @@ impl Definition for Where {
     }
 }
 
-/// A condition of weights: c x + (1 − c) y, where c is 0 or 1.
+/// A choice by a condition of weights: c x + (1 − c) y, where c is 0 or 1.
 fn by_weights(op: &Reading<'_>, import: &mut Import, condition: &Array) -> Result<Known, Fault> {
     let yes = condition.each(|c| f32::from(u8::from(c != 0.0)));
     let no = Known::Floats(Arc::new(yes.each(|c| 1.0 - c)));
@@ -137,7 +137,7 @@ fn read(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
     op.made(import, Kind::Where(Where { condition, weights: [yes, no] }), reads, lengths)
 }
 
-/// Weights of which those that mean "greater than everything" have a size that fits rings.
+/// Limits weights that mean "greater than everything" to a size that fits rings.
 pub(super) fn limited(op: &Reading<'_>, of: &Array) -> Result<Array, Fault> {
     if of.data.iter().any(|x| x.is_nan()) {
         return Err(op.error("its weights are not all numbers", "train the model again"));

@@ -10,7 +10,7 @@ pub(super) const CLIP: Operator = Operator {
     ..Operator::new("Clip", "The element, limited to bounds that the model gives, or to values.", read)
 };
 
-/// The element within bounds.
+/// The element, limited to bounds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Clip {
     /// The lower bound.

@@ -29,7 +29,7 @@ pub(super) const SIGN: Operator = Operator {
     ..Operator::new("Sign", "−1, 0 or 1.", |op, import| op.alike(import, Kind::Sign(Sign)))
 };
 
-/// Whether two numbers compare in a way: 1 or 0.
+/// The result of comparing two numbers: 1 or 0.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Compare {
     comparison: Comparison,
@@ -48,7 +48,7 @@ fn holds(comparison: Comparison, x: f32, y: f32) -> bool {
     }
 }
 
-/// The comparison of turned operands.
+/// The comparison with swapped operands.
 fn turned(comparison: Comparison) -> Comparison {
     match comparison {
         Comparison::Less => Comparison::Greater,
@@ -121,7 +121,7 @@ impl Definition for Compare {
 }
 
 fn read(op: &Reading<'_>, import: &mut Import, comparison: Comparison) -> Result<Known, Fault> {
-    // Places, as ArgMax finds them, as numbers.
+    // Places, such as those from ArgMax, count as numbers.
     for k in 0..2 {
         if let Known::Layer(at) = op.input(import, k)?
             && import.is_places(at)
@@ -137,7 +137,7 @@ fn read(op: &Reading<'_>, import: &mut Import, comparison: Comparison) -> Result
     op.made(import, Kind::Compare(Compare { comparison, weights }), reads, lengths)
 }
 
-/// Whether elements of a layer's value are not 0.
+/// Truth values that tell whether elements of a layer's value differ from 0.
 pub(super) fn not_zero(op: &Reading<'_>, import: &mut Import, at: usize) -> Result<Known, Fault> {
     let weights = Some(Arc::new(Array::zeros(&[1])));
     let lengths = import.lengths(at).to_vec();
@@ -161,7 +161,7 @@ impl Definition for Sign {
         reads[0].each(|x| if x == 0.0 { 0.0 } else { x.signum() })
     }
 
-    /// It does not depend on the scale.
+    /// The result does not depend on the scale.
     fn lower<'b>(&self, lower: &mut Lower<'b>, site: Site<'_>) -> Result<Held<'b>, Fault> {
         Ok(Held::nominal(lower.value(site.reads[0]).sign()))
     }
@@ -198,7 +198,7 @@ mod tests {
                     x.data.iter().enumerate().map(one).collect()
                 });
             }
-            // A product that is compared before it is cut, with a value.
+            // A product that is compared with a value before it is cut.
             let mut w = Writer::new("c", 1, &[2, 3]);
             let half = w.weights(&[1], vec![0.5]);
             let product = w.op("Mul", &["input", &half], &[]);

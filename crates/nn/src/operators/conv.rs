@@ -65,8 +65,8 @@ impl Definition for Conv {
     }
 }
 
-/// The attributes of windows over one axis as those of windows over rows and columns: rows stay as
-/// they are.
+/// The attributes of windows over one axis as those of windows over rows and columns, which leave
+/// rows unchanged.
 pub(super) fn of_rows(op: &Reading<'_>) -> Vec<(String, Attribute)> {
     let row = |name: &str, all: &[i64]| match (name, all) {
         ("pads", [before, after]) => vec![0, *before, 0, *after],
@@ -81,7 +81,7 @@ pub(super) fn of_rows(op: &Reading<'_>) -> Vec<(String, Attribute)> {
     op.node.attributes.iter().map(of).collect()
 }
 
-/// An operator over one axis as one over rows and columns, of which there is one row.
+/// Replaces an operator over one axis by one over rows and columns, with a single row.
 fn flat(op: &Reading<'_>, import: &mut Import, of: &Known) -> Result<Known, Fault> {
     let axes = Known::list(&[2]);
     let x = op.call(import, "Unsqueeze", &[of, &axes], &[])?;

@@ -1,4 +1,4 @@
-//! ConvTranspose: a convolution of the value with zeros in between, by turned weights.
+//! ConvTranspose: a convolution of the value, with zeros in between, by reversed weights.
 
 use super::prelude::*;
 use crate::onnx::Attribute;
@@ -19,7 +19,7 @@ pub(super) const ALL: &[Operator] = &[Operator {
     ..Operator::new("ConvTranspose", "A transposed convolution over one to three axes, with weights.", read)
 }];
 
-/// Numbers for each axis.
+/// The numbers of an attribute, one for each axis.
 fn sizes(op: &Reading<'_>, name: &str, n: usize, default: usize) -> Result<Vec<usize>, Fault> {
     let all = op.ints(name)?.unwrap_or_else(|| vec![default as i64; n]);
     let all: Option<Vec<usize>> =
@@ -83,7 +83,7 @@ fn read(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
     for k in (0..n).filter(|k| strides[*k] > 1) {
         x = apart(op, import, &x, k + 2, strides[k])?;
     }
-    // Less than no padding cuts the sums.
+    // Negative padding cuts the sums.
     let mut around: Vec<i64> = (0..2 * n).map(|k| (dilated[k % n] - 1) as i64 - pads[k] as i64).collect();
     (0..n).for_each(|k| around[n + k] += more[k] as i64);
     let turned = turned(&weights, groups);
@@ -108,7 +108,7 @@ fn read(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
     op.call(import, "Slice", &[&made, &starts, &ends, &axes], &[])
 }
 
-/// The value's elements along an axis with zeros in between, and none behind the last one.
+/// The value's elements along an axis, with zeros between them, and none after the last one.
 fn apart(
     op: &Reading<'_>,
     import: &mut Import,
@@ -129,7 +129,7 @@ fn apart(
     op.call(import, "Slice", &[&x, &start, &end, &axes], &[])
 }
 
-/// Filters from inputs to outputs, turned around along all axes.
+/// The filters from inputs to outputs, reversed along all axes.
 fn turned(weights: &Array, groups: usize) -> Known {
     let [inputs, outer] = [weights.lengths[0], weights.lengths[1]];
     let (inner, each) = (inputs / groups, weights.lengths[2..].iter().product::<usize>());

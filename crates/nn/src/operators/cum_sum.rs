@@ -15,9 +15,9 @@ pub(super) const CUM_SUM: Operator = Operator {
 #[derive(Clone, Debug, PartialEq)]
 pub struct CumSum {
     axis: usize,
-    /// Whether the element itself does not count.
+    /// Whether the element itself is excluded.
     without: bool,
-    /// Whether elements behind it count.
+    /// Whether the sums run from the end.
     reverse: bool,
 }
 
@@ -46,7 +46,7 @@ impl Definition for CumSum {
         out
     }
 
-    /// Sums from the end are the sum of all minus those from the start.
+    /// A sum from the end is the sum of all minus the sum from the start.
     fn lower<'b>(&self, lower: &mut Lower<'b>, site: Site<'_>) -> Result<Held<'b>, Fault> {
         let x = lower.value(site.reads[0]);
         let axis = self.axis as u8;

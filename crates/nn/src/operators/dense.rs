@@ -113,7 +113,7 @@ fn read(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
     }
 }
 
-/// A value or weights times a number of the model's form, which 1 leaves out.
+/// A value or weights times a constant of the model; a factor of 1 adds no layer.
 fn scaled(op: &Reading<'_>, import: &mut Import, of: Known, by: f32) -> Result<Known, Fault> {
     match of {
         of if by == 1.0 => Ok(of),

@@ -58,8 +58,8 @@ impl Definition for Div {
     }
 }
 
-/// The quotient of integers, towards 0: what a multiple of the divisor has, to the nearest number,
-/// and again of what is left, so that large quotients are exact.
+/// The quotient of integers, rounded towards 0. The dividend without its remainder is divided and
+/// rounded to the nearest number. The rest is divided once more, so that large quotients are exact.
 pub(crate) fn whole_quotient(
     op: &Reading<'_>,
     import: &mut Import,
@@ -102,7 +102,7 @@ fn read(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
         return op.call(import, "Mul", &[&x, &Known::Floats(Arc::new(weights.each(f32::recip)))], &[]);
     };
     let (reads, weights, lengths) = op.two(import, "it divides weights")?;
-    // A dividend that is weights leaves the divisor alone to be read.
+    // If the dividend is weights, the layer reads only the divisor.
     let reads = if weights.is_some() { vec![by] } else { reads };
     op.made(import, Kind::Div(Div { weights }), reads, lengths)
 }

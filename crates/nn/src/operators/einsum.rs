@@ -11,13 +11,13 @@ pub(super) const ALL: &[Operator] = &[Operator {
     ..Operator::new("Einsum", "Sums of products of elements whose axes have the same letters.", read)
 }];
 
-/// An operand, and the letter of each of its axes. Axes that an ellipsis stands for have digits.
+/// An operand, and the letter of each of its axes. Axes of an ellipsis have digits.
 struct Term {
     value: Known,
     axes: Vec<char>,
 }
 
-/// The letters of operands and, if it is given, of the result.
+/// The letters of operands and, if given, of the result.
 fn letters(op: &Reading<'_>) -> Result<(Vec<String>, Option<String>), Fault> {
     let text: String = op.text("equation", "")?.chars().filter(|c| !c.is_whitespace()).collect();
     let (operands, result) = match text.split_once("->") {
@@ -42,13 +42,13 @@ fn axes(op: &Reading<'_>, of: &str, rank: usize) -> Result<Vec<char>, Fault> {
     let more = more.ok_or_else(|| {
         op.error(format!("its operand {} has {rank} axes", shown(of)), "write a letter for each axis")
     })?;
-    // Counted from the end, so that operands of unlike ranks meet.
+    // Counted from the end, so that operands of different ranks match.
     let middle = (0..more).rev().filter_map(|k| char::from_digit(k as u32, 10));
     Ok(before.chars().chain(middle).chain(after.chars()).collect())
 }
 
 impl Term {
-    /// The value's elements where axes of one letter have one place.
+    /// The elements of a value whose axes of the same letter have the same index.
     fn diagonal(mut self, op: &Reading<'_>, import: &mut Import) -> Result<Self, Fault> {
         let lengths = import.lengths_of(&self.value);
         let mut once: Vec<char> = vec![];
@@ -76,7 +76,7 @@ impl Term {
         Ok(self)
     }
 
-    /// Sums along axes that nobody else has.
+    /// Sums along axes that occur in no other operand, nor in the result.
     fn summed(
         mut self,
         op: &Reading<'_>,
@@ -93,7 +93,7 @@ impl Term {
         Ok(self)
     }
 
-    /// The axes in an order, some of which are joined: lengths of groups of letters.
+    /// The axes in a given order, joined into groups.
     fn grouped(&self, op: &Reading<'_>, import: &mut Import, groups: &[&[char]]) -> Result<Known, Fault> {
         let lengths = import.lengths_of(&self.value);
         let place = |c: &char| self.axes.iter().position(|own| own == c).unwrap_or(0);
@@ -142,7 +142,7 @@ fn product(
     let axes = [&batch[..], &left, &right].concat();
     let lengths = axes.iter().map(|c| length(import, c)).collect();
     let value = if inner.is_empty() && (left.is_empty() || right.is_empty()) {
-        // Products of elements: the axes that one of them lacks have the length 1.
+        // Products of elements: an axis that one operand lacks has the length 1 there.
         let (a, b) =
             (&x.grouped(op, import, &[&batch, &left, &[]])?, &y.grouped(op, import, &[&batch, &[], &right])?);
         op.call(import, "Mul", &[a, b], &[])?

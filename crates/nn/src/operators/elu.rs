@@ -1,5 +1,5 @@
-//! Elu, Selu, Celu, ThresholdedRelu and HardSigmoid: made of rectifiers, powers of e, and products
-//! with weights. Their factors are the owner's secrets, like the bounds of clips.
+//! Elu, Selu, Celu, ThresholdedRelu and HardSigmoid, composed of rectifiers, powers of e, and
+//! products with weights. Their factors are the owner's secrets, like the bounds of clips.
 
 use super::prelude::*;
 use crate::onnx::Attribute;

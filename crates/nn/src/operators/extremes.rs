@@ -1,4 +1,4 @@
-//! Min, Max, Mean and Abs: made of sums and rectifiers, whose comparison is the fastest one.
+//! Min, Max, Mean and Abs, composed of sums and rectifiers, whose comparison is the fastest one.
 
 use super::prelude::*;
 
@@ -38,7 +38,7 @@ fn folded(op: &Reading<'_>, import: &mut Import, pair: Pair) -> Result<Known, Fa
     Ok(made)
 }
 
-/// x − y or y − x, limited to 0 and above.
+/// x − y or y − x, and at least 0.
 fn above(op: &Reading<'_>, import: &mut Import, x: &Known, y: &Known) -> Result<Known, Fault> {
     let difference = op.call(import, "Sub", &[x, y], &[])?;
     op.call(import, "Relu", &[&difference], &[])

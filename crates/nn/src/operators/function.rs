@@ -1,7 +1,7 @@
 //! Functions of one element. Each is a row of [`FUNCTIONS`].
 //!
-//! They take the nominal scale. Their errors are bounds in steps of that scale, which a test
-//! compares with f64 for every function, in rings of all sizes.
+//! They take operands at the nominal scale. Their errors are bounds in steps of that scale, which a
+//! test compares with f64 for every function, in rings of all sizes.
 
 use super::prelude::*;
 use hushwire_compute::{Scalar, Val};
@@ -11,7 +11,7 @@ struct Row {
     name: &'static str,
     value: fn(f64) -> f64,
     shares: for<'b> fn(Val<'b>, &Lower<'b>) -> Val<'b>,
-    /// The greatest error, and the arguments of the test.
+    /// The bound on its error, and the arguments of the test.
     #[cfg(test)]
     error: Bound,
     #[cfg(test)]
@@ -41,7 +41,7 @@ macro_rules! functions {
 }
 
 const STEP: Bound = Bound::steps(1.0);
-/// A step, and the 32nd part of a step for each unit of the value.
+/// A step, and 1/32 of a step for each unit of the value.
 const SHARE: Bound = Bound::share(1.0, 1.0 / 32.0);
 
 /// The whole number towards 0, for casts to integers.
@@ -122,32 +122,32 @@ fn read(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
     op.alike(import, Kind::Unary(function))
 }
 
-/// Places as numbers; another value as it is.
+/// Converts places to numbers; another value stays as it is.
 pub(crate) fn numbers(op: &Reading<'_>, import: &mut Import, at: usize) -> Result<Known, Fault> {
     if import.is_places(at) { truncated(op, import, at) } else { Ok(Known::Layer(at)) }
 }
 
-/// The whole numbers towards 0 of a layer's value.
+/// The elements of a layer's value, rounded towards 0.
 pub(super) fn truncated(op: &Reading<'_>, import: &mut Import, at: usize) -> Result<Known, Fault> {
     let lengths = import.lengths(at).to_vec();
     op.made(import, Kind::Unary(Unary(FUNCTIONS.len() - 1)), vec![at], lengths)
 }
 
-/// A number of `frac` fractional bits in the type of another one, but for these.
+/// A constant with `frac` fractional bits, and otherwise the type of another number.
 fn number<'b>(of: Val<'b>, frac: u8, x: f64) -> Val<'b> {
     let bits = of.ty().map_or(64, |ty| ty.scalar.bits() as u8);
     let steps = (x * 2f64.powi(frac.into())).round() as i128;
     of.builder().number(Scalar::Fixed { bits, frac }, steps)
 }
 
-/// The operand limited to ±`most`, and the rest above.
+/// The operand limited to ±`most`, and the amount by which it is greater.
 fn near<'b>(x: Val<'b>, most: f64) -> (Val<'b>, Val<'b>) {
     let frac = x.ty().map_or(0, |ty| ty.scalar.frac());
     let near = x.clamp(number(x, frac, -most), number(x, frac, most)).wrapping();
     (near, (x - near).max(number(x, frac, 0.0)))
 }
 
-/// Beyond ±3 the factor is 0 or 1: it is computed with as many fractional bits as are cut.
+/// Beyond ±3 the factor is 0 or 1. It is computed with as many fractional bits as are cut.
 fn hard_swish<'b>(x: Val<'b>, lower: &Lower<'b>) -> Val<'b> {
     let (frac, cut) = (lower.numbers.frac, lower.numbers.cut);
     let (near, above) = near(x, 3.0);
@@ -167,9 +167,9 @@ fn mish(x: f64) -> f64 {
     x * above / (above + below)
 }
 
-/// With n = e^−|x|, the factor is (2 n + 1) / (2 n + 1 + 2 n²) from 0 on, and
-/// (2 n + n²) / (2 n + n² + 2) below. Up to 8 more fractional bits make up for the product with x;
-/// beyond the limits, Mish is x or 0.
+/// With n = e^−|x|, the factor is (2 n + 1) / (2 n + 1 + 2 n²) for x ≥ 0, and
+/// (2 n + n²) / (2 n + n² + 2) below 0. Up to 8 more fractional bits make up for the product with
+/// x. Beyond the limits, Mish is x or 0.
 fn mish_of(x: Val<'_>) -> Val<'_> {
     let Some(of) = x.ty().map(|ty| ty.scalar) else { return x };
     let frac = of.frac();
@@ -188,7 +188,7 @@ fn mish_of(x: Val<'_>) -> Val<'_> {
     made.cast(of) + above
 }
 
-/// The error function, by its series with positive terms alone; beyond 6 it is ±1 in a float.
+/// The error function, by its series with only positive terms; beyond 6 it is ±1 in a float.
 pub(super) fn erf(x: f64) -> f64 {
     if x.abs() > 6.0 {
         return x.signum();
@@ -207,7 +207,7 @@ mod tests {
     use super::*;
     use crate::operators::checks::fixed;
 
-    /// Every function against f64, on arguments of its range and on whole numbers.
+    /// Every function, compared with f64 on arguments of its range and on whole numbers.
     #[test]
     fn errors_are_as_stated() {
         for (at, row) in FUNCTIONS.iter().enumerate() {

@@ -1,9 +1,9 @@
-//! Numbers in place of what is no finite number, such as the power of a number below 0.
+//! Numbers in place of elements that are not finite, such as the power of a number below 0.
 
 use super::prelude::*;
 
-/// Another number where the element is not finite. On shares every element is a finite number: the
-/// value of a function outside of its range is any, and models multiply it by 0.
+/// Another number in place of an element that is not finite. On shares every element is finite: the
+/// value of a function outside of its range is arbitrary, and models multiply it by 0.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Imputed {
     /// The number that is replaced: NaN or an infinity.

@@ -1,13 +1,13 @@
-//! A value from outside.
+//! A value that a member brings.
 
 use super::prelude::*;
 
-/// A value from outside.
+/// A value that a member brings.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Input {
     /// Whether it is integers or truth values.
     pub(crate) whole: bool,
-    /// The least and the greatest of its type's integers, if these have 8 or 16 bits.
+    /// The least and the greatest integer of its type, if the type has 8 or 16 bits.
     pub(crate) range: Option<[i32; 2]>,
 }
 

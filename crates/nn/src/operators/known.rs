@@ -1,4 +1,4 @@
-//! Operators on known values: shapes, and weights in other forms. They make no layer.
+//! Operators on known values: shapes, and weights in other forms. They make no layers.
 
 use super::{Operator, compare, function, prelude::*};
 use crate::onnx::{Attribute, Data, kind_name};
@@ -76,14 +76,15 @@ pub(super) const ALL: &[Operator] = &[
     },
 ];
 
-/// Whether elements have a property that no element has here: all false.
+/// Tells which elements have a property that no element has here: all are false.
 fn never(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
     let lengths = import.lengths(op.layer(import, 0)?).to_vec();
     let count = lengths.iter().product();
     Ok(Known::Ints(lengths, vec![0; count]))
 }
 
-/// The value itself, and which elements stay: all. Training that drops none is like inference.
+/// The value itself, and a mask that keeps all elements. Training that drops none is like
+/// inference.
 fn dropout(op: &Reading<'_>, import: &mut Import) -> Result<Vec<Known>, Fault> {
     let trains = match op.maybe(import, 2)? {
         None => false,
@@ -128,7 +129,7 @@ fn constant(op: &Reading<'_>, _: &mut Import) -> Result<Known, Fault> {
     })
 }
 
-/// The lengths of a value, or some of them if attributes say so.
+/// The lengths of a value, or those of some axes if attributes say so.
 fn sizes(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
     let of = op.input(import, 0)?;
     let lengths = import.lengths_of(&of);
@@ -140,7 +141,7 @@ fn sizes(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
     Ok(Known::Ints(vec![some.len()], some))
 }
 
-/// The integers of one of ONNX's types.
+/// The range of integers of one of ONNX's types.
 fn whole_range(kind: i64) -> Option<RangeInclusive<i64>> {
     Some(match kind {
         2 => 0..=255,
@@ -169,7 +170,7 @@ fn is_truth(import: &Import, at: usize) -> bool {
     }
 }
 
-/// A value in another type. Whole numbers and truth values are numbers without a fraction.
+/// A value in another type. Whole numbers and truth values become numbers without a fraction.
 fn cast(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
     let of = op.input(import, 0)?;
     let to = op.int("to", 0)?;
@@ -194,7 +195,7 @@ fn cast(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
         _ => fits(n),
     };
     Ok(match (of, &range) {
-        // Whole numbers and truth values are numbers as floats are.
+        // Here whole numbers and truth values are numbers like floats.
         (Known::Layer(at), None) => function::numbers(op, import, at)?,
         (Known::Layer(at), Some(_)) if to == 9 && !import.is_places(at) => compare::not_zero(op, import, at)?,
         (Known::Layer(at), Some(_)) if import.is_places(at) => Known::Layer(at),
@@ -213,8 +214,8 @@ fn cast(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
         }
         (Known::Layer(at), Some(range)) => {
             let whole = function::truncated(op, import, at)?;
-            // A number that does not fit fewer than 8 bits wraps; for more bits ONNX does not
-            // define it.
+            // A number that does not fit wraps in types of fewer than 8 bits. For wider types ONNX
+            // does not define the result.
             match to {
                 21 | 22 | 25 | 26 => {
                     op.modulo(import, whole, range.end() - range.start() + 1, *range.start() < 0)?
@@ -225,7 +226,7 @@ fn cast(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
         (Known::Floats(array), Some(_)) => {
             let whole = |x: &f32| match to {
                 9 => Ok(i64::from(*x != 0.0)),
-                // Rounded towards 0, as in ONNX; a float of 2^63 is the first that does not fit.
+                // Rounded towards 0, as in ONNX; 2^63 is the first float that does not fit.
                 _ if x.is_finite() && x.abs() < 2f32.powi(63) => fits(*x as i64),
                 _ => Err(op.error(format!("{x} is no integer of 64 bits"), "save the model anew")),
             };

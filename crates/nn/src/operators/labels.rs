@@ -26,7 +26,7 @@ impl Definition for Labels {
         reads[0].each(|place| self.names.get(place as usize).copied().unwrap_or(0) as f32)
     }
 
-    /// One choice after the other.
+    /// Makes one choice after another.
     fn lower<'b>(&self, lower: &mut Lower<'b>, site: Site<'_>) -> Result<Held<'b>, Fault> {
         let held = lower.held(site.reads[0]);
         let scalar = held.val.ty().map_or(lower.nominal(), |ty| ty.scalar);
@@ -43,7 +43,7 @@ impl Definition for Labels {
     }
 }
 
-/// The names of places; places themselves if they are their names.
+/// The names of places, or the places themselves if they are their names.
 pub(super) fn named(
     op: &Reading<'_>,
     import: &mut Import,

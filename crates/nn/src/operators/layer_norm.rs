@@ -16,7 +16,7 @@ pub(super) const LAYER_NORMALIZATION: Operator = Operator {
     )
 };
 
-/// The value, and the mean and the inverse of the deviation, if they are read.
+/// The value; and the mean and the inverse of the deviation, if they are read.
 fn all(op: &Reading<'_>, import: &mut Import) -> Result<Vec<Known>, Fault> {
     let mut made = vec![read(op, import)?];
     if op.node.outputs.len() < 2 {
@@ -51,11 +51,11 @@ pub struct LayerNorm {
 /// intermediate values in 64-bit words.
 const ROOT: u8 = 20;
 
-/// The sizes of a layer normalization's numbers.
+/// The sizes of the numbers within a layer normalization.
 #[derive(Clone, Copy, Debug)]
 struct Sizes {
-    /// The bits of distances below a step of the operand, so that rounding the mean costs less than
-    /// rounding distances.
+    /// The bits of distances below a step of the operand. They make the error of a rounded mean
+    /// smaller than that of rounded distances.
     guard: u8,
     /// The width of a row's root and factor, and the fractional bits of their quotient.
     bits: u8,
@@ -158,8 +158,8 @@ impl Definition for LayerNorm {
         Ok(Held::nominal(made.rescale(cut).reshape(shape(site.lengths))))
     }
 
-    /// Bounds for the root of a sum of squares: of all elements' distances, at most twice the
-    /// elements, or of a single one.
+    /// Bounds for the root of a sum of squares: `most` allows for the distances of all elements,
+    /// each at most twice the greatest element, and `whole` for a single one.
     fn limits(&self, limits: &Limits<'_>) -> Vec<Limit> {
         let sizes = Sizes::new(limits.numbers, self.count());
         let whole = sizes.most / 2f64.powi(sizes.guard.into());
@@ -203,7 +203,7 @@ fn read(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
                 Some(own) if array.lengths[own] > 1 => step[own],
                 _ => 0,
             };
-            // Weights that differ from row to row would be no weights of a row.
+            // Weights that differ from row to row are not the weights of one row.
             if (0..axis).all(|at| step(at) == 0) {
                 let step: Vec<usize> = (axis..lengths.len()).map(step).collect();
                 return Ok(places(&lengths[axis..], &step).map(|i| array.data[i]).collect());

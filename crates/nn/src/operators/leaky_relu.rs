@@ -35,8 +35,8 @@ impl Definition for LeakyRelu {
         reads[0].each(|x| if x < 0.0 { self.alpha * x } else { x })
     }
 
-    /// The rectified value, plus the rest times the factor, rounded to the nearest and therefore 0
-    /// if the rest is 0.
+    /// The rectified value, plus the rest times the factor. This product is rounded to the nearest
+    /// number, so it is 0 if the rest is 0.
     fn lower<'b>(&self, lower: &mut Lower<'b>, site: Site<'_>) -> Result<Held<'b>, Fault> {
         let cut = lower.numbers.cut;
         let x = lower.value(site.reads[0]);
@@ -48,7 +48,7 @@ impl Definition for LeakyRelu {
         Ok(Held::cut_already(rectified + left, lower.node(site.reads[0])))
     }
 
-    /// As for the product with the factor before it is cut.
+    /// The room is that of the product with the factor before it is cut.
     fn room(&self, room: &Room<'_>) -> f64 {
         let product = room.reads[0].size * f64::from(self.alpha.abs());
         room.own(0.0).min(room.left(product, room.node, room.cut()))

@@ -38,7 +38,7 @@ impl Definition for LogSoftmax {
         out
     }
 
-    /// All rows at once.
+    /// Computes all rows at once.
     fn lower<'b>(&self, lower: &mut Lower<'b>, site: Site<'_>) -> Result<Held<'b>, Fault> {
         let x = lower.at_nominal(site.reads[0], site.at);
         Ok(Held::nominal(by_rows(x, site.lengths, self.axis, Val::log_softmax)))

@@ -1,4 +1,4 @@
-//! And, Or, Xor and Not, of truth values: of elements that are 0 or 1.
+//! And, Or, Xor and Not of truth values, which are elements that are 0 or 1.
 
 use super::prelude::*;
 

@@ -3,7 +3,7 @@
 use super::prelude::*;
 use hushwire_compute::{Scalar, Tensor};
 
-/// The row of weights that each element of the value names.
+/// For each element of the value, the row of weights that it names.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lookup {
     /// `[rows, elements of a row]`.
@@ -36,7 +36,7 @@ impl Definition for Lookup {
         made * self.rows() as u64
     }
 
-    /// A place that is none of the rows has zeros.
+    /// A place that is not a row gives zeros.
     fn value(&self, reads: &[Arc<Array>], to: &[usize]) -> Array {
         let inner = self.table.lengths[1];
         let mut out = Array::zeros(to);
@@ -49,13 +49,14 @@ impl Definition for Lookup {
         out
     }
 
-    /// The place's equality with each row's number, times the weights: one product is not 0, and
-    /// the sum is exact.
+    /// Compares the place with each row's number, and multiplies the results by the weights. Only
+    /// one product can differ from 0, so the sum is exact.
     fn lower<'b>(&self, lower: &mut Lower<'b>, site: Site<'_>) -> Result<Held<'b>, Fault> {
         let (at, from, rows) = (site.at, site.reads[0], self.rows());
         let x = lower.at_nominal(from, at);
         let count: usize = lower.lengths(from).iter().product();
-        // Integers of one bit more than rows have, so that negative places differ from all.
+        // The integers have one bit more than the number of rows needs, so that negative places
+        // differ from all rows.
         let bits = (usize::BITS - rows.leading_zeros() + 1) as u8;
         let whole = Scalar::Int { signed: true, bits };
         let place = x.cast(whole).reshape(shape(&[count, 1]));
@@ -78,7 +79,7 @@ impl Definition for Lookup {
     }
 }
 
-/// The rows of known values at the places that a layer has.
+/// The rows of known values at the places in a layer's value.
 pub(super) fn read(
     op: &Reading<'_>,
     import: &mut Import,

@@ -69,13 +69,13 @@ impl Definition for MatMul {
         Ok(Held::nominal(lower.b.concat(0, &all).rescale(frac).reshape(shape(site.lengths))))
     }
 
-    /// As for products before they are cut.
+    /// The room is that of products before they are cut.
     fn room(&self, room: &Room<'_>) -> f64 {
         room.own(room.frac())
     }
 }
 
-/// A value with a last axis of columns, or a first one of rows, if it is a vector.
+/// A value as a matrix. A vector becomes a row or a column.
 fn matrix(op: &Reading<'_>, import: &mut Import, of: &Known, axis: usize) -> Result<(Known, bool), Fault> {
     let mut lengths = import.lengths_of(of);
     if lengths.len() != 1 {
@@ -90,7 +90,7 @@ fn reshaped(op: &Reading<'_>, import: &mut Import, of: &Known, to: &[usize]) -> 
     op.call(import, "Reshape", &[of, &to], &[])
 }
 
-/// Matrices along the last two axes, turned.
+/// Matrices along the last two axes, transposed.
 pub(super) fn turned(op: &Reading<'_>, import: &mut Import, of: &Known) -> Result<Known, Fault> {
     let rank = import.lengths_of(of).len();
     let axes: Vec<usize> = (0..rank - 2).chain([rank - 1, rank - 2]).collect();
@@ -103,7 +103,7 @@ pub(super) fn turned(op: &Reading<'_>, import: &mut Import, of: &Known) -> Resul
     }
 }
 
-/// The product of matrices of values or of weights, of vectors likewise.
+/// The product of matrices of values or of weights. Operands may also be vectors.
 pub(super) fn product(op: &Reading<'_>, import: &mut Import, x: &Known, y: &Known) -> Result<Known, Fault> {
     let ((x, row), (y, column)) = (matrix(op, import, x, 0)?, matrix(op, import, y, 1)?);
     let (a, b) = (import.lengths_of(&x), import.lengths_of(&y));
@@ -142,7 +142,7 @@ pub(super) fn product(op: &Reading<'_>, import: &mut Import, x: &Known, y: &Know
     without(op, import, made, row, column)
 }
 
-/// A product without the row or the column that a vector was given.
+/// A product without the row or the column that was added to a vector.
 fn without(
     op: &Reading<'_>,
     import: &mut Import,
@@ -163,8 +163,8 @@ fn without(
     reshaped(op, import, &made, &lengths)
 }
 
-/// Products with a matrix of weights for each place of the axes before: a convolution whose groups
-/// are those places. First axes along which the matrices are the same are its images.
+/// Products with a different matrix of weights for each place of the axes before, as a convolution
+/// whose groups are those places. First axes along which the matrices are the same are its images.
 fn by_each(
     op: &Reading<'_>,
     import: &mut Import,
@@ -202,7 +202,7 @@ mod tests {
     use super::super::checks::check;
     use crate::{onnx::Attribute, zoo::Writer};
 
-    /// Elements of the product of matrices, which are repeated along the first axis if need be.
+    /// The elements of a product of matrices, which are repeated along the first axis if necessary.
     fn product(x: &[f32], y: &[f32], [count, m, k, n]: [usize; 4]) -> Vec<f32> {
         let one = |i: usize| {
             let (batch, row, column) = (i / (m * n), i / n % m, i % n);

@@ -1,4 +1,4 @@
-//! Operators of the set `ai.onnx.ml` that are made of others.
+//! Operators of the set `ai.onnx.ml` that are composed of others.
 
 use super::{function, imputed, labels, pick, prelude::*};
 use crate::onnx::Attribute;
@@ -121,7 +121,7 @@ fn rows(op: &Reading<'_>, import: &mut Import) -> Result<(Known, usize), Fault> 
     }
 }
 
-/// Numbers of columns: one for each, or one for all.
+/// The numbers of columns: one for each, or one for all.
 fn columns(op: &Reading<'_>, name: &str, n: usize) -> Result<Option<Known>, Fault> {
     let all = op.floats(name)?;
     match all.len() {
@@ -143,7 +143,7 @@ fn scaled(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
     }
 }
 
-/// Sums of products with coefficients: a row for each of `outputs`.
+/// Sums of products with coefficients, with a row for each of `outputs`.
 fn products(op: &Reading<'_>, import: &mut Import, outputs: usize) -> Result<Known, Fault> {
     let (x, n) = rows(op, import)?;
     let weights = op.floats("coefficients")?;
@@ -157,7 +157,7 @@ fn products(op: &Reading<'_>, import: &mut Import, outputs: usize) -> Result<Kno
     Ok(op.call_all(import, "Gemm", &inputs, 1, &[("transB", Attribute::Int(1))])?.remove(0))
 }
 
-/// Scores as a classifier gives them.
+/// Scores after a classifier's transformation.
 pub(super) fn transformed(op: &Reading<'_>, import: &mut Import, scores: &Known) -> Result<Known, Fault> {
     match &op.text("post_transform", "NONE")?[..] {
         "NONE" => Ok(scores.clone()),
@@ -169,7 +169,7 @@ pub(super) fn transformed(op: &Reading<'_>, import: &mut Import, scores: &Known)
     }
 }
 
-/// The labels of classes in attributes; texts are numbered.
+/// The labels of classes in attributes. Texts are replaced by their numbers.
 pub(super) fn labels(op: &Reading<'_>, ints: &str, texts: &str) -> Result<Vec<i64>, Fault> {
     Ok(match op.ints(ints)? {
         Some(all) if !all.is_empty() => all,
@@ -193,7 +193,7 @@ fn classified(op: &Reading<'_>, import: &mut Import) -> Result<Vec<Known>, Fault
     let labels = labels(op, "classlabels_ints", "classlabels_strings")?;
     let count = op.floats("intercepts")?.len();
     if count == 1 && labels.len() == 2 && op.text("post_transform", "NONE")? == "LOGISTIC" {
-        // One row tells both classes: the other one's score is its negative.
+        // One row describes both classes: the score of the other one is the negative.
         let score = products(op, import, 1)?;
         let other = op.call(import, "Neg", &[&score], &[])?;
         let scores = op.call(import, "Concat", &[&other, &score], &[("axis", Attribute::Int(-1))])?;
@@ -232,7 +232,7 @@ fn imputer(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
     }
     if !replaced.is_finite() {
         return match op.input(import, 0)? {
-            // Values of functions may be no numbers; inputs are.
+            // Values of functions may be infinite or NaN in floating point; inputs are finite.
             Known::Layer(at) if !matches!(import.layers[at].kind, Kind::Input(_)) => {
                 let lengths = import.lengths(at).to_vec();
                 op.made(import, Kind::Imputed(imputed::Imputed { replaced, by: new }), vec![at], lengths)
@@ -303,8 +303,8 @@ fn extracted(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
     }
 }
 
-/// The number that each number stands for: for each key whether it is equal, times what it stands
-/// for.
+/// Maps each number to another one. It sums, over all keys, whether the number is equal to the key,
+/// times the value of the key.
 fn mapped(op: &Reading<'_>, import: &mut Import, of: &Known) -> Result<Known, Fault> {
     let list = |ints: &str, floats: &str| {
         Ok::<_, Fault>(match op.ints(ints)? {
@@ -329,8 +329,8 @@ fn mapped(op: &Reading<'_>, import: &mut Import, of: &Known) -> Result<Known, Fa
     op.call(import, "Add", &[&made, &Known::floats(&[], vec![rest])], &[])
 }
 
-/// For each number and category, whether they are equal. For places, and categories 0, 1, 2 and so
-/// on, no fractions are needed.
+/// For each number and category, whether they are equal. For places, and for categories 0, 1, 2 and
+/// so on, no fractions are needed.
 fn one_hot(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
     let cats = op.ints("cats_int64s")?.filter(|all| !all.is_empty());
     let Some(cats) = cats.filter(|all| all.len() <= 1 << 16) else {
@@ -426,7 +426,7 @@ mod tests {
         check_ml(w.finish(&label), 0.0, |x| vec![f32::from(u8::from(score(x) > 0.0))]);
     }
 
-    /// As in Yeo and Johnson's transformation: a power of each side, of which one is no number.
+    /// As in Yeo and Johnson's transformation: a power of each side, one of which is NaN.
     #[test]
     fn powers_that_are_no_numbers() {
         let mut w = Writer::new("powers", 1, &[1, 4]);
@@ -444,7 +444,7 @@ mod tests {
         check_ml(w.finish(&y), 4.0, |x| x.data.iter().map(|x| x.max(0.0).sqrt() / 2.0).collect());
     }
 
-    /// Places are numbers without a sign, and labels may be below 0.
+    /// Places are numbers without a sign, and labels may be negative.
     #[test]
     fn labels_below_0() {
         let labels = [-5, 7, 300, -1];

@@ -100,7 +100,7 @@ pub use pool::Pool;
 pub use reference::reference;
 pub(crate) use transpose::Transpose;
 
-/// The imports that files of operators need.
+/// The names that operators' files import.
 mod prelude {
     pub(super) use super::{Bound, Definition, Factors, Kind, Operator, ScaleRole};
     pub(super) use crate::{
@@ -118,7 +118,7 @@ mod prelude {
 
 /// A layer's operation, with its weights.
 ///
-/// Methods with a default are for operations that have weights, or that compute with numbers larger
+/// Methods with a default are for operations that have weights, or that compute with larger numbers
 /// than their value.
 pub(crate) trait Definition {
     /// The operator's name in ONNX.
@@ -133,7 +133,7 @@ pub(crate) trait Definition {
     /// Computes the value on shares.
     ///
     /// # Errors
-    /// Values of such shapes are not supported.
+    /// Values with these shapes are not supported.
     fn lower<'b>(&self, lower: &mut Lower<'b>, site: Site<'_>) -> Result<Held<'b>, Fault>;
 
     /// A part of its weights.
@@ -146,7 +146,7 @@ pub(crate) trait Definition {
         None
     }
 
-    /// The number of its products if it makes `made` elements from values of these lengths.
+    /// The number of its products, if it makes `made` elements from values of these lengths.
     fn products(&self, _made: u64, _reads: &[&[usize]]) -> u64 {
         0
     }
@@ -199,7 +199,7 @@ pub(crate) struct Factors {
 /// An operator of ONNX.
 #[derive(Clone, Copy)]
 pub(crate) struct Operator {
-    /// Its set; empty for the standard one.
+    /// Its operator set; empty for the standard one.
     pub(crate) set: &'static str,
     pub(crate) name: &'static str,
     /// The documentation.
@@ -232,7 +232,7 @@ pub(crate) enum Read {
 }
 
 impl Operator {
-    /// The bound on its error: moves of elements change none.
+    /// The bound on its error. Moves of elements make none.
     fn bound(&self) -> Bound {
         if self.moves && self.error == Bound::UNSTATED { Bound::EXACT } else { self.error }
     }
@@ -357,7 +357,8 @@ pub(crate) fn operator(set: &str, name: &str) -> Option<&'static Operator> {
     all.find(|operator| operator.name == name && operator.set == set)
 }
 
-/// The names of all supported operators, in order, with those sets that are not the standard one.
+/// The names of all supported operators, in order, with their sets if these are not the standard
+/// one.
 pub(crate) fn supported() -> Vec<String> {
     let name =
         |of: &Operator| if of.set.is_empty() { of.name.into() } else { format!("{}.{}", of.set, of.name) };

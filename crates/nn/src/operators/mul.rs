@@ -69,7 +69,7 @@ impl Definition for Mul {
         })
     }
 
-    /// As for products before they are cut.
+    /// The room is that of products before they are cut.
     fn room(&self, room: &Room<'_>) -> f64 {
         room.own(if self.weights.is_some() { room.wide() } else { room.frac() })
     }
@@ -86,8 +86,8 @@ mod tests {
     use crate::zoo::Writer;
     use hushwire_fault::code;
 
-    /// With one number, with one for each channel, and with more axes than the value has, from
-    /// either side.
+    /// Products with one number, with one for each channel, and with more axes than the value has,
+    /// from either side.
     #[test]
     fn products_with_weights() {
         let by = [0.5, -1.25, 2.0];
@@ -103,7 +103,7 @@ mod tests {
         }
     }
 
-    /// A value times itself, and a wide value times a repeated column; cutting rounds.
+    /// A value times itself, and a wide value times a repeated column. Cutting rounds.
     #[test]
     fn products_of_values() {
         let mut w = Writer::new("mul", 1, &[2, 3, 4]);
@@ -119,7 +119,7 @@ mod tests {
         });
     }
 
-    /// The weights continue after a rectifier, where the product is cut.
+    /// Weights after a rectifier, where the product is cut.
     #[test]
     fn rectified_products() {
         let mut w = Writer::new("mul", 1, &[2, 3, 4]);

@@ -29,7 +29,7 @@ impl Definition for Neg {
         if !held.placed.half {
             return Ok(held.with(-held.val));
         }
-        // A wide value that is half a step too large becomes one that is half a step too small: one
+        // The negative of a wide value that is half a step too large is half a step too small. One
         // more step makes it half a step too large.
         let step = lower.b.number(lower.fixed(lower.wide_frac()), 1 << lower.numbers.cut);
         Ok(held.with(step - held.val))

@@ -42,7 +42,7 @@ impl Definition for Normalizer {
         ScaleRole::Function
     }
 
-    /// A row whose norm is 0 stays.
+    /// A row whose norm is 0 is unchanged.
     fn value(&self, reads: &[Arc<Array>], to: &[usize]) -> Array {
         let mut out = Array::clone(&reads[0]);
         for row in out.data.chunks_mut(to[to.len() - 1]) {
@@ -59,7 +59,7 @@ impl Definition for Normalizer {
         x.data.chunks(n).map(|row| self.of(row).abs()).fold(0.0, f32::max)
     }
 
-    /// Squares have 64-bit words. The least norm is one step, so that a row of zeros stays.
+    /// Squares have 64-bit words. The least norm is one step, so that a row of zeros is unchanged.
     fn lower<'b>(&self, lower: &mut Lower<'b>, site: Site<'_>) -> Result<Held<'b>, Fault> {
         let Numbers { bits, frac, .. } = lower.numbers;
         let x = lower.at_nominal(site.reads[0], site.at);
@@ -90,7 +90,7 @@ impl Definition for Normalizer {
         Ok(Held::nominal(x.divide(norm).reshape(shape(site.lengths))))
     }
 
-    /// The norm, and its square in 64-bit words.
+    /// The room of the norm, and of its square in 64-bit words.
     fn room(&self, room: &Room<'_>) -> f64 {
         let norm = room.left(room.root, room.reads[0].node, 0.0);
         let square = 63.0 - 2.0 * (room.root * room.scale(room.reads[0].node)).log2();

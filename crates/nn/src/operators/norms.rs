@@ -1,4 +1,4 @@
-//! Normalizations that are made of others.
+//! Normalizations that are composed of other operators.
 
 use super::{pick, prelude::*};
 use crate::onnx::Attribute;
@@ -123,7 +123,7 @@ fn group(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
     })?;
     let count: usize = lengths.iter().product();
     let rows = [lengths[0] * groups, count / (lengths[0] * groups)];
-    // Before set 21 weights are one for each group.
+    // Before set 21 there is one weight for each group.
     let spread = |of: &Array| match of.data.len() {
         n if n == channels => Ok(of.data.clone()),
         n if n == groups => {
@@ -138,7 +138,7 @@ fn group(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
     by_channels(op, import, &made, weights)
 }
 
-/// A reduction of axes, which stay with the length 1.
+/// A reduction of axes, which keep the length 1.
 pub(super) fn reduced(
     op: &Reading<'_>,
     import: &mut Import,
@@ -164,7 +164,7 @@ fn root(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
     op.call(import, "Mul", &[&made, &scale], &[])
 }
 
-/// x e^(−β log(bias + α mean)), of the mean of as many squares as `size` says.
+/// x e^(−β log(bias + α mean)), with the mean of `size` squares.
 fn local(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
     let (x, lengths) = channels(op, import)?;
     let size = usize::try_from(op.int("size", 0)?).ok().filter(|n| (1..1 << 12).contains(n));

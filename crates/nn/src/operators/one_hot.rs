@@ -47,8 +47,8 @@ impl Definition for OneHot {
         Array { lengths: to.to_vec(), data: x.data.iter().enumerate().map(one).collect() }
     }
 
-    /// Places below 0 count from the end: only numbers have such, places that an ArgMax found do
-    /// not.
+    /// Places below 0 count from the end. Only numbers can be negative, unlike places from an
+    /// ArgMax.
     fn lower<'b>(&self, lower: &mut Lower<'b>, site: Site<'_>) -> Result<Held<'b>, Fault> {
         let (from, to) = (site.reads[0], site.lengths);
         let held = lower.held(from);
@@ -76,7 +76,7 @@ fn read(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
     let mut lengths = import.lengths(at).to_vec();
     let depth = match op.input(import, 1)? {
         Known::Ints(_, all) if all.len() == 1 => usize::try_from(all[0]).ok().filter(|n| *n > 0),
-        // A float that is a length: part of the architecture.
+        // A float that is used as a length is part of the architecture.
         Known::Floats(array) if matches!(array.data[..], [n] if (1.0..1e6).contains(&n)) => {
             Some(array.data[0] as usize)
         }

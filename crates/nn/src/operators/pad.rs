@@ -92,7 +92,7 @@ fn read(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
     if mode != "constant" {
         return copied(op, import, of, &around, &mode);
     }
-    // Padding below 0 cuts elements off.
+    // Negative padding cuts elements off.
     let mut of = of;
     for (axis, [before, after]) in around.iter_mut().enumerate() {
         let n = from[axis] as i64;
@@ -124,7 +124,8 @@ fn read(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
     if !x.is_finite() {
         return Err(op.error("it pads with a number that is not finite", "pad with a finite one"));
     }
-    // Whether the number is 0 is part of the architecture; another number is the owner's secret.
+    // The fact that the number is 0 is part of the architecture; another number is the owner's
+    // secret.
     if x == 0.0 {
         return op.made(import, Kind::Pad(padded), vec![at], lengths);
     }
@@ -136,7 +137,7 @@ fn read(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
     op.call(import, "Add", &[&made, &Known::Floats(Arc::new(terms))], &[])
 }
 
-/// Numbers around a known value.
+/// A known value with numbers around it.
 fn known(op: &Reading<'_>, import: &Import, of: Known, around: &[[usize; 2]]) -> Result<Known, Fault> {
     let number = match op.maybe(import, 2)? {
         Some(known) => known.as_floats().and_then(|array| array.data.first().copied()),

@@ -143,7 +143,7 @@ impl Definition for Pick {
             let (from, to) = (first as u64, (first + places.len()) as u64);
             return Ok(held.with(lower.b.apply(Op::Slice { axis: axis as u8, from, to }, &[held.val])));
         }
-        // Rows are gathered: the axis comes first and goes back.
+        // Gathering works on rows, so the axis is moved to the front and back.
         let whole = Scalar::Int { signed: false, bits: 32 };
         let numbers = places.iter().map(|place| *place as i128);
         let places = lower.b.constant(Tensor::from_numbers(whole, &[places.len()], numbers));
@@ -197,7 +197,7 @@ pub(super) fn reshaped(
     super::reshape::to_lengths(op, import, of, lengths)
 }
 
-/// A value's axes in another order.
+/// A value with its axes in another order.
 pub(super) fn turned(
     op: &Reading<'_>,
     import: &mut Import,
@@ -396,7 +396,7 @@ fn space_to_depth(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault>
     reshaped(op, import, of, vec![n, channels * b * b, rows / b, columns / b])
 }
 
-/// A value's elements at places in its order.
+/// The elements of a value at places that count all its elements in order.
 pub(super) fn at_places(
     op: &Reading<'_>,
     import: &mut Import,
@@ -440,8 +440,8 @@ fn gather_elements(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault
     at_places(op, import, of, places, lengths)
 }
 
-/// For each secret place along an axis, the element there. Each element of the axis is chosen or
-/// replaced by 0, and these are summed.
+/// The elements at secret places along an axis. For each place, every element of the axis is either
+/// chosen or replaced by 0, and the results are summed.
 fn at_secret_places(
     op: &Reading<'_>,
     import: &mut Import,
@@ -505,7 +505,7 @@ fn gather_nd(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
     at_places(op, import, of, all, [&lengths[..lengths.len() - 1], &from[batch + depth..]].concat())
 }
 
-/// Truth values are fewer than parts where the last parts are left out.
+/// There may be fewer truth values than parts: the last parts are then left out.
 fn compress(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
     let mut x = op.input(import, 0)?;
     let truths = needed(op, import)?;
@@ -564,7 +564,7 @@ mod tests {
         check(&w.finish(y), 0.5, |x| places(x).iter().map(|i| x.data[*i]).collect());
     }
 
-    /// Forward, by steps, and from the end.
+    /// Forward, with steps, and from the end.
     #[test]
     fn slices() {
         let mut w = Writer::new("slice", 1, &[2, 3, 4]);
@@ -597,7 +597,7 @@ mod tests {
         moves(w, &y, |_| (0..6).map(|i| i % 3).collect());
     }
 
-    /// The greatest element of each row by its secret place, of all rows and of fewer.
+    /// The greatest element of each row by its secret place, for all rows and for fewer.
     #[test]
     fn elements_at_secret_places() {
         for rows in [3, 2] {

@@ -84,7 +84,7 @@ pub(super) const GLOBAL_MAX_POOL: Operator = Operator {
     })
 };
 
-/// Windows over one axis as windows over rows and columns, of which there is one row.
+/// Replaces windows over one axis by windows over rows and columns, with a single row.
 fn flat(op: &Reading<'_>, import: &mut Import) -> Result<Option<Known>, Fault> {
     let x = op.input(import, 0)?;
     if import.lengths_of(&x).len() != 3 || op.ints("kernel_shape")?.is_none_or(|size| size.len() != 1) {
@@ -108,8 +108,8 @@ pub struct Pool {
     pub steps: Steps,
 }
 
-/// Whether the back ends have no such windows: over other than two axes, with gaps, or with more
-/// around a plane than a window is wide.
+/// Whether the back ends lack such windows: windows over other than two axes, windows with gaps, or
+/// padding larger than a window.
 fn needs_moves(op: &Reading<'_>, import: &Import) -> Result<bool, Fault> {
     let lengths = import.lengths_of(&op.input(import, 0)?);
     let dilated = op.ints("dilations")?.is_some_and(|all| all.iter().any(|n| *n != 1));
@@ -146,7 +146,7 @@ fn windows(op: &Reading<'_>, import: &Import) -> Result<(usize, Pool, Vec<usize>
     Ok((at, Pool { size, steps }, vec![n, channels, down, across], said))
 }
 
-/// The greatest element of each window; padding does not count.
+/// The greatest element of each window, without padding.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MaxPool {
     pub(crate) windows: Pool,
@@ -172,7 +172,7 @@ impl Definition for MaxPool {
     }
 }
 
-/// The greatest element of each window: first in each row, then among rows. The order does not
+/// The greatest element of each window, first within rows and then among rows. The order does not
 /// change the result.
 fn maxima(pool: &Pool, x: &Array, to: &[usize]) -> Array {
     let [rows, columns] = [x.lengths[2], x.lengths[3]];
@@ -238,8 +238,8 @@ impl Definition for AveragePool {
         out
     }
 
-    /// Sums of windows, shifted by the bits of their count; the scale takes the rest of the
-    /// division.
+    /// Sums of windows, shifted by the bits of their count. The rest of the division goes into the
+    /// scale.
     fn lower<'b>(&self, lower: &mut Lower<'b>, site: Site<'_>) -> Result<Held<'b>, Fault> {
         let from = site.reads[0];
         let (x, steps) = (lower.value(from), self.windows.steps);

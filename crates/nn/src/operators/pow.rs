@@ -23,7 +23,7 @@ fn read(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
         if exponents.data.len() > 1 {
             return match op.input(import, 1)? {
                 Known::Ints(lengths, all) => by_places(op, import, &x, &lengths, &all),
-                // Weights decide nothing.
+                // Values of weights must not decide anything.
                 y => by_logarithm(op, import, &x, &y),
             };
         }
@@ -57,8 +57,8 @@ fn power(op: &Reading<'_>, import: &mut Import, x: &Known, exponent: f32) -> Res
     by_logarithm(op, import, x, &y)
 }
 
-/// The power with known integers as exponents: for each of them that of all elements, of which its
-/// places are taken.
+/// The power with known integers as exponents. All elements are raised to each of the exponents,
+/// and each place takes the power that it needs.
 fn by_places(
     op: &Reading<'_>,
     import: &mut Import,
@@ -89,7 +89,7 @@ fn by_places(
     made.ok_or_else(|| op.error("it has no exponent", "save the model anew"))
 }
 
-/// Squares, and products of those that the exponent's bits name.
+/// Squares, and products of the squares that the exponent's bits select.
 fn products(op: &Reading<'_>, import: &mut Import, x: &Known, exponent: u32) -> Result<Known, Fault> {
     let (mut square, mut made) = (x.clone(), None::<Known>);
     for bit in 0..=exponent.ilog2() {
@@ -123,7 +123,7 @@ mod tests {
             [(2.0, 4.0), (3.0, 8.0), (1.0, 1.0), (-1.0, 4.0), (0.5, 2.0), (-0.5, 4.0), (1.5, 12.0)]
         {
             let mut w = Writer::new("pow", 1, &[1, 6]);
-            // Above 0 for roots and logarithms.
+            // Roots and logarithms need numbers above 0.
             let two = w.weights(&[1], vec![2.0]);
             let x = w.op("Abs", &["input"], &[]);
             let x = w.op("Add", &[&x, &two], &[]);

@@ -1,4 +1,4 @@
-//! PRelu: made of a rectifier and products with weights.
+//! PRelu, composed of a rectifier and products with weights.
 
 use super::prelude::*;
 

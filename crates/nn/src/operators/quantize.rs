@@ -5,11 +5,11 @@
 //! dequantize      (x − zero point) × scale
 //! QLinear…        (x − zero) · ((w − zero) × scales), to the nearest, plus the zero, limited
 //! …Integer        (x − zero) · (w − zero)
-//! dynamic         undone where products alone read it: they take the value itself
+//! dynamic         undone if only products read it: they take the unquantized value
 //! ```
 //!
-//! Known scales become part of the weights, so that a product takes one cut, and that cut is the
-//! rounding ([`whole`](super::whole)).
+//! Known scales become part of the weights. A product therefore takes one cut, and that cut is also
+//! the rounding ([`whole`](super::whole)).
 
 use super::{pick, prelude::*, whole::whole};
 use crate::onnx::{Attribute, kind_name};
@@ -109,7 +109,7 @@ fn limits(op: &Reading<'_>, kind: i64) -> Result<[f32; 2], Fault> {
     })
 }
 
-/// A value less its zero point.
+/// A value minus its zero point.
 fn without(op: &Reading<'_>, import: &mut Import, x: &Known, zero: Option<Known>) -> Result<Known, Fault> {
     match zero {
         Some(Known::Ints(_, all)) if all.iter().all(|n| *n == 0) => Ok(x.clone()),
@@ -118,7 +118,7 @@ fn without(op: &Reading<'_>, import: &mut Import, x: &Known, zero: Option<Known>
     }
 }
 
-/// Numbers of rows of a matrix, as its column.
+/// Numbers for the rows of a matrix, as a column.
 fn rows(op: &Reading<'_>, import: &mut Import, of: Known) -> Result<Known, Fault> {
     let lengths = import.lengths_of(&of);
     match lengths[..] {
@@ -127,7 +127,7 @@ fn rows(op: &Reading<'_>, import: &mut Import, of: Known) -> Result<Known, Fault
     }
 }
 
-/// Numbers of filters along the first axis of their weights.
+/// Numbers for filters, along the first axis of their weights.
 fn filters(op: &Reading<'_>, import: &mut Import, of: Known, w: &Known) -> Result<Known, Fault> {
     let rank = import.lengths_of(w).len();
     match import.lengths_of(&of)[..] {
@@ -185,8 +185,8 @@ fn rounded(
         }
         Some(_) => None,
     };
-    // Limits that are whole, and the same for all elements, hold before the rounding as well: sums
-    // of products are limited, and cut to whole numbers.
+    // Limits that are whole, and the same for all elements, can be applied before the rounding as
+    // well: sums of products are limited, and cut to whole numbers.
     if let (Known::Layer(_), Some(zero)) = (x, known) {
         let [low, high] = bounds.map(|bound| bound - zero);
         let high = Known::floats(&[], vec![high]);
@@ -246,7 +246,7 @@ fn dynamic(op: &Reading<'_>, import: &mut Import) -> Result<Vec<Known>, Fault> {
     let (low, high) = (end("ReduceMin", "Min")?, end("ReduceMax", "Max")?);
     let range = op.call(import, "Sub", &[&high, &low], &[])?;
     let scale = op.call(import, "Mul", &[&range, &number(1.0 / 255.0)], &[])?;
-    // Products come before the quotient: the scale itself has few digits.
+    // The products come before the quotient, because the scale itself has few digits.
     let mut steps = |of: &Known, by: f32| {
         let made = op.call(import, "Mul", &[of, &number(by)], &[])?;
         op.call(import, "Div", &[&made, &range], &[])
@@ -257,7 +257,7 @@ fn dynamic(op: &Reading<'_>, import: &mut Import) -> Result<Vec<Known>, Fault> {
     Ok(vec![made, scale, zero])
 }
 
-/// The factor of sums of products: both operands' scales by the result's.
+/// The factor of sums of products: both operands' scales, divided by the result's.
 fn factor(op: &Reading<'_>, import: &mut Import, of: [Known; 3]) -> Result<Known, Fault> {
     let [x, w, y] = of;
     let both = op.call(import, "Mul", &[&x, &w], &[])?;
@@ -334,7 +334,7 @@ mod tests {
     use super::super::checks::check;
     use crate::{onnx::Attribute, zoo::Writer};
 
-    /// A value that is quantized and back is within half a step, and within the type.
+    /// A value that is quantized and dequantized is within half a step, and within the type.
     #[test]
     fn there_and_back() {
         let mut w = Writer::new("q", 1, &[2, 3]);
@@ -351,7 +351,7 @@ mod tests {
         });
     }
 
-    /// A product of a value's 256 steps with integers, whose scales come behind it.
+    /// A product of a value's 256 steps with integers, whose scales are applied afterwards.
     #[test]
     fn dynamic_quantization_is_undone() {
         let mut w = Writer::new("q", 1, &[2, 3]);

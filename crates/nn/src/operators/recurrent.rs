@@ -1,4 +1,4 @@
-//! LSTM, GRU and RNN, step by step: made of products, sums and functions of elements.
+//! LSTM, GRU and RNN, step by step, composed of products, sums and functions of elements.
 
 use super::{pick, prelude::*};
 use crate::onnx::Attribute;
@@ -38,7 +38,7 @@ pub(super) const ALL: &[Operator] = &[
     },
 ];
 
-/// All steps' products, with n the elements and states of all of them.
+/// The products of all steps, where n counts the elements and states of all steps.
 const BOUND: Bound =
     Bound { element: 1.0 / 8.0, ..Bound::steps(2.0) }.over("weights up to 1/2, operands up to 3");
 
@@ -62,7 +62,7 @@ impl Cell {
         }
     }
 
-    /// The functions of one direction by default.
+    /// The default functions of one direction.
     fn functions(self) -> &'static [&'static str] {
         match self {
             Cell::Lstm => &["Sigmoid", "Tanh", "Tanh"],
@@ -80,16 +80,16 @@ struct Direction {
     own: Known,
     /// `[gates × hidden, hidden]`.
     state: Array,
-    /// For sums of products with inputs, and with states.
+    /// The biases of sums of products with inputs, and with states.
     bias: [Vec<f32>; 2],
     functions: Vec<String>,
-    /// Factors by which the memory enters the input, output and forget gates, if it does.
+    /// The factors by which the memory enters the input, output and forget gates, if it does.
     peepholes: Option<[Vec<f32>; 3]>,
     /// Whether the forget gate is 1 minus the input gate.
     coupled: bool,
     /// Whether the state is multiplied before the reset gate.
     linear: bool,
-    /// Arguments of functions are limited to ± this number, if there is one.
+    /// The limit ± on arguments of functions, if there is one.
     clip: Option<f32>,
 }
 
@@ -117,8 +117,7 @@ impl Direction {
     fn sums(&self, op: &Reading<'_>, import: &mut Import, x: &Known) -> Result<Known, Fault> {
         let lengths = import.lengths_of(x);
         let flat = pick::reshaped(op, import, x.clone(), vec![lengths[0] * lengths[1], lengths[2]])?;
-        // Terms that are added to products with states, and not multiplied, are added once for all
-        // steps.
+        // Terms that are only added to products with states are added once for all steps.
         let [own, state] = &self.bias;
         let apart = |i: usize| self.cell == Cell::Gru && self.linear && i >= 2 * self.hidden;
         let bias: Vec<f32> =
@@ -138,7 +137,7 @@ impl Direction {
         pick::pick(op, import, of.clone(), 1, (from * self.hidden..to * self.hidden).collect())
     }
 
-    /// A function of elements, within limits.
+    /// A function of elements, whose arguments are limited if there is a limit.
     fn apply(&self, op: &Reading<'_>, import: &mut Import, k: usize, of: &Known) -> Result<Known, Fault> {
         let Some(clip) = self.clip else { return op.call(import, &self.functions[k], &[of], &[]) };
         let [low, high] = [-clip, clip].map(|x| Known::floats(&[], vec![x]));
@@ -146,7 +145,7 @@ impl Direction {
         op.call(import, &self.functions[k], &[&near], &[])
     }
 
-    /// One step from sums of products with inputs and the state before, if there is one.
+    /// One step, from sums of products with inputs and the previous state, if there is one.
     fn step(
         &self,
         op: &Reading<'_>,
@@ -167,7 +166,7 @@ impl Direction {
                 if self.peepholes.is_some() || self.coupled {
                     return self.seeing(op, import, &sums, memory);
                 }
-                // Input, output and forget gates; the new memory.
+                // The input, output and forget gates, and the new memory.
                 let gates = self.gates(op, import, &sums, 0, 3)?;
                 let gates = self.apply(op, import, 0, &gates)?;
                 let new = self.gates(op, import, &sums, 3, 4)?;
@@ -207,7 +206,7 @@ impl Direction {
                     None => new,
                 };
                 let new = self.apply(op, import, 1, &new)?;
-                // new + update (before − new), which is one product.
+                // new + update (before − new), which takes one product.
                 let less = match before {
                     Some(before) => op.call(import, "Sub", &[before, &new], &[])?,
                     None => op.call(import, "Neg", &[&new], &[])?,
@@ -220,8 +219,8 @@ impl Direction {
 }
 
 impl Direction {
-    /// A step of an LSTM whose gates see its memory or are coupled: the output gate sees the new
-    /// memory, the others the one before.
+    /// A step of an LSTM with peepholes or coupled gates. The output gate sees the new memory, the
+    /// others see the previous one.
     fn seeing(
         &self,
         op: &Reading<'_>,
@@ -336,7 +335,7 @@ fn directions(op: &Reading<'_>, import: &Import, cell: Cell, inputs: usize) -> R
     (0..count).map(one).collect()
 }
 
-/// The states of all steps, and the last ones.
+/// The states of all steps, and the last states.
 fn recurrent(op: &Reading<'_>, import: &mut Import, cell: Cell) -> Result<Vec<Known>, Fault> {
     let mut x = op.input(import, 0)?;
     let [_, _, inputs] = import.lengths_of(&x)[..] else {
@@ -411,8 +410,8 @@ mod tests {
         1.0 / (1.0 + (-x).exp())
     }
 
-    /// Three steps of one unit with one input by hand: alone, with peepholes, with gates that are
-    /// coupled, and with limits that most sums exceed.
+    /// Three steps of one unit with one input, computed by hand: plain, with peepholes, with
+    /// coupled gates, and with limits that most sums exceed.
     #[test]
     fn one_unit_of_memory() {
         for (peepholes, coupled, clip) in [

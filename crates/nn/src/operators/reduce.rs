@@ -4,7 +4,7 @@
 //! Sum, Max, Min          at the operand's scale: exact
 //! Mean                   a sum, shifted by the bits of its count; the scale takes the rest
 //! LogSumExp, Prod        at the nominal scale
-//! L1, L2, LogSum, SumSquare   made of others
+//! L1, L2, LogSum, SumSquare   composed of others
 //! ```
 
 use super::prelude::*;
@@ -58,7 +58,7 @@ pub struct Reduce {
     of: Reducing,
     /// The reduced axes, in order.
     axes: Vec<usize>,
-    /// The number of elements of which each result is made.
+    /// The number of elements from which each result is computed.
     count: usize,
 }
 
@@ -149,7 +149,7 @@ impl Definition for Reduce {
         })
     }
 
-    /// A bound for the sum of which a mean is made, at the scale of its elements.
+    /// A bound for the sum that is divided to a mean, at the scale of its elements.
     fn limits(&self, limits: &Limits<'_>) -> Vec<Limit> {
         if self.of != Reducing::Mean {
             return vec![];
@@ -167,7 +167,7 @@ impl Definition for Reduce {
     }
 }
 
-/// Products of a row's first half and its second half, until one is left.
+/// Multiplies a row's first half by its second half, until one element is left.
 fn product<'b>(lower: &Lower<'b>, x: Val<'b>, [rows, mut n]: [usize; 2]) -> Val<'b> {
     let frac = lower.numbers.frac;
     let half = lower.b.number(lower.fixed(2 * frac), 1 << (frac - 1));

@@ -1,4 +1,4 @@
-//! The reference of ONNX operators.
+//! The reference page of ONNX operators.
 
 use super::{OPERATORS, Operator};
 use core::fmt::Write;

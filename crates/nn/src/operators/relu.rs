@@ -27,8 +27,8 @@ impl Definition for Relu {
     }
 
     fn lower<'b>(&self, lower: &mut Lower<'b>, site: Site<'_>) -> Result<Held<'b>, Fault> {
-        // Applied to the wide value: three parties then cut it for free, and convert only the
-        // remaining bits to a number.
+        // It is applied to the wide value. Three parties then cut it for free, and convert only the
+        // remaining bits to words.
         let held = lower.held(site.reads[0]);
         Ok(held.with(held.val.max(lower.zero(held.val))))
     }

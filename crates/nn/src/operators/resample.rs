@@ -1,8 +1,8 @@
-//! Resize and Upsample: each element the nearest of the value's, or a sum of some with weights that
-//! follow from its place.
+//! Resize and Upsample. Each element is the nearest element of the value, or a sum of some with
+//! weights that depend on its place.
 //!
-//! An axis that is interpolated is a product with a matrix where it is short, and else a sum of as
-//! many products as there are neighbours.
+//! Along a short axis, interpolation is a product with a matrix. Along a longer one it is a sum of
+//! as many products as there are neighbours.
 
 use super::{pick, prelude::*};
 use crate::{import::operator::ELEMENTS, onnx::Attribute};
@@ -44,7 +44,7 @@ pub(super) const ALL: &[Operator] = &[
 /// LOCAL: the longest axis that is multiplied by a matrix.
 const SHORT: usize = 64;
 
-/// One axis: its length before and behind, the factor, and the part of it that is taken.
+/// One axis: its lengths before and after, the factor, and the part of it that is used.
 struct Axis {
     from: usize,
     to: usize,
@@ -52,7 +52,7 @@ struct Axis {
     part: [f64; 2],
 }
 
-/// The function of distances of neighbours.
+/// The weight of a neighbour as a function of its distance.
 #[derive(Clone, Copy)]
 enum Weights {
     Linear,
@@ -78,18 +78,18 @@ impl Weights {
     }
 }
 
-/// How the places of a longer or shorter axis are found.
+/// The rules that map places of the new axis to places of the old one.
 struct Coordinates<'a> {
     coordinates: &'a str,
     rounding: &'a str,
-    /// Whether neighbours lie farther apart where an axis gets shorter.
+    /// Whether neighbours are farther apart if an axis gets shorter.
     filters: bool,
-    /// Whether neighbours beyond the ends count nothing, and not as the last element.
+    /// Whether neighbours beyond the ends are left out, rather than replaced by the last element.
     excludes: bool,
 }
 
 impl Coordinates<'_> {
-    /// The place of an element among those before.
+    /// The place on the old axis of an element of the new one.
     fn of(&self, op: &Reading<'_>, axis: &Axis, i: usize) -> Result<f64, Fault> {
         let (i, n, m, scale) = (i as f64, axis.from as f64, axis.to as f64, axis.scale);
         Ok(match self.coordinates {
@@ -98,7 +98,7 @@ impl Coordinates<'_> {
                 let adjusted = m / (scale * n);
                 n / 2.0 * (1.0 - adjusted) + (i + 0.5) / scale - 0.5
             }
-            // Its one element is at the first one's place, whichever definition is taken.
+            // A single element is at the place of the first one, by either definition.
             "pytorch_half_pixel" | "align_corners" if axis.to == 1 => 0.0,
             "half_pixel" | "pytorch_half_pixel" => (i + 0.5) / scale - 0.5,
             "align_corners" => i * (n - 1.0) / (m - 1.0),
@@ -134,8 +134,8 @@ impl Coordinates<'_> {
         (0..axis.to).map(one).collect()
     }
 
-    /// The neighbours of each element and their weights, equally many of each; `None` for elements
-    /// beyond the ends.
+    /// The neighbours of each element and their weights, the same number for all. `None` for
+    /// elements beyond the ends.
     #[expect(clippy::type_complexity, reason = "a list of neighbours for each element")]
     fn neighbours(
         &self,
@@ -173,7 +173,7 @@ impl Coordinates<'_> {
     }
 }
 
-/// An axis of a value, interpolated.
+/// Interpolates one axis of a value.
 fn interpolated(
     op: &Reading<'_>,
     import: &mut Import,
@@ -241,8 +241,8 @@ fn resize(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
         Some(axes) => axes.iter().map(|axis| op.axis(*axis, rank)).collect::<Result<_, _>>()?,
         None => (0..rank).collect(),
     };
-    // Scales are part of the architecture: lengths follow from them. Before set 11 they are the
-    // second input.
+    // Scales are part of the architecture, because lengths depend on them. Before set 11 they are
+    // the second input.
     let before = import.opset < 11;
     let scales = match op.maybe(import, if before { 1 } else { 2 })? {
         Some(Known::Floats(array)) if !array.data.is_empty() => Some(array.data.clone()),
@@ -304,7 +304,7 @@ fn resize(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
                 let places = places.nearest(op, axis)?;
                 pick::pick(op, import, made, at, places)?
             }
-            // Implementations disagree on where the last element is.
+            // Implementations disagree on the place of the last element.
             Some(_) if coordinates == "align_corners" && sizes.is_none() && !whole => {
                 let cause = format!("{} elements times {} make no whole number", axis.from, axis.scale);
                 return Err(op.error(cause, "export the model with lengths, in place of scales"));
@@ -318,7 +318,7 @@ fn resize(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
     Ok(made)
 }
 
-/// One scale for all axes, if the ratio of lengths is kept: the least or the greatest one.
+/// One scale for all axes, the least or the greatest one, if the ratio of lengths is kept.
 fn kept_ratio(op: &Reading<'_>, has_sizes: bool, all: &mut [Axis]) -> Result<(), Fault> {
     let scales = all.iter().map(|axis| axis.scale);
     let scale = match &op.text("keep_aspect_ratio_policy", "stretch")?[..] {
@@ -385,7 +385,7 @@ mod tests {
         check(&w.finish(&y), 0.5, |x| (0..16).map(|i| x.data[i / 8 * 2 + i % 4 / 2]).collect());
     }
 
-    /// Short axes by a matrix, and long ones by sums: both are the mean of two neighbours.
+    /// Short axes by a matrix, and long ones by sums: both give the mean of two neighbours.
     #[test]
     fn between_two_elements() {
         for n in [2, 70] {

@@ -1,8 +1,7 @@
 //! Scatter, ScatterElements and ScatterND at known places.
 //!
-//! The result is the data and the updates behind each other, of which each place takes one. With a
-//! reduction, the updates of a place come one after the other: as many rounds as a place has
-//! updates.
+//! The data and the updates are joined, and each place takes an element of them. With a reduction,
+//! the updates of a place are applied one after another, in as many rounds as a place has updates.
 
 use super::{pick, prelude::*};
 use crate::array::steps;
@@ -102,7 +101,7 @@ fn read(op: &Reading<'_>, import: &mut Import, targets: Targets) -> Result<Known
     if targets.is_empty() {
         return pick::reshaped(op, import, made, from);
     }
-    // The rounds: updates of different places each.
+    // Each round has updates of different places.
     let mut rounds: Vec<Vec<(usize, usize)>> = vec![];
     let mut times = vec![0usize; count];
     for (update, target) in targets.iter().enumerate() {

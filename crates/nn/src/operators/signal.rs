@@ -1,4 +1,4 @@
-//! DFT and STFT: products with matrices of cosines and sines.
+//! DFT and STFT, as products with matrices of cosines and sines.
 
 use super::{pick, prelude::*};
 use crate::import::operator::ELEMENTS;
@@ -123,7 +123,7 @@ mod tests {
     use super::super::checks::check;
     use crate::{onnx::Attribute, zoo::Writer};
 
-    /// There and back is the value, and windows of two have sums and differences.
+    /// The inverse transform gives the value back, and windows of two give sums and differences.
     #[test]
     fn transforms() {
         let mut w = Writer::new("d", 1, &[1, 5, 1]);

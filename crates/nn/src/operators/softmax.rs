@@ -39,7 +39,7 @@ impl Definition for Softmax {
         out
     }
 
-    /// All rows at once.
+    /// Computes all rows at once.
     fn lower<'b>(&self, lower: &mut Lower<'b>, site: Site<'_>) -> Result<Held<'b>, Fault> {
         let x = lower.at_nominal(site.reads[0], site.at);
         Ok(Held::nominal(by_rows(x, site.lengths, self.axis, Val::softmax)))
@@ -51,7 +51,7 @@ fn read(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
     let before = import.opset < 13;
     let axis = op.axis(op.int("axis", if before { 1 } else { -1 })?, rank)?;
     if before && axis + 1 != rank {
-        // Before set 13 it goes along all axes from one on.
+        // Before set 13 it covers all axes from the given one on.
         let x = op.input(import, 0)?;
         let lengths = import.lengths_of(&x);
         let flat = [lengths[..axis].iter().product::<usize>(), lengths[axis..].iter().product()];

@@ -1,4 +1,4 @@
-//! Sub and Sum: made of Add and Neg.
+//! Sub and Sum, composed of Add and Neg.
 
 use super::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Support vector machines: kernels of a value with the owner's vectors, and their sums.
+//! Support vector machines: kernels of a value with the owner's vectors, and sums of these.
 
 use super::{ml, pick, prelude::*};
 use crate::onnx::Attribute;
@@ -112,8 +112,8 @@ const COUPLED: usize = 32;
 /// (r_ji p_i − r_ij p_j)² over pairs, where r_ij = 1 / (1 + e^(a s + b)) is the probability of
 /// class i in the pair (Wu, Lin and Weng, "Probability estimates for multi-class classification by
 /// pairwise coupling", 2004). Runtimes approach the minimum in steps; here the equations are
-/// solved. With p_last = 1 − Σ of the others, their matrix is symmetric, and its least eigenvalue
-/// is bounded away from 0, so that pivots come from the diagonal.
+/// solved. With p_last = 1 − Σ of the others, their matrix is symmetric. Its least eigenvalue is
+/// bounded away from 0, so that the pivots can be on the diagonal.
 fn coupled(
     op: &Reading<'_>,
     import: &mut Import,
@@ -156,7 +156,7 @@ fn coupled(
         }
         solved.push(row);
     }
-    // Back substitution from the last row on: the right side less products with known values.
+    // Back substitution from the last row on: the right side minus products with known values.
     let axis = |axis| [("axis", Attribute::Int(axis))];
     let mut found: Option<Known> = None;
     for (k, row) in solved.into_iter().enumerate().rev() {
@@ -180,9 +180,9 @@ fn coupled(
     op.call(import, "Concat", &[&found, &last], &axis(1))
 }
 
-/// The matrix and the right side of the equations of all of `classes` probabilities but the last,
-/// row by row. Each element is given by factors of the r_ij, factors of their squares, and a
-/// constant.
+/// The matrix and the right side of the equations, row by row, for the probabilities of all of
+/// `classes` but the last. Each element is given by factors of the r_ij, factors of their squares,
+/// and a constant.
 fn equations(classes: usize) -> Vec<Vec<f32>> {
     let pairs = classes * (classes - 1) / 2;
     let pair = |i: usize, j: usize| i * (2 * classes - i - 1) / 2 + j - i - 1;
@@ -269,7 +269,7 @@ fn classifier(op: &Reading<'_>, import: &mut Import) -> Result<Vec<Known>, Fault
         return Err(op.error(cause, "train with probability=False, or calibrate with CalibratedClassifierCV"));
     }
     let first = |class: usize| each[..class].iter().sum::<usize>();
-    // A column for each pair; the first of its classes wins where the sum is above 0.
+    // A column for each pair. The first of its classes wins if the sum is above 0.
     let mut of_pairs = vec![0.0; vectors * pairs];
     let (mut votes, mut all, mut pair) = (vec![0.0; pairs * classes], vec![0.0; classes], 0);
     for i in 0..classes {
@@ -300,7 +300,7 @@ fn classifier(op: &Reading<'_>, import: &mut Import) -> Result<Vec<Known>, Fault
         return Ok(vec![label, told]);
     }
     let (of, other) = if let ([a], [b]) = (&a[..], &b[..]) {
-        // 1 / (1 + e^(a s + b)), and what is missing to 1.
+        // 1 / (1 + e^(a s + b)), and its difference to 1.
         let inputs = [&scores, &Known::floats(&[1, 2], vec![-a, *a]), &Known::floats(&[2], vec![-b, *b])];
         let made = op.call(import, "Gemm", &inputs, &[])?;
         return Ok(vec![label, op.call(import, "Sigmoid", &[&made], &[])?]);

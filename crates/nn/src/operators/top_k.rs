@@ -1,4 +1,4 @@
-//! TopK: made of ArgMax, OneHot and Where, one element after the other.
+//! TopK, composed of ArgMax, OneHot and Where, one element after another.
 
 use super::{function, prelude::*};
 use crate::onnx::Attribute;
@@ -15,7 +15,7 @@ pub(super) const ALL: &[Operator] = &[Operator {
     )
 }];
 
-/// LOCAL: the largest number of elements that are taken, each by a comparison of all.
+/// LOCAL: the most elements that are taken. Each takes a comparison of all elements.
 const MOST: usize = 64;
 
 fn read(op: &Reading<'_>, import: &mut Import) -> Result<Vec<Known>, Fault> {
@@ -42,7 +42,7 @@ fn read(op: &Reading<'_>, import: &mut Import) -> Result<Vec<Known>, Fault> {
         op.call(import, reduction, &[of, &axes], &[int("keepdims", 1)])
     };
     let mut rest = turned(import, x)?;
-    // An element that was taken becomes less than all others.
+    // An element that was taken is replaced by one that is less than all others.
     let least = along(import, &rest, "ReduceMin")?;
     let one = Known::Floats(Arc::new(Array::new(&[1], vec![-1.0])));
     let least = op.call(import, "Add", &[&least, &one], &[])?;

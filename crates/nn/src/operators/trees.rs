@@ -8,9 +8,9 @@
 //! leaves x their values      the sums
 //! ```
 //!
-//! All trees have as many nodes as the largest one, rounded up to 2^k − 1. The members learn this
-//! number, and how many trees, elements and outputs there are. Which element a node compares, its
-//! bound, its place in the tree and the leaves' values are the owner's secrets.
+//! All trees are filled up to the number of nodes of the largest one, rounded up to 2^k − 1. The
+//! members learn this number, and the numbers of trees, elements and outputs. The element that a
+//! node compares, its bound, its place in the tree and the leaves' values are the owner's secrets.
 
 mod flat;
 
@@ -106,21 +106,21 @@ pub(super) const TREE_ENSEMBLE_CLASSIFIER: Operator = Operator {
     )
 };
 
-/// AGREEMENT: the largest number of nodes of a tree that stays whole.
+/// AGREEMENT: the largest number of nodes of a tree that is not split.
 const WHOLE: usize = (1 << 13) - 1;
-/// The sum along a path that no leaf has.
+/// A sum along a path that no leaf has.
 const NEVER: f32 = 100.0;
 
-/// Ensembles of trees with equally many nodes.
+/// Ensembles of trees with equal numbers of nodes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trees {
     trees: usize,
-    /// The number of nodes of each tree; there is one leaf more.
+    /// The number of nodes of each tree. There is one leaf more.
     nodes: usize,
-    /// The element that each node compares; `None` for nodes that fill trees up.
+    /// The element that each node compares; `None` for nodes that only fill a tree up.
     features: Vec<Option<usize>>,
     bounds: Vec<f32>,
-    /// 1 for each node whose element is to be less than its bound, else 0.
+    /// 1 for each node whose element must be less than its bound, else 0.
     strict: Vec<f32>,
     /// `[trees, leaves, nodes]`.
     paths: Vec<f32>,
@@ -185,7 +185,7 @@ impl Definition for Trees {
         made / self.outputs() as u64 * (self.trees * self.nodes * each) as u64
     }
 
-    /// Differences of elements and bounds take a bit more than elements.
+    /// A difference of an element and a bound takes one bit more than an element.
     fn room(&self, room: &Room<'_>) -> f64 {
         let compared = room.reads[0];
         room.own(room.wide()).min(room.left(compared.size, compared.node, 1.0))
@@ -207,7 +207,7 @@ impl Definition for Trees {
                 for leaf in tree * leaves..(tree + 1) * leaves {
                     let path = &self.paths[leaf * self.nodes..][..self.nodes];
                     let sum: f32 = path.iter().zip(&truths).map(|(path, truth)| path * truth).sum();
-                    // Both are whole; a sum of nothing is −0.
+                    // Both are whole; an empty sum is −0.
                     if (sum - self.counts[leaf]).abs() < 0.5 {
                         let values = &self.values[leaf * self.outputs()..];
                         sums.iter_mut().zip(values).for_each(|(sum, value)| *sum += value);
@@ -228,10 +228,10 @@ impl Definition for Trees {
         let (frac, nominal) = (lower.numbers.frac, Some(crate::scale::Classes::NOMINAL));
         let bounds = Recipe { frac, to: nominal, ..whole(WeightPart::Bounds, &[1, nodes]) };
         let bounds = lower.weights("bounds", bounds).broadcast(shape(&[rows, nodes]));
-        // Bounds take half of the ring at most, so that the sign of a difference is the comparison.
+        // Bounds take at most half of the ring, so that the sign of a difference is the comparison.
         let below = bounds.wrapping() - x.matmul(select).wrapping();
         let zero = lower.b.number(lower.nominal(), 0);
-        // Sums along paths are at most as long as these.
+        // 8 bits hold every sum along a path.
         let small = Scalar::Int { signed: true, bits: 8 };
         let truths = below.compare(Comparison::GreaterOrEqual, zero).cast(small);
         // A convolution whose groups are the trees.
@@ -290,7 +290,7 @@ fn made(
     let mut nodes = (most + 1).next_power_of_two() - 1;
     let fits = trees.len().checked_mul((nodes + 1) * nodes).is_some_and(|n| n <= ELEMENTS);
     if most > WHOLE || (!fits && nodes > PART) {
-        // The number of parts that trees of this number of nodes can have.
+        // The number of parts into which trees of this number of nodes may be split.
         let count = (nodes + 1).div_ceil(PART + 1 - 2 * DEPTH);
         trees = trees.iter().flat_map(|tree| parts(tree, count)).collect();
         nodes = PART;
@@ -341,7 +341,7 @@ fn made(
     op.made(import, Kind::Trees(all), vec![at], vec![rows, outputs])
 }
 
-/// Numbers of nodes that are not negative.
+/// The numbers of nodes in an attribute, which must not be negative.
 fn numbers(op: &Reading<'_>, name: &str) -> Result<Vec<usize>, Fault> {
     let all = op.ints(name)?.unwrap_or_default();
     let all: Option<Vec<usize>> = all.iter().map(|n| usize::try_from(*n).ok()).collect();
@@ -352,7 +352,7 @@ fn differ(op: &Reading<'_>) -> Fault {
     op.error("its lists are not equally long, or name nodes that do not exist", "save the model anew")
 }
 
-/// The trees of sets before 5, whose leaves are nodes; leaves have their values in other lists.
+/// The trees of sets before 5, in which leaves are nodes. The values of leaves are in other lists.
 fn listed(op: &Reading<'_>, leaves: [&str; 4]) -> Result<Forest, Fault> {
     let [of_tree, ids, features, yes, no] =
         ["nodes_treeids", "nodes_nodeids", "nodes_featureids", "nodes_truenodeids", "nodes_falsenodeids"]
@@ -384,7 +384,7 @@ fn listed(op: &Reading<'_>, leaves: [&str; 4]) -> Result<Forest, Fault> {
             "BRANCH_EQ" => Mode::Equal,
             "BRANCH_NEQ" => Mode::NotEqual,
             "LEAF" => {
-                // Nobody reads it.
+                // This node is never read.
                 let (mode, leaf) = (Mode::LessOrEqual, Child::Leaf(at));
                 forest.nodes.push(Node { feature: 0, bound: 0.0, mode, yes: leaf, no: leaf });
                 continue;
@@ -409,7 +409,7 @@ fn listed(op: &Reading<'_>, leaves: [&str; 4]) -> Result<Forest, Fault> {
     Ok(forest)
 }
 
-/// The factor of leaves' values, by which they are aggregated.
+/// The factor of leaves' values that follows from their aggregation.
 fn factor(op: &Reading<'_>, is_mean: bool, is_sum: bool, trees: usize) -> Result<f32, Fault> {
     match (is_mean, is_sum) {
         (true, _) => Ok(1.0 / trees.max(1) as f32),
@@ -439,8 +439,9 @@ fn regressor(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
     ml::transformed(op, import, &scores)
 }
 
-/// With two classes of which one has values, the other has what is missing to 1 or, where values
-/// are below 0, the negative of the sum. The members do not learn which.
+/// The scores of a classifier. If only one of two classes has values, the score of the other one is
+/// the difference to 1. If some values are below 0, it is the negative of the sum. The members do
+/// not learn which.
 fn classifier(op: &Reading<'_>, import: &mut Import) -> Result<Vec<Known>, Fault> {
     let labels = ml::labels(op, "classlabels_int64s", "classlabels_strings")?;
     let mut forest = listed(op, ["class_treeids", "class_nodeids", "class_ids", "class_weights"])?;
@@ -520,7 +521,7 @@ fn ensemble(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
         let (yes, no) = (child(yes[at], yes_leaf[at])?, child(no[at], no_leaf[at])?);
         nodes.push(Node { feature: features[at], bound: bounds[at], mode, yes, no });
     }
-    // A tree of a leaf alone has a node both of whose children are the leaf.
+    // A tree that is a single leaf gets a node whose children are both this leaf.
     let roots = roots.iter().map(|root| child(*root, 0)).collect::<Result<Vec<_>, _>>()?;
     let leaves = outputs.iter().zip(&values).map(|(output, value)| vec![(*output, *value)]).collect();
     let forest = Forest { roots, nodes, leaves };
@@ -583,7 +584,7 @@ mod tests {
         });
     }
 
-    /// A tree of one node: at the leaf behind a false comparison nothing is summed.
+    /// A tree of one node: the leaf behind a false comparison adds nothing.
     #[test]
     fn a_single_comparison() {
         let mut w = Writer::new("trees", 1, &[6, 1]);
@@ -608,7 +609,7 @@ mod tests {
         });
     }
 
-    /// An element that equals its bound is decided as in floating point in each mode, also if no
+    /// An element that equals its bound is decided as in floating point in each mode, even if no
     /// number of fractional bits represents the bound exactly.
     #[test]
     fn elements_at_their_bounds() {

@@ -1,9 +1,9 @@
 //! Windows over any number of axes, by moves of elements: convolutions of volumes, dilated pools,
-//! and the pools of ONNX that others do not cover.
+//! and the pools of ONNX that other files do not cover.
 //!
-//! A convolution of volumes is one of images, whose channels are those of all planes of a window. A
-//! pool takes one axis after the other: the elements of each window lie side by side, and are
-//! reduced.
+//! A convolution of volumes is one of images whose channels are those of all planes of a window. A
+//! pool handles one axis after another: the elements of each window are placed side by side, and
+//! then reduced.
 
 use super::{pick, prelude::*};
 use crate::onnx::Attribute;
@@ -50,7 +50,7 @@ impl Windows {
         (window * self.stride + k * self.dilation).checked_sub(self.before).filter(|at| *at < n)
     }
 
-    /// The number of a window's elements among `n`, or among these and those around.
+    /// The number of a window's elements among `n`, or among these and the padding.
     fn elements(self, window: usize, n: usize, around: bool) -> usize {
         let within = |k: &usize| {
             if around {
@@ -63,7 +63,7 @@ impl Windows {
     }
 }
 
-/// The windows that attributes give, along all axes behind the channels. `size` replaces the
+/// The windows that attributes describe, along all axes after the channels. `size` replaces the
 /// attribute.
 pub(super) fn windows(
     op: &Reading<'_>,
@@ -126,11 +126,11 @@ pub(super) fn windows(
 pub(super) enum Pooling {
     Max,
     Sum,
-    /// The mean; whether what is around counts.
+    /// The mean; the flag tells whether padding counts.
     Mean(bool),
 }
 
-/// The windows of a value, reduced along one axis after the other.
+/// Reduces the windows of a value along one axis after another.
 pub(super) fn reduced(
     op: &Reading<'_>,
     import: &mut Import,
@@ -156,7 +156,8 @@ pub(super) fn reduced(
             for k in 0..one.size {
                 let place = one.place(window, k, n);
                 lacks |= place.is_none();
-                // For a maximum, another element of the window; else the zero behind all.
+                // Padding is replaced by another element of the window for a maximum, else by the
+                // zero after all elements.
                 places.push(place.or(first.filter(|_| pooling == Pooling::Max)).unwrap_or(n));
             }
         }

@@ -1,8 +1,8 @@
-//! The nearest whole number of a sum of products: the cut behind them rounds to it.
+//! Rounding of a sum of products to the nearest whole number, which the cut after it does.
 
 use super::prelude::*;
 
-/// The nearest whole number, of two that are as near any one.
+/// The nearest whole number; for two that are equally near, either one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Whole;
 
@@ -19,8 +19,8 @@ impl Definition for Whole {
         reads[0].each(f32::round_ties_even)
     }
 
-    /// At the scale 1 a wide value has as many fractional bits as are cut, and the half step that
-    /// is in it makes the cut round to the nearest. No other operation is needed.
+    /// At the scale 1, a wide value has as many fractional bits as are cut. It contains half a
+    /// step, which makes the cut round to the nearest number. No other operation is needed.
     fn lower<'b>(&self, lower: &mut Lower<'b>, site: Site<'_>) -> Result<Held<'b>, Fault> {
         let from = site.reads[0];
         let Placed { node, wide, half } = lower.held(from).placed;
@@ -32,7 +32,7 @@ impl Definition for Whole {
     }
 }
 
-/// The nearest whole numbers of a layer's value.
+/// The elements of a layer's value, rounded to the nearest whole numbers.
 pub(super) fn whole(op: &Reading<'_>, import: &mut Import, at: usize) -> Result<Known, Fault> {
     let lengths = import.lengths(at).to_vec();
     op.made(import, Kind::Whole(Whole), vec![at], lengths)

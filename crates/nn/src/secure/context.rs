@@ -1,4 +1,4 @@
-//! A network that is being lowered to shares, as operators see it.
+//! A network during its lowering to shares, as operators see it.
 
 use super::recipe::{Recipe, Squares, WeightPart};
 use crate::{Array, Fault, Numbers, numbers::INPUT, scale::Classes};
@@ -27,7 +27,7 @@ pub(crate) struct Held<'b> {
     pub(crate) placed: Placed,
     /// The value without its lowest bits, after the first request.
     cut: Option<Val<'b>>,
-    /// The truth value, of which the value is 1 or 0.
+    /// The truth value, if the value is 1 or 0 for true or false.
     truth: Option<Val<'b>>,
 }
 
@@ -167,7 +167,7 @@ impl<'b> Lower<'b> {
         Held { truth: Some(truth), ..Held::nominal(truth.cast(self.nominal())) }
     }
 
-    /// Whether a layer's elements are 1 and not 0.
+    /// Whether the elements of a layer are 1 rather than 0.
     pub(crate) fn truth(&mut self, at: usize) -> Val<'b> {
         if let Some(truth) = self.held[at].truth {
             return truth;
@@ -188,8 +188,8 @@ impl<'b> Lower<'b> {
         self.held[at].placed.node
     }
 
-    /// A layer's value at `times` the scale of another node, multiplied by a factor of the owner's
-    /// if scales are tied otherwise.
+    /// A layer's value at `times` the scale of another node. If scales are tied otherwise, it is
+    /// multiplied by a factor of the owner's.
     pub(crate) fn aligned(&mut self, at: usize, to: usize, times: f64, place: usize) -> Val<'b> {
         let (val, node) = (self.value(at), self.node(at));
         if to == Classes::NOMINAL && times == 1.0 && self.ones.contains(&node) {
@@ -209,7 +209,7 @@ impl<'b> Lower<'b> {
             ..Recipe::of(at, WeightPart::One, vec![])
         };
         let mut name = format!("align{place}_");
-        // Places of operators with several operands may be those of other operators.
+        // Operators with several operands may use the same places as other operators.
         while self.recipes.iter().any(|(own, _)| *own == format!("{name}{at}")) {
             name.push('_');
         }
@@ -239,8 +239,8 @@ impl<'b> Lower<'b> {
         self.weights("weights", recipe)
     }
 
-    /// Whether half a step is added to the wide value of a layer with weights: always, if it is
-    /// cut.
+    /// Whether half a step is added to the wide value of a layer with weights: always, if the value
+    /// is cut.
     pub(crate) fn halved(&self, at: usize) -> bool {
         !self.whole.contains(&at)
     }

@@ -1,4 +1,4 @@
-//! Recipes of the owner's inputs: the weights that they come from, and their scale.
+//! Recipes of the owner's inputs: the weights from which they are computed, and their scale.
 
 use crate::Numbers;
 use hushwire_compute::Scalar;
@@ -26,7 +26,7 @@ pub(crate) enum WeightPart {
     Strict,
     /// Decision trees: 1 or −1 for each node on the path to each leaf.
     Paths,
-    /// Decision trees: the sum along each leaf's path that leads there.
+    /// Decision trees: for each leaf, the sum along the path that leads to it.
     Counts,
     /// The number 1.
     One,

@@ -6,11 +6,11 @@ use crate::{Numbers, scale::Scales};
 pub(crate) struct Limit {
     /// The index of the value among those it reads.
     pub(crate) read: usize,
-    /// The size that the value counts as.
+    /// The greatest size that the bound assumes for the value.
     pub(crate) greatest: f64,
-    /// The largest number that the scale times it may reach.
+    /// The largest number that scale times greatest size may reach.
     pub(crate) most: f64,
-    /// The same limit without the room that is kept free.
+    /// The same limit, without the room that is kept free.
     pub(crate) whole: f64,
 }
 

@@ -8,12 +8,12 @@ use super::{
 use crate::{Fault, Floats, Network, scale::Scales};
 
 impl Secure {
-    /// The number of bits above the greatest number of each layer, for these values, where scales
-    /// come from the sizes `greatest` with `headroom` bits left free. A negative number means that
-    /// the number wrapped and the output is wrong.
+    /// The number of bits above the greatest number of each layer, for these values, if scales come
+    /// from the sizes `greatest` with `headroom` bits left free. A negative number means that the
+    /// number wrapped and the output is wrong.
     ///
     /// # Errors
-    /// As [`weights`](Self::weights).
+    /// The same as [`weights`](Self::weights).
     pub fn rooms(
         &self,
         network: &Network,

@@ -1,4 +1,4 @@
-//! DenseNet: every layer of a block reads the results of all layers before it; normalization and
+//! DenseNet: every layer of a block reads the results of all layers before it. Normalization and
 //! rectifier precede the convolution.
 
 use super::Writer;

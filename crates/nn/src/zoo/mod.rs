@@ -1,5 +1,5 @@
-//! Networks of published architectures with random weights, as ONNX files: for timing, which does
-//! not depend on weights, and for trials. `python/export_onnx.py` exports trained networks.
+//! Networks of published architectures with random weights, as ONNX files, for trials and for
+//! timing, which does not depend on weights. `python/export_onnx.py` exports trained networks.
 //!
 //! ```text
 //! squeezenet          1 × 3 × 227 × 227   SqueezeNet 1.1 (F. Iandola et al., arXiv:1602.07360, and

@@ -3,8 +3,8 @@
 use super::Writer;
 use crate::onnx::Model;
 
-/// The summand of a block is smaller than its input, as in trained networks: sixteen sums would
-/// grow otherwise.
+/// Makes the summand of a block smaller than its input, as in trained networks. Otherwise sixteen
+/// sums would grow.
 const ADDED: f32 = 0.3;
 
 /// A convolution, normalized.

@@ -1,4 +1,4 @@
-//! Models that are refused, each by the name of what is wrong with it.
+//! Models that are refused, each with the name of its fault.
 
 use super::refused;
 use hushwire_nn::{
@@ -73,7 +73,7 @@ fn operators_that_are_not_there() {
     let x = w.op("Nonsense", &[&x], &[]);
     let mut model = w.finish(&x);
     model.graph.nodes[1].domain = "com.example".into();
-    // All of them, once each, before anything else is looked at.
+    // All unknown operators, once each, before any other check.
     says(&model, &["not supported: Nonsense (node ", "1 more), com.example.Einsum (node einsum_1);", "Conv"]);
     let mut w = Writer::new("m", 1, &[1, 3, 8, 8]);
     let x = w.op(
@@ -94,17 +94,17 @@ fn operators_that_are_not_there() {
 
 #[test]
 fn weights_that_are_elsewhere_or_lie() {
-    // By hand: a graph with one tensor whose fields these are.
+    // A graph with one tensor, made by hand from these fields.
     let read = |tensor: &[u8]| {
         let graph = [&[0x2a, tensor.len() as u8][..], tensor].concat();
         Model::read(&[&[0x3a, graph.len() as u8][..], &graph].concat()).unwrap_err().to_string()
     };
     let external = read(b"\x08\x04\x10\x01\x42\x01w\x6a\x04\x0a\x02ab\x70\x01");
     assert!(external.contains("weights w") && external.contains("another file"), "{external}");
-    // 2^31 - 1 elements are claimed, none come.
+    // The header claims 2^31 - 1 elements, and none follow.
     let claimed = read(b"\x08\xff\xff\xff\xff\x07\x10\x01\x42\x01w\x4a\x00");
     assert!(claimed.contains("0 elements") && claimed.contains("2147483647"), "{claimed}");
-    // Raw bytes that say that there are 2 GB of them.
+    // Raw bytes that claim to be 2 GB long.
     let longer = read(b"\x08\x01\x10\x01\x4a\xff\xff\xff\xff\x07");
     assert!(longer.contains("longer than the file"), "{longer}");
     let product = read(b"\x08\xff\xff\xff\xff\xff\xff\xff\xff\x7f\x08\x04\x10\x01");
@@ -118,7 +118,7 @@ fn weights_that_are_elsewhere_or_lie() {
 fn no_cut_file_is_a_model_or_a_panic() {
     let bytes = conv(3).to_bytes();
     for n in 0..bytes.len() {
-        // What is left may be a model without its end; it is no network then.
+        // A truncated file may still be a model, but it is not a network.
         let left = Model::read(&bytes[..n]).and_then(|model| Network::new(model, None));
         assert!(left.is_err(), "{n} of {}", bytes.len());
     }
@@ -139,7 +139,7 @@ fn weights_of_integers_are_numbers() {
     assert!(Network::new(model, None).is_ok());
 }
 
-/// An operator on an input of the shape `[1, 2, 4, 4]` is refused in these words.
+/// Checks that an operator on an input of shape `[1, 2, 4, 4]` is refused in these words.
 fn refuses(op: &str, inputs: &[&str], attributes: &[(&str, Attribute)], words: &[&str]) {
     let mut w = Writer::new("m", 1, &[1, 2, 4, 4]);
     let x = w.op(op, inputs, attributes);
@@ -173,7 +173,7 @@ fn training_mode_is_refused() {
     assert!(Network::new(dropout(0), None).is_ok());
 }
 
-/// Programs disagree where windows of SAME lie that leave out some of a side.
+/// Implementations disagree on the place of SAME windows that leave out a part of a side.
 #[test]
 fn windows_that_leave_out_much_of_a_side_are_refused() {
     let ints = |all: &[i64]| Attribute::Ints(all.to_vec());
@@ -191,7 +191,7 @@ fn windows_that_leave_out_much_of_a_side_are_refused() {
     }
 }
 
-/// An attribute that is read over silently is a wrong result.
+/// An attribute that is silently ignored gives a wrong result.
 #[test]
 fn attributes_that_are_not_honoured_are_refused() {
     let int = Attribute::Int;
@@ -208,7 +208,7 @@ fn attributes_that_are_not_honoured_are_refused() {
     let mut model = conv(3);
     model.graph.nodes[0].attributes.insert("kernel_shape".into(), ints(&[2, 2]));
     says(&model, &["conv_0", "kernel_shape"]);
-    // Weights along another axis than the one that is normalized.
+    // The weights are along another axis than the normalized one.
     let mut w = Writer::new("m", 1, &[3, 3]);
     let scale = w.random(&[3, 1], 1.0);
     let x = w.op("LayerNormalization", &["input", &scale], &[]);
@@ -226,12 +226,12 @@ fn integers_are_refused() {
         let mut w = Writer::new("m", 1, &[1, 2]);
         let y = w.op(op, &["input"], &[]);
         let bytes = w.finish(&y).to_bytes();
-        // The input's type: a tensor of elements of the kind with a shape of two axes.
+        // The input's type: a tensor of elements of the kind, with a shape of two axes.
         let at = bytes.windows(3).position(|b| b == [0x08, 1, 0x12]).expect("an element type before a shape");
         let mut other = bytes.clone();
         other[at + 1] = kind;
         let read = Model::read(&other).and_then(|model| Network::new(model, None));
-        // A value that is no sum or product has the elements of its operand.
+        // A value that is not a sum or product has the elements of its operand.
         if op == "Relu" {
             assert!(read.is_ok(), "{kind}");
             continue;

@@ -1,4 +1,4 @@
-//! The ring that is chosen, and what is told where results are off.
+//! The chosen ring, and the warning if results are off.
 
 use super::{network, sample};
 use hushwire_compute::evaluate;
@@ -26,15 +26,15 @@ fn choice(network: &Network, samples: &Samples, wanted: Wanted) -> Choice {
     wanted.chosen(network, samples).unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// The greatest error on an input, in parts of the output's range or of its greatest element.
+/// The greatest error on an input, as a part of the output's range or of its greatest element.
 fn error(network: &Network, numbers: Numbers, samples: &Samples, input: &Array) -> f32 {
     let (found, exact) = (output(network, numbers, samples, input).unwrap(), exact(network, input));
     let errors = found.data.iter().zip(&exact.data).map(|(x, y)| (x - y).abs());
     errors.fold(0.0, f32::max) / exact.greatest()
 }
 
-/// A weight of 5e-5 for a feature of tens of thousands beside one of 5 for a feature of about a
-/// half.
+/// A weight of 5e-5 for a feature of tens of thousands, beside a weight of 5 for a feature of about
+/// one half.
 fn raw_feature() -> (Network, Array) {
     let mut w = Writer::new("m", 3, &[3, 2]);
     let weights = w.weights(&[2, 1], vec![5e-5, 5.0]);
@@ -48,18 +48,19 @@ fn small_weights_get_a_wider_ring() {
     let (network, input) = raw_feature();
     let given = Samples::given(&network, &input).unwrap();
     let ranged = Samples::made_up(&network, "0,80000".parse::<SampleRange>().ok()).unwrap();
-    // Also where nobody has inputs: the weights themselves tell that the features differ.
+    // A wider ring is chosen even without inputs: the weights themselves show that the features
+    // differ.
     for samples in [given, Samples::made_up(&network, None).unwrap(), ranged] {
         let chosen = choice(&network, &samples, AUTO);
         assert!(chosen.numbers.bits > 32 && chosen.finding.is_none(), "{chosen:?}");
         assert!(error(&network, chosen.numbers, &samples, &input) < 0.01, "{chosen:?}");
-        // The next smaller ring does not do.
+        // The next smaller ring does not suffice.
         let less = Wanted { bits: Some(chosen.numbers.bits - 8), ..AUTO };
         assert!(choice(&network, &samples, less).finding.is_some(), "{chosen:?}");
     }
 }
 
-/// Values of hundreds of thousands, such as prices of houses, have no room beside 20 fractional
+/// Values of hundreds of thousands, such as prices of houses, have no room above 20 fractional
 /// bits.
 #[test]
 fn large_outputs_get_fewer_fractional_bits() {
@@ -78,12 +79,12 @@ fn large_outputs_get_fewer_fractional_bits() {
     let chosen = choice(&network, &samples, AUTO);
     assert!(chosen.numbers.frac < 20 && chosen.finding.is_none(), "{chosen:?}");
     assert!(error(&network, chosen.numbers, &samples, &input) < 0.01, "{chosen:?}");
-    // Numbers that are asked for stay.
+    // Numbers that are asked for are kept.
     let frac = Wanted { frac: Some(20), ..AUTO };
     assert!(frac.chosen(&network, &samples).is_err_and(|e| e.to_string().contains("--frac")));
 }
 
-/// Made-up pixels of 8 bits are of their whole range, so that those of an image do not wrap.
+/// Made-up pixels of 8 bits cover their whole range, so that the pixels of an image do not wrap.
 #[test]
 fn made_up_integers_of_few_bits_have_their_types_range() {
     let mut w = Writer::new("m", 3, &[2, 3]);
@@ -137,8 +138,8 @@ fn quantized_networks_get_a_narrow_ring() {
     // The network's file has the same numbers.
     let secure = Secure::new(&quantized, chosen.numbers, &Members::default()).unwrap();
     assert_eq!(Numbers::of_computation(secure.computation()).unwrap(), chosen.numbers);
-    // The same with layers of floats between numbers that are quantized and back: factors of the
-    // quantization are in the layers' weights.
+    // The same, with layers of floats between numbers that are quantized and dequantized: factors
+    // of the quantization are in the layers' weights.
     let mut w = Writer::new("q", 5, &[1, 3, 12, 12]);
     let there_and_back = |w: &mut Writer, x: &str, scale: f32, zero: i64| {
         let (scale, zero) = (w.weights(&[], vec![scale]), w.integers(3, &[], vec![zero]));
@@ -239,7 +240,7 @@ fn small_inputs_get_fractional_bits() {
     assert!(told.cause.contains("inputs of about") && told.remedy.contains("--frac"), "{told}");
 }
 
-/// They are not billed for what others need.
+/// Networks that fit do not pay for the needs of others.
 #[test]
 fn networks_that_fit_keep_32_bits() {
     let mut of = vec![zoo::make("squeezenet-cifar", 1).unwrap(), zoo::make("squeezenet-cifar", 2).unwrap()];
@@ -256,7 +257,8 @@ fn networks_that_fit_keep_32_bits() {
     }
 }
 
-/// Among the places that a network finds, those count that are not as good as equal.
+/// Among the places that a network finds, a difference counts only if the values are not equal up
+/// to rounding.
 #[test]
 fn places_that_differ_are_told() {
     let mut w = Writer::new("m", 3, &[4, 3]);

@@ -1,6 +1,7 @@
-//! ONNX's own tests of operators, from the Python package `onnx`: by operator, how many pass, are
-//! refused, or give another result than the standard's. The last must be none. Without the package
-//! the test says so and is skipped; `HUSHWIRE_PYTHON` names an interpreter other than `python3`.
+//! ONNX's own tests of operators, from the Python package `onnx`. For each operator the test counts
+//! cases that pass, that are refused, and whose result differs from the standard; none may differ.
+//! Without the package the test is skipped with a message. `HUSHWIRE_PYTHON` names an interpreter
+//! other than `python3`.
 
 use super::oracle::{hex_bytes, parsed, python};
 use hushwire_nn::{Array, Floats, Given, Network, NetworkReport, Samples, Wanted, onnx::Model};
@@ -101,19 +102,20 @@ enum Verdict {
     Wrong,
 }
 
-/// Whether arrays are near each other, as a part of the range of the expected one.
+/// Whether the difference between arrays is within a part of the range of the expected one.
 fn near(found: &Array, expected: &Array, part: f32) -> bool {
     let finite = expected.data.iter().copied().filter(|x| x.is_finite());
     let (low, high) = finite.fold((f32::MAX, f32::MIN), |(low, high), x| (low.min(x), high.max(x)));
     let range = (high - low).max(0.1 * low.abs().max(high.abs())).max(1e-3);
-    // A number that is only meant to be less than all others is −2^15.
+    // A number that only means "less than all others" is −2^15 here.
     let one = |(x, y): (&f32, &f32)| {
         if y.is_finite() { (x - y).abs() <= part * range } else { x * y.signum() > 3e4 }
     };
     found.lengths == expected.lengths && found.data.iter().zip(&expected.data).all(one)
 }
 
-/// Runs a model with some inputs known to all, in floating point and in fixed point.
+/// Runs a model in floating point and in fixed point; inputs that are not `secret` are known to
+/// all.
 fn run(bytes: &[u8], inputs: &[Value], outputs: &[Value], secret: &[bool]) -> (Verdict, String) {
     let refused = |e: &dyn std::fmt::Display| (Verdict::Refused, e.to_string());
     let model = match Model::read(bytes) {
@@ -145,7 +147,7 @@ fn run(bytes: &[u8], inputs: &[Value], outputs: &[Value], secret: &[bool]) -> (V
     let coarse = inputs.iter().chain(outputs).any(|value| value.is_coarse);
     for (name, at) in &network.outputs {
         let Some(expected) = expected(name) else { continue };
-        // Either of two whole numbers that are equally near is right.
+        // If two whole numbers are equally near, either one is right.
         let whole = outputs.iter().any(|value| value.name == *name && !value.is_float);
         let part = if coarse {
             0.02
@@ -186,12 +188,12 @@ fn run(bytes: &[u8], inputs: &[Value], outputs: &[Value], secret: &[bool]) -> (V
     (Verdict::Passed, String::new())
 }
 
-/// Whether a test has values that no secret value is.
+/// Whether a test has values that a secret value cannot have.
 fn is_beyond(inputs: &[Value], outputs: &[Value]) -> bool {
     let odd = |value: &Value| {
         value.is_tiny || value.array.data.is_empty() || value.array.data.iter().any(|x| !x.is_finite())
     };
-    // Without values, elements are of kinds that are no numbers.
+    // If there are no values, the kinds of their elements are not numbers.
     outputs.is_empty() || inputs.iter().any(odd) || outputs.iter().any(odd)
 }
 
@@ -208,7 +210,8 @@ fn tests_of_onnx() {
         let parts: Vec<&str> = line.split('|').collect();
         let [kind, op, name, model, inputs, outputs] = parts[..] else { panic!("{line}") };
         let (bytes, inputs, outputs) = (hex_bytes(model), values(inputs), values(outputs));
-        // All floats are secret; or the first input alone, and others are part of the model.
+        // Either all floats are secret, or only the first input is, and the others are part of the
+        // model.
         let floats: Vec<bool> = inputs.iter().map(|value| value.is_float).collect();
         let first: Vec<bool> = (0..inputs.len()).map(|k| k == 0).collect();
         let mut verdict = (Verdict::Refused, "elements of this kind".to_owned());
@@ -218,7 +221,7 @@ fn tests_of_onnx() {
             }
         }
         table.entry(op.to_owned()).or_default()[verdict.0 as usize] += 1;
-        // Tests of operators, and of the functions that define others.
+        // Tests of operators, and of the functions that define other operators.
         if kind == "node" && LISTED.contains(&op) && !name.ends_with("_expanded") {
             let of = match verdict.0 {
                 Verdict::Passed => 0,

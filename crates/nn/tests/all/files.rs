@@ -7,7 +7,7 @@ use hushwire_nn::{
 };
 use proptest::prelude::*;
 
-/// One rectifier, byte by byte as the format's field numbers say: each line is a field.
+/// One rectifier, byte by byte, from the format's field numbers. Each line is a field.
 #[test]
 fn a_file_is_read_field_by_field() {
     let node = [&b"\x0a\x01x"[..], b"\x12\x01y", b"\x1a\x01n", b"\x22\x04Relu"].concat();
@@ -72,7 +72,7 @@ fn what_is_written_is_read() {
     assert_eq!(Model::read(&odd.to_bytes()).unwrap(), odd);
 }
 
-/// Elements that files have in other forms than raw floats of 32 bits.
+/// Elements in other formats than raw floats of 32 bits.
 #[test]
 fn elements_of_other_widths_are_read() {
     // A tensor message by hand: dims = [3] (1), data_type (2), name (8), and elements.
@@ -130,7 +130,7 @@ fn arrays_of_other_kinds_are_read() {
     assert_eq!(of("|u1", "(3,)", "False", &[0, 7, 255]).unwrap(), (vec![3], vec![0.0, 7.0, 255.0]));
     assert_eq!(of(">i2", "()", "False", &[0xff, 0xfe]).unwrap(), (vec![], vec![-2.0]));
     assert_eq!(of("<f8", "(1, 1)", "False", &0.75f64.to_le_bytes()).unwrap(), (vec![1, 1], vec![0.75]));
-    // Halves of both orders: 1.5 and −2.
+    // Half-precision floats in both byte orders: 1.5 and −2.
     assert_eq!(of("<f2", "(2,)", "False", &[0x00, 0x3e, 0x00, 0xc0]).unwrap(), (vec![2], vec![1.5, -2.0]));
     assert_eq!(of(">f2", "(1,)", "False", &[0x3e, 0x00]).unwrap(), (vec![1], vec![1.5]));
     // Columns first: rows of the array are (1, 3, 5) and (2, 4, 6).

@@ -1,4 +1,4 @@
-//! Fixed point against floating point: errors stay within what the numbers allow.
+//! Fixed point, compared with floating point: errors stay within the limits of the numbers.
 
 use super::{network, sample};
 use hushwire_compute::evaluate;
@@ -63,8 +63,8 @@ fn errors_are_steps() {
     for seed in 0..3 {
         let network = network(&every_operator(seed), Some(&[2, 3, 9, 9]));
         let input = sample(&network, seed);
-        // The width of numbers, a third of whose bits lie behind the point, and the allowed
-        // deviation, which grows by every layer's rounding.
+        // The width of numbers, a third of whose bits are fractional, and the allowed deviation,
+        // which grows by the rounding of every layer.
         for (bits, allowed) in [(32, 0.03), (41, 0.004), (64, 0.001)] {
             let report = report(&network, Numbers::of(bits), &input);
             for layer in &report.layers {
@@ -94,8 +94,8 @@ fn outputs_are_the_reports() {
     }
 }
 
-/// Values of a wide last layer are rounded no more than its weights are: half a step is taken off
-/// again.
+/// The values of a wide last layer are rounded no more than its weights are: half a step is
+/// subtracted again.
 #[test]
 fn a_last_layer_is_not_cut() {
     let mut w = Writer::new("m", 3, &[1, 16]);
@@ -134,7 +134,7 @@ fn numbers_that_do_not_fit_are_refused() {
     }
 }
 
-/// Every bound of the numbers, from both of its sides, and its words.
+/// Every bound of the numbers, from both sides, and its message.
 #[test]
 fn numbers_out_of_bounds_name_the_bound() {
     let mut w = Writer::new("m", 3, &[1, 4]);
@@ -161,7 +161,7 @@ fn numbers_out_of_bounds_name_the_bound() {
     }
 }
 
-/// Whatever the fractional bits, there are defaults that fit, and those of the usual ones are the
+/// For any number of fractional bits there are defaults that fit. For the usual number they are the
 /// usual ones.
 #[test]
 fn what_is_cut_follows_fractional_bits() {
@@ -174,7 +174,7 @@ fn what_is_cut_follows_fractional_bits() {
     assert_eq!([4, 10, 20, 24].map(|frac| Numbers::with_frac(32, frac).cut), [16, 13, 7, 4]);
 }
 
-/// No number within a Gelu is larger than its operand's: none wraps where the operand fits.
+/// No number within a Gelu is larger than its operand: none wraps if the operand fits.
 #[test]
 fn a_gelu_has_room_where_its_operand_has() {
     let mut w = Writer::new("m", 3, &[1, 2]);
@@ -194,9 +194,9 @@ fn a_gelu_has_room_where_its_operand_has() {
     }
 }
 
-/// Evaluates a network on an input times powers of two, where scales come from the input itself: of
-/// the first layer with a wrong value, or one before it, the room is below 0, and where no value is
-/// wrong it is not. Some wrap, and some do not.
+/// Evaluates a network on an input times powers of two, with scales from the input itself. If a
+/// value is wrong, the room must be negative in the first layer with a wrong value or in one before
+/// it. If no value is wrong, no room may be negative. Both cases must occur.
 fn wraps_where_it_says(network: &Network, input: &Array, most: u32) {
     let greatest = network.calibrated([input]).unwrap();
     let mut seen = [false; 2];
@@ -234,7 +234,7 @@ fn room_is_below_zero_where_values_wrap() {
     wraps_where_it_says(&aligned, &sample(&aligned, 5), 12);
 }
 
-/// A sum of values whose scales differ by what pooling leaves of a division.
+/// A sum of values whose scales differ by the rest of a pooling's division.
 fn aligned() -> Network {
     let mut w = Writer::new("m", 3, &[1, 2, 6, 6]);
     let x = w.conv("input", [2, 4], 3, 1, 1, true);
@@ -258,8 +258,8 @@ fn scales_that_do_not_agree_are_aligned() {
     assert!(report.layers.iter().all(|layer| layer.deviation < 0.005), "{report:?}");
 }
 
-/// Rows of small and of large variance, far from 0 and near it, next to each other: of elements
-/// that are whole steps, so that nothing but the normalization rounds.
+/// Rows of small and of large variance, far from 0 and near it, next to each other. Their elements
+/// are whole steps, so that only the normalization rounds.
 #[test]
 fn normalizations_of_rows_of_any_variance() {
     let n = 48;
@@ -275,7 +275,7 @@ fn normalizations_of_rows_of_any_variance() {
         let mut w = Writer::new("m", 3, &input.lengths);
         let of = |k: usize, to: f32| (0..k).map(|i| to * (i as f32 % 3.0 - 1.0)).collect::<Vec<_>>();
         let x = if before {
-            // An identity, behind which the scale is free.
+            // An identity, after which the scale is free.
             let one = (0..n * n).map(|i| f32::from(i % (n + 1) == 0)).collect();
             let one = w.weights(&[n, n], one);
             w.op("MatMul", &["input", &one], &[])
@@ -295,7 +295,7 @@ fn normalizations_of_rows_of_any_variance() {
     }
 }
 
-/// All places that a network finds are compared, and of a sample with one output nothing.
+/// All places that a network finds are compared, and nothing if samples have one output.
 #[test]
 fn all_places_are_compared() {
     let of = |network: &Network| report(network, Numbers::default(), &sample(network, 5)).places;

@@ -1,4 +1,4 @@
-//! Layers in floating point against loops from ONNX's definitions.
+//! Layers in floating point, compared with loops from ONNX's definitions.
 
 use super::network;
 use hushwire_nn::{
@@ -70,7 +70,7 @@ proptest! {
         }
         close(&found, &[n, groups * outer, out(0, reach[0]) as usize, out(1, reach[1]) as usize], &expected);
 
-        // Pooling, with less around than a window is wide.
+        // Pooling, with padding smaller than the window.
         let pad: Vec<i64> = (0..4).map(|k| pad[k].min(size[k % 2] as i64 - 1)).collect();
         let out = |k: usize| (plane[k] as i64 + pad[k] + pad[k + 2] - size[k] as i64) / stride[k] + 1;
         for op in ["MaxPool", "AveragePool"] {
@@ -79,7 +79,7 @@ proptest! {
                 ("kernel_shape", ints(&[size[0] as i64, size[1] as i64])), ("strides", ints(&stride)), ("pads", ints(&pad)),
                 ("count_include_pad", Attribute::Int(around.into())),
             ];
-            // The last one is of means alone.
+            // The last operator only computes means.
             let count = if op == "MaxPool" { 3 } else { 4 };
             let y = w.op(op, &["input"], &attributes[..count]);
             let found = run(&w.finish(&y), &x);
@@ -102,7 +102,8 @@ proptest! {
     }
 }
 
-/// A window more where the last would leave elements out; PyTorch's rule, worked out by hand.
+/// With rounding up, there is one more window if the last one would leave elements out. This is
+/// PyTorch's rule, worked out by hand.
 #[test]
 fn windows_that_round_up() {
     let x = Array::new(&[1, 1, 1, 6], vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
@@ -172,7 +173,7 @@ fn functions_are_their_definitions() {
     }
 }
 
-/// Shapes of a usual export: what is computed of them is known before the run.
+/// The shapes of a usual export: computations on them are known before the run.
 #[test]
 fn moves_and_shapes() {
     let x = zoo::sample(&[2, 3, 4, 5], 3);
@@ -207,7 +208,7 @@ fn moves_and_shapes() {
     assert_eq!(found.data[((4 + 1) * 5) * 7 + 2], x.data[60], "image 1, channel 0 lies behind one of zeros");
 }
 
-/// A normalization after a convolution is part of its weights; values stay.
+/// A normalization after a convolution becomes part of its weights, and values stay the same.
 #[test]
 fn what_is_folded_computes_the_same() {
     let x = zoo::sample(&[1, 3, 6, 6], 4);
@@ -220,7 +221,7 @@ fn what_is_folded_computes_the_same() {
     let folded = network(&model, None);
     let names: Vec<&str> = folded.layers.iter().map(|l| l.kind.name()).collect();
     assert_eq!(names, ["Input", "Conv", "MaxPool", "Relu"]);
-    // With the value before as an output too, nothing is folded.
+    // If the value before is an output, too, nothing is folded.
     let mut apart = model.clone();
     for name in ["conv_0", "relu_2"] {
         apart.graph.outputs.push(hushwire_nn::onnx::ValueInfo { name: name.into(), lengths: None });
@@ -233,8 +234,8 @@ fn what_is_folded_computes_the_same() {
     close(&one, &other.lengths, &other.data.iter().map(|x| f64::from(*x)).collect::<Vec<_>>());
 }
 
-/// A product's outputs lie along the last axis, and channels along axis 1: of four axes, they are
-/// two even where they are as long.
+/// The outputs of a product are along the last axis, and channels are along axis 1. With four axes
+/// these differ, even if both have the same length.
 #[test]
 fn a_normalization_after_a_product_is_one_of_channels() {
     let x = zoo::sample(&[2, 3, 4, 5], 6);
@@ -246,7 +247,8 @@ fn a_normalization_after_a_product_is_one_of_channels() {
         run(&w.finish(&y), &x)
     };
     let (before, found) = (build(true), build(false));
-    // A channel's shift and factor, computed from two of its elements, hold for all others.
+    // A channel's shift and factor are computed from two of its elements, and must hold for all
+    // others.
     for channel in 0..3 {
         let of = |x: &Array, i: usize| f64::from(x.data[((i / 12) * 3 + channel) * 12 + i % 12]);
         let factor = (of(&found, 1) - of(&found, 0)) / (of(&before, 1) - of(&before, 0));

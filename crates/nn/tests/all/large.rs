@@ -1,4 +1,5 @@
-//! Published architectures in fixed point, in the open: minutes at this level.
+//! Published architectures in fixed point, in the clear. The test takes minutes at this
+//! optimization level.
 
 use super::{fixed::report, network, sample};
 use hushwire_nn::{Numbers, zoo};

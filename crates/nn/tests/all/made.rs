@@ -1,9 +1,9 @@
-//! Cases of operators that are made of others, for other implementations to compute.
+//! Cases of operators that are composed of others, for comparison with other implementations.
 
 use super::oracle::{Case, case, ints};
 use hushwire_nn::{onnx::Attribute, zoo::Writer};
 
-/// A case of another set of operators.
+/// A case for another version of the operator set.
 fn case_of(opset: i64, name: &str, lengths: &[usize], build: impl FnOnce(&mut Writer) -> String) -> Case {
     let mut case = case(name, lengths, build);
     case.model.opset = opset;
@@ -52,7 +52,7 @@ pub(super) fn quantized(cases: &mut Vec<Case>) {
     }
 }
 
-/// Operators that are made of others.
+/// Operators that are composed of others.
 pub(super) fn of_others(cases: &mut Vec<Case>) {
     let text = |of: &str| Attribute::Text(of.into());
     for equation in ["bij,jk->bik", "bij,bkj->ikb", "bii->bi", "bij->j"] {
@@ -80,7 +80,7 @@ pub(super) fn of_others(cases: &mut Vec<Case>) {
     cases.push(case("LpPool", &[1, 2, 4, 5], |w| w.op("LpPool", &["input"], &rest)));
     cases.push(case("GlobalLpPool", &[1, 2, 4, 5], |w| w.op("GlobalLpPool", &["input"], &[])));
     let mut local = case("LRN", &[1, 5, 2, 2], |w| w.op("LRN", &["input"], &[("size", Attribute::Int(3))]));
-    // It sums squares of as many channels as there are images.
+    // The reference sums squares of as many channels as there are images.
     local.is_beyond_reference = true;
     cases.push(local);
     for op in ["Conv", "MaxPool", "AveragePool"] {

@@ -1,5 +1,5 @@
-//! Networks: files, layers, fixed point against floating point, and three and two parties against
-//! the plain evaluator.
+//! Networks: files, layers, fixed point compared with floating point, and runs of three and two
+//! parties compared with the plain evaluator.
 
 mod bad;
 mod choice;
@@ -25,7 +25,7 @@ use hushwire_nn::{
     zoo,
 };
 
-/// A model's network, by way of its file.
+/// A model's network, after writing and reading its file.
 fn network(model: &Model, input: Option<&[usize]>) -> Network {
     let read = Model::read(&model.to_bytes()).unwrap();
     Network::new(read, input).unwrap_or_else(|e| panic!("{e}"))

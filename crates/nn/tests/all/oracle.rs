@@ -1,6 +1,6 @@
-//! Other implementations of ONNX as oracles that nobody here wrote: the reference evaluator of the
-//! package `onnx`, and ONNX Runtime where it is there. Without the first the test says so and is
-//! skipped; `HUSHWIRE_PYTHON` names an interpreter other than `python3`.
+//! Independent implementations of ONNX as oracles: the reference evaluator of the package `onnx`,
+//! and ONNX Runtime if it is installed. Without the first the test is skipped with a message.
+//! `HUSHWIRE_PYTHON` names an interpreter other than `python3`.
 
 use super::{made, network};
 use hushwire_nn::{
@@ -15,8 +15,8 @@ use std::{
     process::{Command, Stdio},
 };
 
-/// Reads lines of a model, and lengths and elements of its input; writes a line of each
-/// implementation: lengths and elements of the output.
+/// Reads lines with a model, and the lengths and elements of its input. Writes a line for each
+/// implementation with the lengths and elements of the output.
 const PROGRAM: &str = r#"
 import sys, numpy as np, onnx
 from onnx.reference import ReferenceEvaluator
@@ -59,7 +59,7 @@ pub(super) struct Case {
     name: String,
     pub(super) model: Model,
     input: Array,
-    /// Where the reference evaluator of onnx 1.23 makes an output of other lengths than the
+    /// Whether the output of the reference evaluator of onnx 1.23 has other lengths than the
     /// standard's formula, which ONNX Runtime follows.
     pub(super) is_beyond_reference: bool,
 }
@@ -68,14 +68,14 @@ pub(super) fn ints(all: &[i64]) -> Attribute {
     Attribute::Ints(all.to_vec())
 }
 
-/// A model of one value, of a set of operators that has all of them.
+/// A model with one value, in a version of the operator set that has all of its operators.
 pub(super) fn case(name: &str, lengths: &[usize], build: impl FnOnce(&mut Writer) -> String) -> Case {
     let mut w = Writer::new("m", 3, lengths);
     let y = build(&mut w);
     let mut model = w.finish(&y);
     let new = model.graph.nodes.iter().any(|node| node.op == "RMSNormalization");
     model.opset = if new { 23 } else { 20 };
-    // Both of its outputs have to be named.
+    // TopK must name both of its outputs.
     for node in model.graph.nodes.iter_mut().filter(|node| node.op == "TopK") {
         node.outputs.push(format!("{}_places", node.name));
     }
@@ -94,8 +94,7 @@ fn windows(cases: &mut Vec<Case>) {
         let plane = [0, 1].map(|k| (size[k] - 1) * dilations[k] + 2 + pick(5));
         let pads: Vec<i64> = (0..4).map(|k| pick(size[k % 2]) as i64).collect();
         let auto = ["NOTSET", "NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER"][pick(5)];
-        // Padding that follows from the rest is below 0 in ONNX Runtime where windows leave
-        // elements out.
+        // In ONNX Runtime, automatic padding is negative if windows leave elements out.
         let strides =
             [0, 1].map(|k| if auto.starts_with("SAME") { strides[k].min(size[k]) } else { strides[k] });
         let strides = ints(&strides.map(|n| n as i64));
@@ -105,7 +104,7 @@ fn windows(cases: &mut Vec<Case>) {
         };
         let shape = [n, groups * inner, plane[0], plane[1]];
         let (dilated, bias) = ([dilations[0] as i64, dilations[1] as i64], pick(2) == 1);
-        // Padding that follows from the rest is defined for windows without gaps.
+        // Automatic padding is defined for windows without gaps.
         let dilated = if auto.starts_with("SAME") { [1; 2] } else { dilated };
         cases.push(case(&format!("Conv {k}"), &shape, |w| {
             let kernels = w.random(&[groups * outer, inner, size[0], size[1]], 1.0);
@@ -124,7 +123,7 @@ fn windows(cases: &mut Vec<Case>) {
         let rest =
             [kernel, ("strides", strides.clone()), around.clone(), ("ceil_mode", Attribute::Int(ceil))];
         let mut pooled = case(&format!("MaxPool {k}"), &shape, |w| w.op("MaxPool", &["input"], &rest));
-        // More around one side of a plane than around another.
+        // The padding of one side differs from that of another.
         pooled.is_beyond_reference =
             auto == "SAME_LOWER" || (auto == "NOTSET" && pads.iter().any(|n| *n != pads[0]));
         cases.push(pooled);
@@ -133,7 +132,7 @@ fn windows(cases: &mut Vec<Case>) {
     }
 }
 
-/// Layers with weights that are no windows, and functions.
+/// Layers with weights that are not windows, and functions.
 fn layers(cases: &mut Vec<Case>) {
     let mut add = |name: &str, lengths: &[usize], build: &dyn Fn(&mut Writer) -> String| {
         cases.push(case(name, lengths, build));
@@ -241,7 +240,7 @@ fn layers(cases: &mut Vec<Case>) {
     });
 }
 
-/// Functions of numbers above 0, reductions, truth values, and what is made of them.
+/// Functions of numbers above 0, reductions, truth values, and operators composed of these.
 fn functions(cases: &mut Vec<Case>) {
     let mut add = |name: &str, build: &dyn Fn(&mut Writer, &str) -> String| {
         cases.push(case(name, &[2, 3, 4, 5], |w| {
@@ -354,7 +353,7 @@ fn layers_of_layers(cases: &mut Vec<Case>) {
     }
 }
 
-/// Operators that move elements, and what is computed of shapes.
+/// Operators that move elements, and computations on shapes.
 fn moves(cases: &mut Vec<Case>) {
     let constant = |w: &mut Writer, all: &[i64]| w.op("Constant", &[], &[("value_ints", ints(all))]);
     cases.push(case("Pad", &[2, 3, 4, 5], |w| {
@@ -382,8 +381,8 @@ fn moves(cases: &mut Vec<Case>) {
         let to = constant(w, &[0, -1, 6]);
         w.op("Reshape", &["input", &to], &[])
     }));
-    // As exporters write a flattening: the lengths of the value, the first of them, and the rest in
-    // one.
+    // A flattening as exporters write it: the lengths of the value, the first of them, and the rest
+    // as one axis.
     cases.push(case("shapes", &[2, 3, 4, 5], |w| {
         let shape = w.op("Shape", &["input"], &[]);
         let first = w.op("Constant", &[], &[("value_int", Attribute::Int(0))]);
@@ -526,7 +525,7 @@ fn picks(cases: &mut Vec<Case>) {
             ];
             w.op("LSTM", &inputs, &attributes)
         });
-        // It has no gates that are coupled.
+        // The reference has no coupled gates.
         seeing.is_beyond_reference = coupled == 1;
         cases.push(seeing);
     }
@@ -547,7 +546,7 @@ fn picks(cases: &mut Vec<Case>) {
     }));
 }
 
-/// Operators without a case of their own, on the values and weights that they take.
+/// Operators without a case of their own, on values and weights that they take.
 fn others(cases: &mut Vec<Case>) {
     let has = |op: &String| cases.iter().any(|case| case.model.graph.nodes.iter().any(|node| node.op == *op));
     let others: Vec<String> = supported().into_iter().filter(|op| !has(op)).collect();
@@ -568,7 +567,7 @@ fn others(cases: &mut Vec<Case>) {
     }
 }
 
-/// Operators that we read, from the error that names them.
+/// The operators that this crate reads, from the error that lists them.
 fn supported() -> BTreeSet<String> {
     let mut w = Writer::new("m", 1, &[1, 1]);
     let y = w.op("Nonsense", &["input"], &[]);
@@ -592,12 +591,12 @@ pub(super) fn parsed(lengths: &str, elements: &str) -> Array {
     Array::new(&lengths, data)
 }
 
-/// The interpreter with the package `onnx`; says so if there is none.
+/// The interpreter with the package `onnx`; prints a message if there is none.
 pub(super) fn python() -> Option<OsString> {
     python_with("onnx, numpy")
 }
 
-/// The interpreter with some modules; says so if there is none.
+/// The interpreter with some modules; prints a message if there is none.
 pub(super) fn python_with(modules: &str) -> Option<OsString> {
     let python = std::env::var_os("HUSHWIRE_PYTHON").unwrap_or_else(|| "python3".into());
     let import = format!("import {modules}");

@@ -1,4 +1,4 @@
-//! A computation among three parties, and between two.
+//! Runs a computation among three parties, and between two.
 
 use hushwire_aes::Backend;
 use hushwire_compute::{Computation, Output, Tensor};
@@ -21,7 +21,7 @@ use std::{
 /// Values by their names.
 pub(crate) type Values = BTreeMap<String, Tensor>;
 
-/// Lengths of all messages that a party sends: to whom, on which lane.
+/// The lengths of all messages that a party sends, with the recipient and the lane.
 #[derive(Clone, Default)]
 struct Lengths(Arc<Mutex<Vec<(u8, u16, usize)>>>);
 
@@ -42,7 +42,8 @@ impl Tap for Lengths {
 /// Lengths of messages in order: a list for each party that sends them.
 pub(crate) type Said<const N: usize> = [Vec<usize>; N];
 
-/// The outputs of a computation that three parties run, and the lengths of each party's messages.
+/// Runs a computation among three parties. Returns the outputs, and the lengths of each party's
+/// messages.
 pub(crate) fn three(c: &Computation, inputs: &Values) -> (Values, Said<3>) {
     let plan = Plan::new(c).unwrap();
     let mut prg = Prg::new(Backend::best(), &Seed::random(), "test");
@@ -69,7 +70,7 @@ pub(crate) fn three(c: &Computation, inputs: &Values) -> (Values, Said<3>) {
     (outputs, lengths.map(|lengths| lengths.all().into_iter().map(to_one).collect()))
 }
 
-/// The outputs of a computation between two parties, all of which the second learns, and the
+/// Runs a computation between two parties; the second learns all outputs. Returns these, and the
 /// lengths of each party's messages on each lane. `owners` has the party that brings each input.
 pub(crate) fn two(
     c: &Computation,

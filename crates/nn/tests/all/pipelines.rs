@@ -1,6 +1,6 @@
-//! Pipelines of scikit-learn, as `skl2onnx` writes them, against ONNX Runtime: their classes, and
-//! numbers within 1 % of their range. Without the packages the test says so and is skipped;
-//! `HUSHWIRE_PYTHON` names an interpreter other than `python3`.
+//! Pipelines of scikit-learn, as `skl2onnx` writes them, compared with ONNX Runtime: classes must
+//! be equal, and numbers within 1 % of their range. Without the packages the test is skipped with a
+//! message. `HUSHWIRE_PYTHON` names an interpreter other than `python3`.
 
 use super::{oracle::python_with, parties};
 use hushwire_compute::evaluate;
@@ -15,10 +15,10 @@ use std::{
 
 /// Trains the pipelines, and writes them into a folder.
 const PROGRAM: &str = include_str!("../pipelines.py");
-/// The least number of pipelines that run.
+/// The least number of pipelines that must run.
 const LEAST: usize = 22;
 
-/// Why values are not those of ONNX Runtime.
+/// The difference from the values of ONNX Runtime, if there is one.
 fn differs(what: &str, found: &Array, expected: &Array, part: f32) -> Option<String> {
     let (low, high) = expected.data.iter().fold((f32::MAX, f32::MIN), |(l, h), x| (l.min(*x), h.max(*x)));
     let range = (high - low).max(0.1 * low.abs().max(high.abs())).max(1e-3);
@@ -30,7 +30,7 @@ fn differs(what: &str, found: &Array, expected: &Array, part: f32) -> Option<Str
 /// The faults of a pipeline's results.
 ///
 /// # Errors
-/// It is refused.
+/// The pipeline is refused.
 fn runs(folder: &Path, name: &str, outputs: &[&str]) -> Result<Vec<String>, String> {
     let array = |file: String| npy::read(&fs::read(folder.join(file)).expect("a file")).expect("an array");
     let input = array(format!("{name}.x.npy"));
@@ -48,7 +48,7 @@ fn runs(folder: &Path, name: &str, outputs: &[&str]) -> Result<Vec<String>, Stri
     for (k, (output, at)) in network.outputs.iter().enumerate() {
         let number = outputs.iter().position(|name| name == output).expect("an output");
         let expected = array(format!("{name}.{number}.npy"));
-        // A class is the same. ONNX Runtime couples probabilities in steps that end early.
+        // Classes must be equal. ONNX Runtime couples probabilities in steps that end early.
         let parts = if output.contains("label") { [1e-4; 2] } else { [5e-3, 1e-2] };
         let odd = differs("in floating point", floats.value(*at), &expected, parts[0])
             .or_else(|| differs("in fixed point", &report.outputs[k], &expected, parts[1]));
@@ -57,7 +57,7 @@ fn runs(folder: &Path, name: &str, outputs: &[&str]) -> Result<Vec<String>, Stri
     Ok(wrong)
 }
 
-/// The folder of the pipelines, and for each its name and the names of its outputs. Nothing without
+/// The folder of the pipelines, and for each its name and the names of its outputs. `None` without
 /// the packages.
 fn trained(name: &str) -> Option<(PathBuf, Vec<Vec<String>>)> {
     let python = python_with("sklearn, skl2onnx, onnxruntime")?;
@@ -90,7 +90,7 @@ fn pipelines_of_scikit_learn() {
 }
 
 /// Every pipeline among three parties gives the bits of the plain evaluator, which the test above
-/// compares with ONNX Runtime. Two rows each: what runs is the same.
+/// compares with ONNX Runtime. Two rows each are enough: the same operations run.
 #[test]
 #[ignore = "minutes at this level"]
 fn pipelines_among_three_parties() {
@@ -102,7 +102,7 @@ fn pipelines_among_three_parties() {
         let columns = whole.lengths[1];
         let input = Array::new(&[2, columns], whole.data[..2 * columns].to_vec());
         let model = Model::read(&read(format!("{name}.onnx"))).expect("a model");
-        // The test above has those that are refused.
+        // The test above covers pipelines that are refused.
         let Ok(network) = Network::new(model, Some(&input.lengths)) else { continue };
         let samples = Samples::given(&network, std::slice::from_ref(&whole)).expect("samples");
         let numbers = Wanted::default().chosen(&network, &samples).expect("numbers").numbers;

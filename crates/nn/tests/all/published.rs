@@ -1,4 +1,4 @@
-//! Published architectures: their numbers of weights and products are the published ones.
+//! The numbers of weights and products of published architectures are the published ones.
 
 use super::network;
 use hushwire_nn::{
@@ -7,7 +7,7 @@ use hushwire_nn::{
     zoo,
 };
 
-/// Weights that are trained: a normalization's means and variances are not.
+/// The number of trained weights, without a normalization's means and variances.
 fn trained(model: &Model) -> usize {
     let kept = |name: &String| {
         !model.graph.nodes.iter().any(|n| n.op == "BatchNormalization" && n.inputs[3..].contains(name))
@@ -16,8 +16,8 @@ fn trained(model: &Model) -> usize {
     weights.map(|w| if let Data::Floats(all) = &w.data { all.len() } else { 0 }).sum()
 }
 
-/// Numbers of torchvision's models: parameters from its documentation, 10^9 products as it counts
-/// them. SqueezeNet's products are those of 227 pixels and windows that leave the rest out.
+/// The numbers of torchvision's models: parameters from its documentation, and 10^9 products as it
+/// counts them. SqueezeNet's products are for 227 pixels and windows that leave the rest out.
 #[test]
 fn networks_are_as_large_as_published() {
     let published = [

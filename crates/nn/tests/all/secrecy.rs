@@ -1,4 +1,4 @@
-//! The agreement of members, and how much it tells of a model.
+//! The agreement of members, and what it reveals about a model.
 
 use super::{fixed::every_operator, network, sample};
 use hushwire_nn::{
@@ -12,8 +12,8 @@ fn computation(network: &Network) -> Vec<u8> {
     Secure::new(network, Numbers::default(), &Members::default()).unwrap().computation().to_bytes()
 }
 
-/// Two models of one architecture are one computation, also where weights are 0 or of the other
-/// sign.
+/// Two models of one architecture have the same computation, even if weights are 0 or have the
+/// other sign.
 #[test]
 fn the_computation_is_the_architectures() {
     let one = every_operator(1);
@@ -22,7 +22,7 @@ fn the_computation_is_the_architectures() {
     for change in [|_: f32| 0.0, |x: f32| -x.abs() - 0.1, |x: f32| x * 1e-20] {
         let mut other = one.clone();
         for (k, weights) in other.graph.weights.iter_mut().enumerate() {
-            // Variances are above 0: every fourth of the first normalization's.
+            // Variances are above 0: every fourth weight of the first normalization.
             if let (Data::Floats(all), false) = (&mut weights.data, k == 5 || k == 9) {
                 all.iter_mut().for_each(|x| *x = change(*x));
             }
@@ -31,8 +31,8 @@ fn the_computation_is_the_architectures() {
     }
 }
 
-/// Folded constants, an embedding and moves: the values of weights decide nothing, even where they
-/// are compared with each other.
+/// Folded constants, an embedding and moves: the values of weights decide nothing, even if they are
+/// compared with each other.
 #[test]
 fn folded_weights_decide_nothing() {
     let model = |by: fn(f32) -> f32| {
@@ -58,7 +58,7 @@ fn folded_weights_decide_nothing() {
     }
 }
 
-/// Operators made of others: whatever their weights are, all members compute the same.
+/// Operators composed of others: all members compute the same, whatever the weights are.
 #[test]
 fn weights_decide_nothing_in_what_is_made_of_others() {
     type Build = fn(&mut Writer, &dyn Fn(f32) -> f32) -> String;
@@ -125,7 +125,7 @@ fn weights_decide_nothing_in_what_is_made_of_others() {
     }
 }
 
-/// Bounds of clips, epsilons aside, and weights stand in no constant.
+/// Except for epsilons, bounds of clips and weights are in no constant.
 #[test]
 fn weights_are_private_inputs() {
     let mut network = network(&every_operator(1), None);

@@ -1,4 +1,4 @@
-//! What is 0 or more by definition is never below 0, whatever is rounded on the way.
+//! A result that is at least 0 by definition is never negative, whatever is rounded before.
 
 use super::{network, sample};
 use hushwire_compute::evaluate;
@@ -9,7 +9,7 @@ use hushwire_nn::{
 };
 use proptest::prelude::*;
 
-/// The output; none where values are too large for the ring and wrap.
+/// The output; `None` if values are too large for the ring and wrap.
 fn output(network: &Network, numbers: Numbers, input: &Array) -> Option<Array> {
     let greatest = network.calibrated([input]).unwrap();
     let secure = Secure::new(network, numbers, &Members::default()).unwrap();
@@ -32,7 +32,7 @@ fn clip(w: &mut Writer, x: &str, bounds: [f32; 2]) -> String {
     w.op("Clip", &[x, &low, &high], &[])
 }
 
-/// An operator whose result is 0 or more.
+/// An operator whose result is at least 0.
 fn rectified(w: &mut Writer, random: &mut Random, x: &str) -> String {
     match random.below(7) {
         0 => clip(w, x, [0.0, 6.0]),
@@ -46,7 +46,7 @@ fn rectified(w: &mut Writer, random: &mut Random, x: &str) -> String {
     }
 }
 
-/// An operator that keeps a value at 0 or more.
+/// An operator that keeps a value at 0 or above.
 fn kept(w: &mut Writer, random: &mut Random, x: &str) -> String {
     match random.below(7) {
         0 => w.pool("MaxPool", x, 2, 1, i64::from(random.below(2) == 0), false),
@@ -63,7 +63,7 @@ fn kept(w: &mut Writer, random: &mut Random, x: &str) -> String {
         3 => w.op("Transpose", &[x], &[("perm", ints(&[0, 1, 3, 2]))]),
         4 => w.op("Add", &[x, x], &[]),
         5 => w.op("Concat", &[x, x], &[("axis", Attribute::Int(1))]),
-        // A square, and the product of values that are 0 or more.
+        // A square, and the product of values that are at least 0.
         _ => {
             let turned = w.op("Transpose", &[x], &[("perm", ints(&[0, 1, 3, 2]))]);
             w.op("MatMul", &[x, &turned], &[])
@@ -108,7 +108,7 @@ proptest! {
     }
 }
 
-/// Each of the operators at the end, with operands far from 0 and within a step of it.
+/// Each of the operators at the end of a network, with operands far from 0 and within a step of it.
 #[test]
 fn zeros_are_zeros() {
     for op in ["Relu", "Clip", "Sigmoid", "Softmax", "MaxPool"] {

@@ -1,11 +1,11 @@
-//! Whole networks among three parties against the plain evaluator, bit by bit.
+//! Whole networks among three parties, compared with the plain evaluator bit by bit.
 
 use super::{fixed::every_operator, larger, network, parties, sample};
 use hushwire_compute::{Computation, Tensor, evaluate};
 use hushwire_nn::{INPUT, Members, Network, Numbers, Secure, zoo};
 use std::collections::BTreeMap;
 
-/// A network's computation and all inputs of it.
+/// A network's computation, and all of its inputs.
 pub(super) fn prepared(
     network: &Network,
     numbers: Numbers,
@@ -33,7 +33,7 @@ fn every_operator_among_three_parties() {
     }
 }
 
-/// Messages are as long for other weights and inputs of the same shapes.
+/// Messages have the same lengths for other weights and inputs of the same shapes.
 #[test]
 fn lengths_depend_on_the_architecture_alone() {
     let said = [1, 2].map(|seed| {

@@ -1,5 +1,5 @@
-//! A network that is trained here, on images that are made here: what it says in fixed point is
-//! what it says in floating point.
+//! A network that the test trains on images that it makes. Its decisions in fixed point are those
+//! in floating point.
 
 use super::{fixed::report, network};
 use hushwire_nn::{
@@ -11,7 +11,7 @@ use hushwire_nn::{
 const CLASSES: usize = 6;
 const SIDE: usize = 12;
 const FILTERS: usize = 6;
-/// Rows and columns behind the convolution, and behind the pooling.
+/// The rows and columns after the convolution, and after the pooling.
 const INNER: usize = SIDE - 2;
 const POOLED: usize = INNER / 2;
 const FLAT: usize = FILTERS * POOLED * POOLED;
@@ -41,7 +41,7 @@ struct Net {
     last: Vec<f32>,
 }
 
-/// The place of the greatest element of each window of 2 × 2 of a convolution's rectified result,
+/// For each window of 2 × 2 of a convolution's rectified result, the place of the greatest element,
 /// and that element.
 struct Seen {
     places: Vec<usize>,

@@ -1,4 +1,5 @@
-//! Whole networks between the model's owner and the client against the plain evaluator, bit by bit.
+//! Whole networks between the model's owner and the client, compared with the plain evaluator bit
+//! by bit.
 
 use super::{fixed::every_operator, larger, network, parties, three::prepared};
 use hushwire_compute::evaluate;
@@ -21,8 +22,8 @@ fn check(network: &Network, numbers: Numbers, seed: u64, products: Products) -> 
 
 const BOTH: [Products; 2] = [Products::He, Products::Ot];
 
-/// Under encryption and by OT, and messages are as long for other weights and inputs of the same
-/// shapes.
+/// Under encryption and by OT. Messages have the same lengths for other weights and inputs of the
+/// same shapes.
 #[test]
 fn every_operator_between_two_parties() {
     for products in BOTH {

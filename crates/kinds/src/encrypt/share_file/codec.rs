@@ -1,11 +1,11 @@
-//! The bytes of a share file: no part of the rest of the program, so that the fuzzer reads them
-//! with the same source.
+//! The format of a share file. This module uses nothing else of the program, so that the fuzzer can
+//! compile the same source.
 //!
 //! ```text
 //! magic "HWSHARE1" │ party, 1 byte │ zeros, 7 │ key id, 16 │ own ‖ next, 2k │ BLAKE3 of all, 32
 //! ```
 //!
-//! A key has k = 16, 24 or 32 bytes; the length of the file says which.
+//! A key has k = 16, 24 or 32 bytes. The length of the file gives k.
 
 use hushwire_block::Wiped;
 use hushwire_rep3::{KeySize, Role, Shares};
@@ -13,13 +13,13 @@ use hushwire_rep3::{KeySize, Role, Shares};
 const MAGIC: &[u8; 8] = b"HWSHARE1";
 /// The offset of the shares, in bytes.
 const SHARES: usize = 32;
-/// The checksum's bytes.
+/// The bytes of the checksum.
 const SUM: usize = 32;
 
-/// Names a key, the same for its three shares. It says nothing about the key.
+/// Names a key, the same for its three shares. It reveals nothing about the key.
 pub type KeyId = [u8; 16];
 
-/// Bytes of the file for a key of this size.
+/// The bytes of the file for a key of this size.
 pub(crate) const fn len(size: KeySize) -> usize {
     SHARES + 2 * size.key_bytes() + SUM
 }
@@ -29,7 +29,7 @@ pub(crate) fn size_of(bytes: u64) -> Option<KeySize> {
     KeySize::ALL.into_iter().find(|size| len(*size) as u64 == bytes)
 }
 
-/// A share file's bytes.
+/// Encodes a share file.
 pub(crate) fn encode(role: Role, id: &KeyId, key: &Shares) -> Wiped<Vec<u8>> {
     let mut bytes = Wiped::new(Vec::with_capacity(len(KeySize::Aes256)));
     bytes.extend_from_slice(MAGIC);
@@ -41,7 +41,7 @@ pub(crate) fn encode(role: Role, id: &KeyId, key: &Shares) -> Wiped<Vec<u8>> {
     bytes
 }
 
-/// Reads a file that `encode` wrote for `role`; the error is a cause.
+/// Decodes a file that `encode` wrote for `role`. The error is a cause.
 pub(crate) fn decode(role: Role, bytes: &[u8]) -> Result<(KeyId, Shares), String> {
     if bytes.get(..8).is_none_or(|magic| magic != MAGIC) {
         return Err("it is not a share of a key".to_owned());

@@ -1,10 +1,10 @@
-//! Share files of any bytes: for tests and the fuzzer.
+//! Reads share files of arbitrary bytes, for tests and the fuzzer.
 
 use super::codec::{decode, encode};
 use hushwire_rep3::Role;
 
-/// Reads them as every party's, as they are and with a checksum that is right: what is taken is
-/// what would be written.
+/// Reads the bytes as every party's file, unchanged and with a correct checksum. A file that is
+/// accepted must be equal to the one that would be written.
 pub(crate) fn fed(bytes: &[u8]) {
     let mended = bytes.get(..bytes.len().saturating_sub(32)).unwrap_or_default();
     let mended = [mended, blake3::hash(mended).as_bytes()].concat();

@@ -1,4 +1,4 @@
-//! A job's members as threads over TCP with TLS on loopback.
+//! The members of a job as threads, over TCP with TLS on loopback.
 
 use hushwire_circuit::{Planes, eval, planes};
 use hushwire_kinds::{CircuitJob, CircuitPlan, CircuitSource, Outputs, Prepared};
@@ -10,7 +10,7 @@ use std::{collections::BTreeMap, fs, path::PathBuf, sync::Arc, thread, time::Dur
 pub(crate) const REP3: &str = "protocol = \"rep3\"";
 
 /// Runs a job with random inputs from files, and compares every recipient's file with the
-/// evaluator's. The result is everybody's measurements.
+/// evaluator's. Returns the measurements of all members.
 pub(crate) fn check(
     protocol: &str,
     circuit: &str,
@@ -51,14 +51,14 @@ pub(crate) fn check(
             assert!(found == *expected, "output {j} of {circuit} at {member}, {protocol}");
         }
     }
-    // Nobody else has written anything.
+    // No other file was written.
     let files = fs::read_dir(world.at("")).expect("a directory").count();
     let outputs: usize = world.plan.outputs.iter().map(|(_, to)| to.len()).sum();
     assert_eq!(files, program.inputs().len() + outputs);
     stats
 }
 
-/// The end of one member's run.
+/// The result of one member's run.
 pub(crate) type Ended = Result<Outcome<Outputs>, Fault>;
 
 /// A job and a directory.
@@ -79,7 +79,7 @@ impl World {
         Self::under(REP3, circuit, instances, inputs, outputs, parameters)
     }
 
-    /// Likewise, under a protocol with what it is told.
+    /// Like [`World::new`], with a protocol and its options.
     pub(crate) fn under(
         protocol: &str,
         circuit: &str,
@@ -95,7 +95,7 @@ impl World {
         Self::of(&text, &[])
     }
 
-    /// A job of this text, with files beside it.
+    /// A job with this text, with files in its directory.
     pub(crate) fn of(text: &str, files: &[(&str, &str)]) -> Self {
         let dir = tempfile::tempdir().expect("a directory");
         for (name, content) in files {
@@ -110,12 +110,12 @@ impl World {
         self.dir.path().join(name)
     }
 
-    /// Runs every member on a thread, after `furnish` gave it its values.
+    /// Runs every member on a thread, after `furnish` has set its values.
     pub(crate) fn run(&self, furnish: impl Fn(&Self, &Member, &mut MemberConfig)) -> BTreeMap<Member, Ended> {
         self.run_with(|_| self, furnish)
     }
 
-    /// Likewise, each member with the job of the world that `of` answers.
+    /// Like [`World::run`], but each member has the job of the world that `of` returns.
     pub(crate) fn run_with<'a>(
         &'a self,
         of: impl Fn(&Member) -> &'a Self,
@@ -135,7 +135,7 @@ impl World {
         })
     }
 
-    /// Everybody's place, with a key, and a port for parties.
+    /// The configuration of every member, with a key, and a port for parties.
     pub(crate) fn configs(
         &self,
         furnish: impl Fn(&Self, &Member, &mut MemberConfig),
@@ -165,7 +165,7 @@ impl World {
     }
 }
 
-/// Bytes that look random and are the same every time.
+/// Bytes that look random, and are the same in every run.
 pub(crate) fn noise(seed: u64, len: usize) -> Vec<u8> {
     let mut x = (seed + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     let mut next = move || {

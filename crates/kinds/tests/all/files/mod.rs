@@ -1,4 +1,4 @@
-//! CircuitJob, party and client files of any bytes: for tests and the fuzzer.
+//! Job, party and client files of arbitrary bytes, for tests and the fuzzer.
 
 use hushwire_circuit::{Program, named};
 use hushwire_kinds::{BitOrderChoice, CircuitJob, CircuitPlan};
@@ -10,8 +10,8 @@ fn program() -> &'static Program {
     MADE.get_or_init(|| named::program("less:32").expect("a circuit of ours"))
 }
 
-/// Reads them as each kind of file: what is wrong is told with its line, and a job that is right
-/// makes a plan, or is told why not.
+/// Reads the bytes as each kind of file. A mistake must be reported with its line, and a correct
+/// job must make a plan or report a reason.
 pub(crate) fn fed(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let lines = 1 + text.matches('\n').count();
@@ -49,7 +49,7 @@ fn told(e: &Fault, lines: usize) {
     assert!(!text.chars().any(char::is_control), "{text:?}");
 }
 
-/// Every instance is in a batch, and every batch has one.
+/// Checks that every instance is in a batch, and that no batch is empty.
 fn fits(plan: &CircuitPlan) {
     let (batch, batches) = (u64::from(plan.batch), u64::from(plan.batches()));
     assert!(batch >= 1 && batches * batch >= plan.instances && (batches - 1) * batch < plan.instances);

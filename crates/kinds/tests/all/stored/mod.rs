@@ -1,4 +1,4 @@
-//! Data sets at rest, sealed outputs, the decided end, cancellation and events, with the plain
+//! Data sets at rest, sealed outputs, the commit decision, cancellation and events, with the plain
 //! evaluator as oracle.
 
 #[cfg(feature = "nn")]
@@ -126,7 +126,7 @@ where
     run_heard(task, configs, |_| {})
 }
 
-/// The same; `hears` the events of party 0.
+/// Runs all members; `hears` receives the events of party 0.
 fn run_heard<T>(
     task: &T,
     configs: BTreeMap<Member, MemberConfig>,
@@ -176,8 +176,8 @@ fn numbers(n: u64, of: impl Fn(u64) -> u64) -> String {
     (0..n).map(|i| of(i).to_string()).collect::<Vec<_>>().join(",")
 }
 
-/// Numbers that are multiplied, and that are compared: as words and as bits in the plan, as bit
-/// planes at rest.
+/// Numbers that are multiplied, and numbers that are compared. They are words and bits in the plan,
+/// and bit planes at rest.
 const PRODUCTS: &str = "computation c\nmembers hospital, registry, clerk\nsymbols n\n\
     input x: u32[n] from hospital\ninput f: bool[n] from hospital\ninput y: u32[n] from registry\n\
     p = x * y\nq = select(f & (x < y), p, x)\noutput s = sum(p) to clerk\noutput q = q to clerk\n";
@@ -190,7 +190,7 @@ fn products(n: u64) -> BTreeMap<&'static str, String> {
 
 const AT_REST: [(&str, &str); 2] = [("hospital", "data:hospital"), ("registry", "data:registry")];
 
-/// A run whose data sets are at the parties.
+/// Runs a task whose data sets are at the parties.
 fn with_data(
     task: &ComputeTask,
     data: &[(&str, &AtRest)],
@@ -214,7 +214,7 @@ fn records(outcome: &Outcome<hushwire_kinds::Computed>, j: usize) -> &[u8] {
 
 #[test]
 fn data_sets_bring_inputs_and_take_no_part() {
-    // One part, whole bytes and others, and two parts.
+    // One part, with whole bytes and with a remainder, and two parts.
     for (n, clerk) in [(1000, "client:clerk"), (13, "party2"), (PART + 13, "party1")] {
         let task = compute(PRODUCTS, &[AT_REST[0], AT_REST[1], ("clerk", clerk)]);
         let values = products(n);
@@ -238,7 +238,7 @@ fn data_sets_bring_inputs_and_take_no_part() {
     }
 }
 
-/// A bit of a share that one party keeps, wherever it is: found before anything is opened.
+/// A changed bit of a share that one party keeps, anywhere, is found before anything is opened.
 #[test]
 fn shares_that_differ_are_found_before_anything_is_opened() {
     let task = compute(PRODUCTS, &[AT_REST[0], AT_REST[1], ("clerk", "recipient:clerk")]);
@@ -329,7 +329,7 @@ fn members_that_are_not_connected_have_their_places() {
     assert!(error.contains("data:x is not connected"), "{error}");
 }
 
-/// The job of a file: recipients open it by what they have, the file and three shares.
+/// The job in a file. Recipients open a result with what they have: the file and three shares.
 fn sealed_job(dir: &Path) -> (Job, ComputeTask) {
     std::fs::write(dir.join("c.hwc"), PRODUCTS).expect("a file");
     let text = "kind = \"compute\"\ncomputation = \"c.hwc\"\n[members]\nhospital = \"data:hospital\"\n\
@@ -368,7 +368,7 @@ fn sealed_outputs_open_with_three_shares_and_name_who_alters_one() {
     let rows = (0..100).map(|i| q.get(i).to_string() + "\n").collect::<String>();
     assert_eq!(String::from_utf8_lossy(&opened.csv["q"]), "q\n".to_owned() + &rows);
     assert_eq!(opened.json["outputs"]["q"][7], q.get(7) as u64);
-    // Uniform shares: none is the value.
+    // The shares are uniform: none is the value.
     for share in &shares {
         assert!(!share.share.windows(8).any(|bytes| *bytes == q.records()[..8]));
     }
@@ -388,7 +388,7 @@ fn sealed_outputs_open_with_three_shares_and_name_who_alters_one() {
     assert!(another.contains("for clerk, and not for anna"), "{another}");
 }
 
-/// Decides when all parties came, or later.
+/// Decides after all parties have come, or later.
 struct Waits {
     all: Arc<Barrier>,
     decision: Decision,
@@ -405,7 +405,7 @@ impl Decider for Waits {
     }
 }
 
-/// No output has its name before the decision, at no member, and after an abort none has.
+/// No output has its name at any member before the decision, and none has it after an abort.
 #[test]
 fn outputs_are_in_place_once_it_is_decided() {
     let text = "computation c\nmembers a, b\ninput x: u32 from a\noutput y = x + 1 to a, b\n";
@@ -445,8 +445,8 @@ fn outputs_are_in_place_once_it_is_decided() {
     }
 }
 
-/// Within a second, wherever the run is: while others are missing, while it computes, and before
-/// the last word.
+/// Cancels within a second at any time: while others are missing, while it computes, and before the
+/// confirmation.
 #[test]
 fn a_run_is_cancelled_within_a_second() {
     let steps: String =
@@ -463,7 +463,7 @@ fn a_run_is_cancelled_within_a_second() {
             config.inputs.insert(name.into(), InputPlace::Values(values.clone().into()));
         }
     };
-    // Nobody else comes.
+    // No other member comes.
     let mut alone = configs(&task);
     bring(&mut alone);
     alone.retain(|me, _| *me == Member::Party(0));
@@ -514,7 +514,7 @@ fn a_run_is_cancelled_within_a_second() {
     assert_eq!(error.code(), code::CANCELLED, "{error}");
 }
 
-/// Whatever the kind: what a run waits for ends, and it ends between two batches.
+/// For every kind of job, waiting ends at once, and computing ends between two batches.
 #[test]
 fn runs_of_circuits_are_cancelled_too() {
     let world = World::new("mul:32", 300_000, &["party0", "client:ann"], &[&["party2"]], "batch = 2048");

@@ -51,7 +51,7 @@ fn task(job: &Job) -> QueryTask {
     query.task().unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// The rows that the plain evaluator gives.
+/// The rows that the plain evaluator returns.
 fn expected(task: &QueryTask, csv: &str) -> Vec<Row> {
     let query = task.query();
     let row = |line: &str| -> Row {
@@ -69,7 +69,7 @@ fn expected(task: &QueryTask, csv: &str) -> Vec<Row> {
     query.rows(&outputs).unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// Sealed for a recipient, of a data set whose rows are padded or not.
+/// Results are sealed for a recipient, from a data set with or without padded rows.
 #[test]
 fn queries_take_tables_at_rest_and_seal_results() {
     let sql = "SELECT ward, COUNT(*) AS n, SUM(cost) AS cost, AVG(days) AS mean FROM stays WHERE admitted >= DATE '2022-01-01' GROUP BY ward ORDER BY ward";
@@ -132,7 +132,7 @@ fn tables_are_checked_when_they_are_put() {
     let columns = ["x DIGEST NOT NULL".to_owned()];
     let error = StoredTable::new("t", &columns, &[], false).err().map(|e| e.to_string());
     assert!(error.is_some_and(|e| e.contains("column x is a DIGEST")));
-    // A query that declares a column otherwise takes another column.
+    // A query that declares a column differently refers to another column.
     let at_rest = stored(false, 6, &all).unwrap_or_else(|e| panic!("{e}"));
     let text = "sql = \"SELECT SUM(days) AS d FROM stays\"\nto = [\"party0\"]\n[[tables]]\nname = \"stays\"\n\
         columns = [\"days INTEGER NOT NULL\"]\nparts = [\"data:stays 6\"]\n";

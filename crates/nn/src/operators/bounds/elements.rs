@@ -1,4 +1,4 @@
-//! Functions of each element, and of two or three operands element by element.
+//! Cases: functions of each element, and of two or three operands element by element.
 
 use super::nd::{erf, sigmoid};
 use super::{Cases, Nd, ints, known, name, parts, weights};

@@ -1,4 +1,4 @@
-//! Recurrent networks, attention, and the models of `ai.onnx.ml`.
+//! Cases: recurrent networks, attention, and the models of `ai.onnx.ml`.
 
 use super::nd::{sigmoid, softmax};
 use super::{Cases, Nd, ints, name, parts, text, weights};
@@ -7,7 +7,7 @@ use crate::{
     zoo::Writer,
 };
 
-/// Lengths of sequences, rows, inputs and states.
+/// The lengths of sequences, rows, inputs and states.
 const STEPS: usize = 6;
 const ROWS: usize = 3;
 const FROM: usize = 4;

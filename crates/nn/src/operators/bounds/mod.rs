@@ -1,5 +1,6 @@
-//! The bounds that operators state, against formulas in double precision: each row of the table is
-//! evaluated in fixed point on edges and random elements of a range, in rings of three sizes.
+//! Compares the bounds that operators state with formulas in double precision. Each row of the
+//! table is evaluated in fixed point on edges and random elements of a range, in rings of three
+//! sizes.
 
 mod elements;
 mod learned;
@@ -26,7 +27,7 @@ struct Case {
     model: Model,
     lengths: Vec<usize>,
     over: [f64; 2],
-    /// The number of elements that a value is made of.
+    /// The number of elements from which a value is computed.
     n: usize,
     formula: Formula,
 }
@@ -35,8 +36,8 @@ struct Case {
 struct Cases(Vec<Case>);
 
 impl Cases {
-    /// An operator on an input with elements of a range, each value of which is made of `n`
-    /// elements. It is tested as the last layer, and before a choice, which cuts it.
+    /// Adds an operator on an input with elements of a range, each value of which is computed from
+    /// `n` elements. It is tested as the last layer, and before a choice, which cuts it.
     fn add(
         &mut self,
         op: &'static str,
@@ -66,7 +67,7 @@ impl Cases {
                 "Upsample" => 9,
                 _ => 20,
             };
-            // Choices take whole numbers of places alone.
+            // Choices only accept whole numbers from places.
             if cuts && (model.opset < 16 || WHOLE.contains(&name)) {
                 continue;
             }
@@ -130,8 +131,8 @@ fn weights(seed: u64, lengths: &[usize], by: f32) -> (Vec<f32>, Nd) {
     (all, exact)
 }
 
-/// The ends of a range, numbers next to 0, and others of the range: multiples of 2^-10, which all
-/// rings here have.
+/// The ends of a range, numbers next to 0, and random numbers of the range. They are multiples of
+/// 2^-10, which all rings here can represent.
 fn input(lengths: &[usize], [low, high]: [f64; 2]) -> Array {
     let step = 1.0 / 1024.0;
     let edges = [low, high, 0.0, step, -step, 0.5, -0.5, 1.0, -1.0];
@@ -145,7 +146,7 @@ fn input(lengths: &[usize], [low, high]: [f64; 2]) -> Array {
     Array::new(lengths, data)
 }
 
-/// The greatest error of a case by its bound. More than 1 is beyond it.
+/// The greatest error of a case, divided by its bound. More than 1 is beyond the bound.
 fn excess(case: &Case, bound: Bound, bits: u8) -> Result<(f64, String), String> {
     if bound.steps < 0.0 {
         return Err(format!("{} has no bound", case.op));
@@ -233,7 +234,7 @@ fn every_operator_keeps_its_bound() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// A row without a bound, and bounds that are too small, are found.
+/// The test finds a row without a bound, and bounds that are too small.
 #[test]
 fn bounds_that_do_not_hold_are_found() {
     let all = cases();

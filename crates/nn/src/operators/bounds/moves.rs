@@ -1,4 +1,4 @@
-//! Moves of elements, known values, and elements at secret places.
+//! Cases: moves of elements, known values, and elements at secret places.
 
 use super::nd::greatest;
 use super::{Cases, Nd, ints, known, name, parts, text, weights};

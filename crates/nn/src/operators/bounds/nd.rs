@@ -1,4 +1,4 @@
-//! Tensors of f64 for formulas, written for shortness alone.
+//! Tensors of f64 for formulas. The code is written to be short.
 
 /// Numbers along axes, the last axis fastest.
 #[derive(Clone, Debug)]
@@ -23,7 +23,7 @@ impl Nd {
         Nd { lengths: lengths.to_vec(), data }
     }
 
-    /// The tensor whose elements follow from their indices.
+    /// The tensor whose elements are a function of their indices.
     pub(super) fn made(lengths: &[usize], of: impl Fn(&[usize]) -> f64) -> Nd {
         let count: usize = lengths.iter().product();
         Nd::new(lengths, (0..count).map(|at| of(&indices(lengths, at))).collect())

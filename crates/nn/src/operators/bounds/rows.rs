@@ -1,4 +1,4 @@
-//! Operators on rows: reductions, softmax, normalizations, and products of matrices.
+//! Cases: operators on rows, such as reductions, softmax, normalizations, and products of matrices.
 
 use super::nd::{greatest, log_sum_exp, normal, softmax};
 use super::{Cases, Nd, ints, known, name, parts, text, weights};
@@ -295,7 +295,7 @@ fn products(all: &mut Cases) {
             |x| x.part(0).times(&x.part(1).turned()).data,
         );
     }
-    // Real parts and imaginary ones.
+    // Real and imaginary parts.
     let angle = |k: usize, time: usize, n: usize| std::f64::consts::TAU * (k * time) as f64 / n as f64;
     all.add(
         "DFT",

@@ -1,11 +1,11 @@
-//! Windows over images, and images of other sizes.
+//! Cases: windows over images, and resized images.
 
 use super::{Cases, Nd, ints, known, text, weights};
 use crate::onnx::Attribute;
 
 type Window = fn(&[f64]) -> f64;
 
-/// The elements of a window of 2 × 3 in an image, padded before by 1 and 0.
+/// The elements of a window of 2 × 3 in an image, with padding of 1 and 0 before.
 fn window(x: &Nd, at: &[usize]) -> Vec<f64> {
     let place =
         |k: usize| [at[0] as isize, at[1] as isize, (at[2] + k / 3) as isize - 1, (at[3] + k % 3) as isize];
@@ -90,7 +90,8 @@ fn convolutions(all: &mut Cases) {
     );
 }
 
-/// A line of other length, whose pixels have their middles at halves, between the nearest two.
+/// A line resized to another length, linear between the nearest two pixels, whose centres are at
+/// halves.
 fn between(line: &[f64], to: usize) -> Vec<f64> {
     let by = line.len() as f64 / to as f64;
     let one = |k: usize| {

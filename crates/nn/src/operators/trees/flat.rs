@@ -1,4 +1,4 @@
-//! Trees as files have them, and as lists of comparisons and of leaves with their paths.
+//! Trees as files describe them, and as lists of comparisons and of leaves with their paths.
 
 use std::collections::HashMap;
 
@@ -6,7 +6,7 @@ use std::collections::HashMap;
 pub(super) const DEPTH: usize = 60;
 /// LOCAL: the largest number of nodes of a tree.
 pub(super) const NODES: usize = (1 << 17) - 1;
-/// AGREEMENT: the number of nodes of a part of a tree that does not stay whole.
+/// AGREEMENT: the number of nodes of a part of a tree that is split.
 pub(super) const PART: usize = (1 << 9) - 1;
 
 /// A comparison: whether an element is at most a bound, or less than it.
@@ -24,7 +24,7 @@ pub(super) enum Child {
     Leaf(usize),
 }
 
-/// A node as files have it.
+/// A node as files describe it.
 pub(super) struct Node {
     pub(super) feature: usize,
     pub(super) bound: f32,
@@ -47,7 +47,7 @@ pub(super) enum Mode {
 pub(super) struct Forest {
     pub(super) roots: Vec<Child>,
     pub(super) nodes: Vec<Node>,
-    /// For each leaf: outputs with values.
+    /// For each leaf: the outputs to which it adds values.
     pub(super) leaves: Vec<Vec<(usize, f32)>>,
 }
 
@@ -55,13 +55,13 @@ pub(super) struct Forest {
 #[derive(Default)]
 pub(super) struct Tree {
     pub(super) cuts: Vec<Cut>,
-    /// For each leaf: the nodes on its path, each with whether the path goes on where the node is
-    /// true, and the leaf.
+    /// For each leaf, its path and its index. A path has the nodes, and for each whether the path
+    /// continues with a true comparison.
     pub(super) paths: Vec<(Vec<(usize, bool)>, usize)>,
 }
 
 impl Tree {
-    /// Follows a child along a path; false if the tree is too large.
+    /// Follows a child along a path. Returns false if the tree is too large.
     pub(super) fn follow(&mut self, forest: &Forest, child: Child, path: &mut Vec<(usize, bool)>) -> bool {
         let node = match child {
             Child::Leaf(leaf) => {
@@ -76,15 +76,16 @@ impl Tree {
             Mode::Less => (true, (yes, None), no),
             Mode::Greater => (false, (no, None), yes),
             Mode::GreaterOrEqual => (true, (no, None), yes),
-            // An equal element is at most the bound, and not less.
+            // An element that equals the bound is at most the bound, and not less.
             Mode::Equal => (false, (no, Some(yes)), no),
             Mode::NotEqual => (false, (yes, Some(no)), yes),
         };
         self.branch(forest, Cut { feature: node.feature, bound: node.bound, is_strict }, path, most, more)
     }
 
-    /// Adds a node. `less` is the child of an element that is less than the bound, `equal` that of
-    /// an equal element if it is another one, and `more` the child where the comparison is false.
+    /// Adds a node. `less` is the child for an element below the bound, and `more` the child for a
+    /// false comparison. `equal` is the child for an equal element if that is another one. Returns
+    /// false if the tree is too large.
     fn branch(
         &mut self,
         forest: &Forest,
@@ -111,9 +112,9 @@ impl Tree {
     }
 }
 
-/// The parts of a tree. Each part has consecutive leaves and the nodes on the paths to them: the
-/// nodes between the leaves, and the nodes on the paths from the root to the first and the last
-/// leaf. Each leaf is in one part alone.
+/// Splits a tree into parts. Each part has consecutive leaves and the nodes on the paths to them.
+/// These are the nodes between the leaves, and the nodes on the paths from the root to the first
+/// and the last leaf. Each leaf is in exactly one part.
 pub(super) fn parts(tree: &Tree, count: usize) -> Vec<Tree> {
     let mut all = vec![];
     for leaves in tree.paths.chunks(PART + 1 - 2 * DEPTH) {
