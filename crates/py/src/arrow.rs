@@ -279,7 +279,7 @@ impl View {
             return &[];
         }
         // SAFETY: the interface gives the length of each buffer by the format, offset and length of
-        // the array, and callers ask for no more; `self` keeps the memory, which nobody writes.
+        // the array. Callers ask for no more. `self` keeps the memory, which nobody writes.
         unsafe { std::slice::from_raw_parts(pointer, length) }
     }
 

@@ -34,8 +34,8 @@ use std::{
     time::Instant,
 };
 
-/// A table of a query. It has its name, the declarations of its columns in SQL, its key, its owners
-/// with their numbers of rows, and whether rows may be padding.
+/// A table of a query. It has its name, the declarations of its columns in SQL, its key, and its
+/// owners with their numbers of rows. The flag says whether rows may be padding.
 #[derive(FromPyObject)]
 pub(crate) struct Declared(String, Vec<String>, Vec<String>, Vec<(String, u64)>, bool);
 

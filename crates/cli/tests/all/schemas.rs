@@ -1,9 +1,10 @@
 //! Compares reports for programs with the JSON Schemas in `docs/reference/reports`.
 //!
-//! Every report that any test of this program sees is compared: each field is in its schema, with
-//! its type, and no field that the schema requires is missing. With `HUSHWIRE_WRITE_SCHEMAS=1`,
-//! schemas are widened to what the tests see. They take the meanings of fields from the tables of
-//! the pages and of `docs/reference/fields.md`. Delete a schema's file first to have it made anew.
+//! Every report that a test of this program sees is compared. Each field must be in its schema and
+//! have its type, and no field that the schema requires may be missing. With
+//! `HUSHWIRE_WRITE_SCHEMAS=1`, schemas are widened to what the tests see. They take the meanings of
+//! fields from the tables of the pages and of `docs/reference/fields.md`. Delete a schema's file
+//! first to have it written anew.
 
 use crate::common::Place;
 use serde_json::{Map, Value, json};
@@ -307,8 +308,9 @@ fn rows(page: &str) -> Vec<Vec<String>> {
     text.lines().filter(|line| line.starts_with("| `")).map(cells).collect()
 }
 
-/// Returns the meanings of fields. They come from the tables of the pages (`` | `field` | commands
-/// | unit | meaning | ``, or without the unit), and from the page of all fields.
+/// Returns the meanings of fields. They come from the page of all fields, and from the tables of
+/// the pages. The rows of the tables are `` | `field` | commands | unit | meaning | ``, or without
+/// the unit.
 fn meanings(name: &str) -> BTreeMap<String, String> {
     let page = match name {
         name if name.contains("psi") => "docs/psi.md",
