@@ -222,7 +222,7 @@ fn store(
     }
     let mut files = RunFiles::new(replace.force);
     from.into_iter().for_each(|file| files.reads("the circuit", file));
-    // The file holds no secret, so everybody may read it.
+    // Any circuit may replace the file of another one, because circuits can be made again.
     let new = files.create("with --out", out, "a circuit", 0o644)?;
     write(&mut new.writer()?).map_err(|e| new.error(&e))?;
     fits(misfit, name)?;

@@ -166,7 +166,8 @@ fn format(args: &FormatArgs) -> Result<(), Error> {
     };
     let mut files = RunFiles::new(args.replace.force);
     files.reads("the computation", &args.file);
-    // The file holds no secret, so everybody may read it.
+    // Any computation may replace the file of another one, because the canonical form can be made
+    // again.
     Ok(files.create("with --out", path, "a computation", 0o644)?.write(text.as_bytes())?)
 }
 

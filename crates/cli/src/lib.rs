@@ -217,8 +217,8 @@ fn with_run(mut args: Vec<OsString>) -> Vec<OsString> {
     args
 }
 
-/// Recognizes a process that this program started without building the whole command line, which
-/// takes two megabytes in each process.
+/// Recognizes a process that this program started, by its arguments. It does not build the whole
+/// command line, which takes two megabytes in each process.
 fn started_by_us(args: &[OsString]) -> Option<Command> {
     let mut args = args.iter().skip(1).map(|arg| arg.to_str());
     let (command, index) = (args.next()??, args.next()??);

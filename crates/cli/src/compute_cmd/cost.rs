@@ -12,8 +12,8 @@ use std::collections::BTreeMap;
 /// LOCAL: the assumed number of rows of a table whose length is not given.
 const ROWS: u64 = 1000;
 /// LOCAL: the most bytes that the bits of a circuit may take. A larger circuit is not made for its
-/// cost. This is four times a run's default limit; a circuit of this size takes less than half of
-/// it to make.
+/// cost. This is four times a run's default limit; making a circuit of this size takes less than
+/// half of it.
 const MOST: u64 = 8 << 30;
 
 /// The cost of a computation with one protocol.

@@ -225,15 +225,15 @@ impl Rounds<'_> {
         }
     }
 
-    /// Returns whether to dial. A certificate that has ended would make a party that waits for its
-    /// run end that run.
+    /// Returns whether to dial. If this party's own certificate has ended, dialling would end the
+    /// run of a party that waits.
     fn may_dial(&self) -> bool {
         let own = self.patient.identity.validity();
         self.patient.file.transport != TransportKind::TcpTls || own.holds_at(SystemTime::now())
     }
 
-    /// The checks of a peer without an own certificate that holds. It waits for the peer as `look`
-    /// does.
+    /// The checks of a peer by a party whose own certificate does not hold. It waits for the peer
+    /// as `look` does.
     fn seen_by_a_stranger(&self, peer: &PeerConfig, address: &str) -> Vec<Check> {
         loop {
             let left = self.deadline.saturating_duration_since(Instant::now());

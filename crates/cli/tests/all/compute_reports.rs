@@ -117,7 +117,7 @@ fn two_parties_on_numbers_and_authenticated_garbling_have_a_price() {
             let parties = found["parties"].as_array().cloned().unwrap_or_default();
             let sent = parties.iter().map(|party| number(party, "bytes_sent")).max().unwrap_or_default();
             let (rounds, forecast) = (number(&found, "rounds"), number(&declared, "rounds"));
-            // The meter also counts rounds in one direction, and those of set-ups. Two parties with
+            // The meter counts the rounds of one direction, and those of set-ups. Two parties with
             // a long round trip need fewer rounds.
             let most = if protocol == "two" { 3 * rounds } else { 5 * rounds / 4 };
             let is_near = forecast <= most && rounds <= forecast + 64;

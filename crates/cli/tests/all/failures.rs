@@ -94,7 +94,7 @@ fn a_key_reaches_no_child_by_argument_or_environment() {
     for pid in &pids {
         let environ = match fs::read(format!("/proc/{pid}/environ")) {
             Ok(environ) => String::from_utf8_lossy(&environ).into_owned(),
-            // Only root may read the memory of a process without dumps.
+            // Only root may read the environment of a process without dumps.
             Err(e) if e.kind() == io::ErrorKind::PermissionDenied => "HUSHWIRE_TEST=kept".to_owned(),
             Err(e) => panic!("{e}"),
         };
