@@ -1,10 +1,10 @@
-//! Says to the compiler from which commit the command is built: HUSHWIRE_COMMIT where a packager
-//! sets it, else what the repository around the sources has checked out, else "unknown". It starts
-//! no program and fails for nothing.
+//! Tells the compiler the commit from which the command is built. It is HUSHWIRE_COMMIT if a
+//! packager sets it, else the commit that the repository around the sources has checked out, else
+//! "unknown". The script starts no program, and a missing file does not make the build fail.
 
 use std::{env, fs, path::Path};
 
-/// Hexadecimal digits that are shown.
+/// The number of hexadecimal digits that are shown.
 const DIGITS: usize = 12;
 
 fn main() {
@@ -16,18 +16,19 @@ fn main() {
     println!("cargo::rustc-env=HUSHWIRE_COMMIT={short}");
 }
 
-/// The commit of the repository that holds this crate, and of no other around it.
+/// Returns the commit of the repository that holds this crate. A repository further out does not
+/// count.
 fn checked_out() -> Option<String> {
     let root = Path::new(&env::var_os("CARGO_MANIFEST_DIR")?).join("../..");
     let entry = root.join(".git");
-    // In a work tree beside the repository it is a file that says where.
+    // In a separate work tree, `.git` is a file with the path of the real directory.
     let own = match fs::read_to_string(&entry) {
         Ok(text) => root.join(text.strip_prefix("gitdir:")?.trim()),
         Err(_) => entry,
     };
     let common = fs::read_to_string(own.join("commondir"));
     let common = common.map_or_else(|_| own.clone(), |dir| own.join(dir.trim()));
-    // Grows with every commit, wherever the reference itself is kept.
+    // The log grows with every commit, wherever git keeps the reference itself.
     let _ = watched(&own.join("logs/HEAD"));
     let head = watched(&own.join("HEAD"))?;
     let Some(name) = head.trim().strip_prefix("ref: ") else { return Some(head.trim().to_owned()) };
@@ -39,8 +40,8 @@ fn checked_out() -> Option<String> {
     line.split(' ').next().map(str::to_owned)
 }
 
-/// A file's text; this runs again when it changes. One that is not there is not watched: cargo
-/// would run this every time.
+/// Returns a file's text, and makes cargo run this script again when the file changes. A missing
+/// file is not watched, because cargo would then run the script in every build.
 fn watched(path: &Path) -> Option<String> {
     let text = fs::read_to_string(path).ok()?;
     println!("cargo::rerun-if-changed={}", path.display());

@@ -270,11 +270,11 @@ pub(crate) struct AesCtrArgs {
 /// The backend with hardware parties.
 pub(crate) const HDL_SIM: &str = "hdl-sim";
 
-/// The parties that are hardware, in order.
+/// The parties that are hardware, in ascending order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct HdlParties(pub(crate) Vec<u8>);
 
-/// Some of 0, 1 and 2 with commas between them, each once.
+/// Parses a list of the parties 0, 1 and 2, separated by commas, each at most once.
 fn hdl_parties(text: &str) -> Result<HdlParties, String> {
     let known = |word: &str| ["0", "1", "2"].iter().position(|party| *party == word).map(|i| i as u8);
     let parties: Option<Vec<u8>> = text.split(',').map(|word| known(word.trim())).collect();
@@ -286,7 +286,7 @@ fn hdl_parties(text: &str) -> Result<HdlParties, String> {
     Ok(HdlParties(parties))
 }
 
-/// 128, 192 or 256.
+/// Parses the length of a key: 128, 192 or 256 bits.
 fn key_bits(text: &str) -> Result<u16, String> {
     text.parse()
         .ok()
@@ -304,8 +304,8 @@ mod tests {
         Cli::command().debug_assert();
     }
 
-    /// `--json` is one option wherever there is one: it takes a file, `-` for standard output, and
-    /// says so.
+    /// `--json` is the same option in every command that has it. It takes a file, or `-` for
+    /// standard output, and its help text says so.
     #[test]
     fn every_json_takes_a_file_or_standard_output() {
         fn of(command: &clap::Command, path: &str, found: &mut Vec<String>) {

@@ -4,7 +4,7 @@ use crate::error::Error;
 use clap::Args;
 use std::{ffi::OsString, os::unix::process::CommandExt, path::PathBuf, process::Command};
 
-/// The program's name, beside this one.
+/// The name of the program, which is in the same directory as this one.
 const PROGRAM: &str = "hushwire-bench";
 
 /// The arguments that follow `bench`, read by the other program.
@@ -15,7 +15,8 @@ pub(crate) struct BenchArgs {
     args: Vec<OsString>,
 }
 
-/// Becomes the other program, so that signals, streams and the exit code are its own.
+/// Replaces this process by the other program, so that signals, streams and the exit code are those
+/// of the other program.
 pub(crate) fn run(args: &BenchArgs) -> Result<(), Error> {
     let beside = std::env::current_exe().ok().and_then(|exe| Some(exe.parent()?.join(PROGRAM)));
     let program = beside.unwrap_or_else(|| PathBuf::from(PROGRAM));

@@ -1,4 +1,4 @@
-//! `hushwire circuit`: Boolean circuits as files, without any party.
+//! `hushwire circuit`: Boolean circuits as files, without any parties.
 
 mod info;
 mod microcode;
@@ -137,14 +137,14 @@ pub(crate) fn run(args: &CircuitArgs) -> Result<(), Error> {
     }
 }
 
-/// A circuit and where it comes from.
+/// A circuit and its origin.
 struct LoadedCircuit {
     named: Named,
     /// The format of a file; `None` for a built-in circuit.
     format: Option<Format>,
 }
 
-/// The circuit in `file`, or the one that is called so where there is no such file.
+/// Loads the circuit in `file`. If there is no such file, loads the built-in circuit of that name.
 fn load(file: &Path) -> Result<LoadedCircuit, Error> {
     if is_stream(file) {
         return read(io::stdin().lock(), Path::new("standard input"));
@@ -183,12 +183,12 @@ fn read(from: impl io::BufRead, file: &Path) -> Result<LoadedCircuit, Error> {
     }
 }
 
-/// The program gate by gate; a usage error where it has too many gates.
+/// Returns the program gate by gate, or a usage error if it has too many gates.
 fn flat<'a>(program: &'a Program, name: &str) -> Result<Flat<'a>, Error> {
     Flat::new(program).map_err(|e| Error::Usage(format!("'{name}': {e}")))
 }
 
-/// Writes gates to a file, which appears when it is whole.
+/// Writes gates to a file, which gets its name only when it is complete.
 fn store(
     named: &Named,
     name: &str,
@@ -222,7 +222,7 @@ fn store(
     }
     let mut files = RunFiles::new(replace.force);
     from.into_iter().for_each(|file| files.reads("the circuit", file));
-    // Any circuit can be made again.
+    // Any circuit may replace the file of another one, because circuits can be made again.
     let new = files.create("with --out", out, "a circuit", 0o644)?;
     write(&mut new.writer()?).map_err(|e| new.error(&e))?;
     fits(misfit, name)?;
@@ -267,7 +267,7 @@ fn program(circuit: &Circuit) -> Program {
     Program::of_block("file", std::sync::Arc::new(Layered::new(circuit)))
 }
 
-/// The choice of `--bit-order auto`, in a sentence.
+/// Describes the choice of `--bit-order auto` in a sentence.
 fn auto(format: Option<Format>) -> &'static str {
     match format {
         None => "bit order: lsb, as all built-in circuits have it",
@@ -280,7 +280,7 @@ fn auto(format: Option<Format>) -> &'static str {
     }
 }
 
-/// The bits of `0=HEX` for every input; what is wrong and what would be right.
+/// Parses `0=HEX` for every input into bits. An error says what is wrong, and what would be right.
 fn inputs(given: &[String], widths: &[usize], order: BitOrder) -> Result<Vec<Vec<bool>>, String> {
     let mut bits: Vec<Option<Vec<bool>>> = vec![None; widths.len()];
     let form = || {

@@ -1,4 +1,4 @@
-//! `hushwire completions`: what a shell needs to complete the command line.
+//! `hushwire completions`: the script with which a shell completes the command line.
 
 use crate::{
     args::Cli,
@@ -49,7 +49,7 @@ pub(crate) fn run(args: &CompletionsArgs) -> Result<(), Error> {
     Ok(())
 }
 
-/// The shell of the variable SHELL.
+/// Returns the shell that the variable SHELL names.
 fn own_shell() -> Result<Shell, Error> {
     let path = env::var_os("SHELL").map(PathBuf::from).unwrap_or_default();
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
@@ -58,8 +58,8 @@ fn own_shell() -> Result<Shell, Error> {
     })
 }
 
-/// The file in which a shell looks for the script, and what its user does next. `variable` is the
-/// environment's.
+/// Returns the file in which a shell looks for the script, and the next step for the user.
+/// `variable` reads a variable of the environment.
 fn place(shell: Shell, variable: impl Fn(&str) -> Option<PathBuf>) -> Result<(PathBuf, String), Error> {
     let set = |name: &str| variable(name).filter(|path| path.is_absolute());
     let home =
@@ -89,7 +89,7 @@ fn place(shell: Shell, variable: impl Fn(&str) -> Option<PathBuf>) -> Result<(Pa
     })
 }
 
-/// The step left to do in zsh, whose list of directories is set in a file of the user's.
+/// The remaining step in zsh: its list of directories is set in a file of the user.
 fn after_fpath(rc: &Path) -> String {
     match fs::read_to_string(rc) {
         Ok(text) if text.contains(".zfunc") => "open a new terminal".to_owned(),
@@ -100,7 +100,7 @@ fn after_fpath(rc: &Path) -> String {
     }
 }
 
-/// The command line without the subcommands that nobody types.
+/// The command line without hidden subcommands.
 fn shown() -> Command {
     let full = Cli::command();
     let subcommands = full.get_subcommands().filter(|c| !c.is_hide_set()).cloned();
@@ -128,7 +128,7 @@ mod tests {
         let other = |name: &str| match name {
             "HOME" => Some(PathBuf::from("/home/ada")),
             "XDG_DATA_HOME" => Some(PathBuf::from("/data")),
-            // A relative path is not to be believed (XDG Base Directory Specification).
+            // The XDG Base Directory Specification says that a relative path is to be ignored.
             "XDG_CONFIG_HOME" => Some(PathBuf::from("config")),
             _ => None,
         };

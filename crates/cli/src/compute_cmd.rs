@@ -1,4 +1,4 @@
-//! `hushwire compute`: computations as files, without any party.
+//! `hushwire compute`: computations as files, without any parties.
 
 mod cost;
 
@@ -139,7 +139,7 @@ fn load(file: &Path) -> Result<Computation, Error> {
     Ok(computation)
 }
 
-/// Says what the computation may not mean.
+/// Warns of parts of the computation that may not mean what its author intended.
 pub(crate) fn remark(computation: &Computation) {
     computation.remarks().iter().for_each(log::warn);
 }
@@ -166,11 +166,12 @@ fn format(args: &FormatArgs) -> Result<(), Error> {
     };
     let mut files = RunFiles::new(args.replace.force);
     files.reads("the computation", &args.file);
-    // It can be made again.
+    // Any computation may replace the file of another one, because the canonical form can be made
+    // again.
     Ok(files.create("with --out", path, "a computation", 0o644)?.write(text.as_bytes())?)
 }
 
-/// `n = 1000, m = 3`, or nothing.
+/// Formats the lengths of symbols as `n = 1000, m = 3`; empty if there are none.
 fn lengths(symbols: &BTreeMap<String, u64>) -> String {
     symbols.iter().map(|(name, n)| format!("{name} = {n}")).collect::<Vec<_>>().join(", ")
 }
@@ -182,19 +183,19 @@ struct Explained {
     digest: String,
     symbols: BTreeMap<String, u64>,
     members: Vec<ExplainedMember>,
-    /// Inputs that all know.
+    /// The inputs that all members know.
     public: Vec<String>,
-    /// Inputs from those whom the job names.
+    /// The inputs that come from the members that the job names.
     secret: Vec<String>,
-    /// Opened to all on the way.
+    /// The values that are opened to all members during the run.
     opened: Vec<String>,
-    /// Seen by three parties beside these, in words.
+    /// Further values that three parties see, in words.
     leaks: Vec<String>,
     protocols: Vec<Figures>,
     refused: Vec<Refusal>,
 }
 
-/// One member's part.
+/// The part of one member.
 #[derive(Serialize)]
 struct ExplainedMember {
     name: String,
@@ -305,7 +306,7 @@ fn eval(args: &EvalArgs) -> Result<(), Error> {
     let report = json_file(&mut files, args.json.as_deref(), &format!("compute eval, {}", c.name()), 0o600)?;
     let (mut inputs, mut known, mut remarks) = (BTreeMap::new(), BTreeMap::new(), vec![]);
     let wrong = |e: ComputeError| Error::Job(e.fault().coded(code::COMPUTATION).during("the computation"));
-    // As a member's values are in a run.
+    // The error is the same as for a member's values in a run.
     let unfit = |e: ComputeError| match e {
         ComputeError::Input { .. } => Error::Job(e.fault().during("reading inputs")),
         e => wrong(e),
@@ -343,7 +344,7 @@ fn eval(args: &EvalArgs) -> Result<(), Error> {
 struct Evaluated {
     computation: String,
     symbols: BTreeMap<String, u64>,
-    /// Elements by the output's name; outputs that went to files are not here.
+    /// Elements by the output's name; outputs that were written to files are not included.
     outputs: BTreeMap<String, serde_json::Value>,
     /// Remarks on inputs, such as numbers that were rounded.
     remarks: Vec<String>,

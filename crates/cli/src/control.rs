@@ -13,52 +13,52 @@ use std::{
     thread,
 };
 
-/// The supervisor to a member.
+/// A message of the supervisor to a member.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum ToMember {
-    /// First: what is computed, and who it is.
+    /// The first message: the job, and the member that the process is.
     Job(Box<(Job, LocalMember)>),
-    /// Then: where all are.
+    /// The second message: the addresses of all members.
     Meet(Vec<Peer>),
     /// The result is complete.
     Bye,
 }
 
-/// A member to the supervisor.
+/// A message of a member to the supervisor.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum FromMember {
-    /// It listens, if it is a party, and its files are open.
+    /// The member listens, if it is a party, and its files are open.
     Ready(Ready),
-    /// It has met all others.
+    /// The member has met all others.
     Joined,
     /// The number of a job's instances that are done, and the number of all its instances.
     Progress(u64, u64),
-    /// Something for a person who waits.
+    /// A note for the person who started the run.
     Note(String),
-    /// It has sent everything.
+    /// The member has sent everything.
     Done(Box<Ended>),
-    /// It gives up.
+    /// The member gives up.
     Failed(Fault),
 }
 
-/// A member before it meets the others.
+/// The state of a member before it meets the others.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Ready {
     pub(crate) peer: Peer,
-    /// The key that its share file belongs to.
+    /// The id of the key to which its share file belongs.
     pub(crate) key_id: Option<String>,
 }
 
-/// A member's end: what it learns, as JSON, and what it measured.
+/// The end of a member's run: its result as JSON, and its measurements.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Ended {
     pub(crate) outcome: Outcome<serde_json::Value>,
     pub(crate) peak_memory_bytes: Option<u64>,
 }
 
-/// Writes one line.
+/// Writes a message as one line.
 pub(crate) fn say<T: Serialize>(mut to: impl Write, message: &T) -> io::Result<()> {
     let mut line = Wiped::new(serde_json::to_vec(message)?);
     line.push(b'\n');
@@ -66,18 +66,19 @@ pub(crate) fn say<T: Serialize>(mut to: impl Write, message: &T) -> io::Result<(
     to.flush()
 }
 
-/// Reads one line's message.
+/// Reads a message from one line.
 pub(crate) fn hear<T: DeserializeOwned>(line: &str) -> Result<T, String> {
     serde_json::from_str(line).map_err(|e| e.to_string())
 }
 
-/// A member's own line to its supervisor.
+/// Writes a member's message to its supervisor.
 pub(crate) fn tell(message: &FromMember) {
-    // The process ends when stdin closes; a lost line shows there.
+    // An error is ignored: the process ends when stdin closes, and a lost line shows there.
     let _ = say(io::stdout().lock(), message);
 }
 
-/// Orders from stdin. The process ends as soon as the supervisor's is gone.
+/// Receives the supervisor's messages from stdin. This process ends as soon as the supervisor's
+/// process is gone.
 pub(crate) fn orders() -> Receiver<ToMember> {
     let (sender, orders) = mpsc::channel();
     thread::spawn(move || {
@@ -101,7 +102,7 @@ pub(crate) fn orders() -> Receiver<ToMember> {
     orders
 }
 
-/// The most memory that this process ever had resident.
+/// The largest resident memory that this process has had so far, in bytes.
 pub(crate) fn peak_memory() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;

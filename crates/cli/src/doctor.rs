@@ -1,8 +1,8 @@
-//! `hushwire doctor`: looks at this host and at every peer before a run does.
+//! `hushwire doctor`: checks this host and every peer before a run.
 //!
-//! Each doctor dials every peer that has an address and answers whoever dials it, so that both ways
-//! are tried. Looks go peer by peer: one that is missing spoils nothing for the others, and a party
-//! that waits for a run waits on.
+//! Each doctor dials every peer that has an address, and answers every peer that dials it, so both
+//! directions are tried. Peers are checked independently: a peer that is missing does not affect
+//! the checks of the others. A party that already waits for a run is not disturbed by a check.
 
 mod own;
 mod peers;
@@ -57,7 +57,7 @@ pub(crate) struct DoctorArgs {
 pub(crate) struct Patient {
     config: PathBuf,
     file: MemberFile,
-    /// The address on which it listens, as its file says.
+    /// The address on which it listens, according to its file.
     listen: Option<String>,
     listener: Option<Listener>,
     identity: Identity,
@@ -68,7 +68,8 @@ impl Patient {
     fn number(&self, member: &Member) -> PartyId {
         match member {
             Member::Party(index) => PartyId(*index),
-            // Only jobs number clients: here the file's order does, and nobody compares.
+            // Only a job numbers its clients. Here the order in the file numbers them; no other
+            // member compares these numbers.
             _ => {
                 let clients =
                     self.file.peers.iter().map(|p| &p.member).filter(|m| matches!(m, Member::Client(_)));
@@ -80,7 +81,7 @@ impl Patient {
         }
     }
 
-    /// The members of the file by their names in what went wrong with a peer.
+    /// Names the members of the file in a peer's error.
     fn named(&self, e: &NetError) -> Fault {
         let members = || self.file.peers.iter().map(|peer| &peer.member).chain([&self.file.me]);
         let name = |id| members().find(|member| self.number(member) == id).map(ToString::to_string);
@@ -98,7 +99,7 @@ impl Patient {
     }
 }
 
-/// Examines, prints, and says with its exit code whether something failed.
+/// Runs and prints the checks. The exit code says whether a check failed.
 pub(crate) fn run(args: &DoctorArgs) -> Result<(), Error> {
     let (listen, file) = MemberFile::read(&args.config)?;
     let identity = file.identity()?;
@@ -137,7 +138,7 @@ mod tests {
     use super::*;
     use std::fs;
 
-    /// The first client of a file has the number 129 here, and the second 130.
+    /// The first client of a file gets the number 129 here, and the second gets 130.
     #[test]
     fn members_are_called_by_name() {
         let dir = tempfile::tempdir().expect("a directory");

@@ -1,4 +1,4 @@
-//! `hushwire explain`: what the table of errors says about a code.
+//! `hushwire explain`: the entry of the table of errors for a code.
 
 use crate::{
     error::Error,
@@ -29,7 +29,7 @@ pub(crate) struct ExplainArgs {
     replace: Replace,
 }
 
-/// A line of the table, for programs.
+/// An entry of the table, for programs.
 #[derive(Serialize)]
 struct Explained {
     code: Code,
@@ -52,7 +52,7 @@ fn page(entry: &Entry) -> String {
     format!("docs/troubleshooting.md#{}", entry.anchor())
 }
 
-/// Prints it.
+/// Prints the entry, or the whole table.
 pub(crate) fn run(args: &ExplainArgs) -> Result<(), Error> {
     let entries: Vec<&Entry> = match args.code {
         Some(code) => vec![code.entry()],

@@ -1,4 +1,4 @@
-//! Files, as all commands treat them, and where paths lead.
+//! The handling of files that all commands have in common, and of paths.
 
 use crate::{error::Error, out};
 use clap::Args;
@@ -15,11 +15,10 @@ use std::{
 
 pub(crate) use hushwire::job::{NewFile, RunFiles};
 
-/// A file that reaches the limit of sizes is an error of the write, as a full disk is, and not this
-/// process's death by SIGXFSZ.
+/// Makes a file that reaches the limit of sizes an error of the write, as a full disk is. Otherwise
+/// the process would die of SIGXFSZ.
 pub(crate) fn outlive_the_largest() {
-    // With a handler, whatever it does, the system says EFBIG. Where it cannot be set, all is as it
-    // was.
+    // With any handler, the system returns EFBIG. If the handler cannot be set, nothing changes.
     let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default());
 }
 
@@ -32,8 +31,8 @@ pub(crate) struct Replace {
     pub(crate) force: bool,
 }
 
-/// Starts the file of `--json`, where that is a file. `job` names the runs that may replace each
-/// other's.
+/// Creates the file of `--json`, if its argument is a file. Runs with the same `job` may replace
+/// each other's report.
 pub(crate) fn json_file(
     files: &mut RunFiles,
     path: Option<&Path>,
@@ -44,18 +43,18 @@ pub(crate) fn json_file(
     Ok(path.map(|path| files.create("with --json", path, &format!("report of {job}"), mode)).transpose()?)
 }
 
-/// Standard input or output, where a file may be.
+/// Returns whether a path means standard input or output.
 pub(crate) fn is_stream(path: &Path) -> bool {
     path == Path::new("-")
 }
 
-/// A file that never gets a name, among temporary ones: what comes by standard input until its
-/// length is known, and what goes to standard output until it is whole.
+/// Creates a temporary file without a name. It holds standard input until the length is known, or
+/// the output for standard output until it is complete.
 pub(crate) fn unnamed() -> Result<NewFile, Error> {
     Ok(NewFile::nameless(&std::env::temp_dir())?)
 }
 
-/// All of standard input, as an input's place.
+/// Reads all of standard input, as the place of an input.
 pub(crate) fn stream() -> Result<InputPlace, Error> {
     let mut bytes = Wiped::new(vec![]);
     let read = io::stdin().lock().read_to_end(&mut bytes);
@@ -63,7 +62,7 @@ pub(crate) fn stream() -> Result<InputPlace, Error> {
     Ok(InputPlace::Memory(Arc::new(bytes)))
 }
 
-/// A file that another process reads as well: what comes by standard input is kept in memory.
+/// The place of an input that another process reads as well. Standard input is kept in memory.
 pub(crate) fn input(path: &Path) -> Result<InputPlace, Error> {
     match is_stream(path) {
         true => stream(),
@@ -72,19 +71,19 @@ pub(crate) fn input(path: &Path) -> Result<InputPlace, Error> {
     }
 }
 
-/// The text of a file, or of standard input.
+/// Returns the text of a file, or of standard input.
 pub(crate) fn text(path: &Path) -> Result<String, Error> {
     open_input(path).and_then(io::read_to_string).map_err(|e| Error::io("read", path, &e))
 }
 
-/// Protects a file that the run reads; standard input needs none.
+/// Protects a file that the run reads. Standard input needs no protection.
 pub(crate) fn reads(run: &mut RunFiles, role: impl Into<String>, path: &Path) {
     if !is_stream(path) {
         run.reads(role, path);
     }
 }
 
-/// Refuses one stream for two files; `all` are options and what they name, `stream` is "standard
+/// Refuses one stream for two files. `all` are options and their paths, and `stream` is "standard
 /// input" or "standard output".
 pub(crate) fn one_stream<'a, N: Display>(
     stream: &str,
@@ -99,7 +98,8 @@ pub(crate) fn one_stream<'a, N: Display>(
     }
 }
 
-/// A place for what another process writes and standard output gets, removed when this is dropped.
+/// A file that another process writes and that then goes to standard output. It is removed when
+/// this is dropped.
 pub(crate) struct Passing {
     dir: PathBuf,
     name: &'static str,
@@ -110,13 +110,14 @@ impl Passing {
         Self::called("output")
     }
 
-    /// For the file that will be at `path`, by whose ending its writer knows its format.
+    /// Makes a place for the file that will be at `path`. The writer knows the format by the ending
+    /// of the name.
     pub(crate) fn of(path: &Path) -> Result<Self, Error> {
         Self::called(if hushwire_files::is_parquet(path) { "output.parquet" } else { "output" })
     }
 
     fn called(name: &'static str) -> Result<Self, Error> {
-        // Nothing that is secret.
+        // The name of the directory is not secret.
         let random: [u8; 8] = hushwire::job::aes_ctr::draw("naming a directory")?;
         let dir = std::env::temp_dir().join(format!("hushwire-{}", hex::encode(random)));
         let made = DirBuilder::new().mode(0o700).create(&dir);
@@ -127,8 +128,8 @@ impl Passing {
         self.dir.join(self.name)
     }
 
-    /// The file, which has no name from now on: whoever ends this process while it is read leaves
-    /// nothing behind.
+    /// Opens the file and removes its name. If this process ends while it reads the file, nothing
+    /// is left behind.
     pub(crate) fn open(self) -> Result<File, Error> {
         File::open(self.file()).map_err(|e| Error::io("read", &self.file(), &e))
     }
@@ -143,22 +144,22 @@ impl Passing {
 impl Drop for Passing {
     fn drop(&mut self) {
         RunFiles::forget(&self.file());
-        // Nothing is left to tell of a failure here.
+        // There is no place to report a failure here.
         let _ = fs::remove_dir_all(&self.dir);
     }
 }
 
-/// The end of the names of members' cards.
+/// The extension of the files with members' cards.
 pub(crate) const CARD: &str = "card";
 
-/// `path` with `suffix` after its name.
+/// Returns `path` with `suffix` appended to its name.
 pub(crate) fn appended(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     PathBuf::from(name)
 }
 
-/// `path` as it is called from anywhere: what a ledger remembers.
+/// Returns the absolute form of `path`, as a ledger records it.
 pub(crate) fn absolute(path: &Path) -> String {
     let resolved = fs::canonicalize(path).or_else(|_| {
         let dir = path.parent().filter(|dir| *dir != Path::new("")).unwrap_or(Path::new("."));
@@ -167,7 +168,7 @@ pub(crate) fn absolute(path: &Path) -> String {
     resolved.unwrap_or_else(|_| path.to_path_buf()).to_string_lossy().into_owned()
 }
 
-/// Whether others than the owner may look into `path`.
+/// Returns whether other users than the owner can open `path`.
 pub(crate) fn open_to_others(permissions: &Permissions) -> bool {
     permissions.mode() & 0o077 != 0
 }

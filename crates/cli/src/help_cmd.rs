@@ -1,4 +1,4 @@
-//! `hushwire help`: pages of the documentation in the terminal, and the help of commands.
+//! `hushwire help`: pages of the documentation in the terminal, and the help texts of commands.
 
 mod pages;
 mod render;
@@ -33,10 +33,10 @@ pub(crate) struct HelpArgs {
     search: Option<String>,
 }
 
-/// LOCAL: the columns of text where no terminal has a width, and at most.
+/// LOCAL: the largest number of columns of text, also used if the terminal has no width.
 const WIDEST: usize = 100;
 
-/// Shows what was asked for; `whole` is the command line.
+/// Shows the requested page or help text; `whole` is the command line.
 pub(crate) fn run(args: &HelpArgs, mut whole: Command) -> Result<(), Error> {
     whole.build();
     if let Some(words) = &args.search {
@@ -71,7 +71,7 @@ pub(crate) fn run(args: &HelpArgs, mut whole: Command) -> Result<(), Error> {
     show(&render::text(&text, width()))
 }
 
-/// The command that words name, without what nobody types.
+/// Returns the command that the words name, without its hidden parts.
 fn command_of(mut command: Command, words: &[&str]) -> Option<Command> {
     for word in words {
         let found = command.get_subcommands().find(|c| c.get_name() == *word && !c.is_hide_set())?.clone();
@@ -89,7 +89,8 @@ fn unknown(words: &[&str]) -> Error {
     ))
 }
 
-/// Lists sections with all of some words, each with its first line that has one.
+/// Lists the sections that contain all given words. Each is listed with the first line that
+/// contains one of them.
 fn search(words: &str) -> Result<(), Error> {
     let words: Vec<String> = words.split_whitespace().map(str::to_lowercase).collect();
     let mut text = String::new();
@@ -121,7 +122,7 @@ fn width() -> usize {
     }
 }
 
-/// Writes text: to a pager where a person reads it and it is longer than the terminal.
+/// Writes text. It goes to a pager if a person reads it and it is longer than the terminal.
 fn show(text: &str) -> Result<(), Error> {
     let rows = Term::stdout().size_checked().map_or(0, |(rows, _)| usize::from(rows));
     let is_long = io::stdout().is_terminal() && text.lines().count() > rows;
@@ -129,12 +130,12 @@ fn show(text: &str) -> Result<(), Error> {
         return Ok(());
     }
     let mut plain = AutoStream::new(Vec::<u8>::new(), AutoStream::choice(&io::stdout()));
-    // Memory takes everything.
+    // Writing to memory does not fail.
     let _ = plain.write_all(text.as_bytes());
     out::text(plain.into_inner())
 }
 
-/// Hands text to the pager of PAGER, or to `less`.
+/// Passes text to the pager that PAGER names, or to `less`.
 fn paged(text: &str) -> io::Result<()> {
     let pager = std::env::var("PAGER").ok().filter(|pager| !pager.trim().is_empty());
     let pager = pager.unwrap_or_else(|| "less".to_owned());
@@ -144,7 +145,7 @@ fn paged(text: &str) -> io::Result<()> {
         .stdin(Stdio::piped())
         .spawn()?;
     if let Some(mut to) = child.stdin.take() {
-        // A reader that has seen enough closes it.
+        // A pager closes its input when its user has seen enough.
         let _ = to.write_all(text.as_bytes());
     }
     if child.wait()?.success() { Ok(()) } else { Err(io::Error::other("the pager failed")) }

@@ -1,5 +1,5 @@
-//! `hushwire init`: a member's key, its card for the others, and its own file once their cards are
-//! there.
+//! `hushwire init`: a member's key and its card for the others, and then the member's own file,
+//! once the cards of the others are there.
 
 use crate::{
     error::Error,
@@ -76,17 +76,17 @@ struct InitReport {
     pin: String,
     key: PathBuf,
     card: PathBuf,
-    /// The members whose cards are there, this one among them.
+    /// The members whose cards are present, this member included.
     cards: Vec<String>,
-    /// Those that take part and whose cards are missing.
+    /// The members that take part, but whose cards are missing.
     missing: Vec<String>,
     /// The member's own file; null while cards are missing.
     file: Option<PathBuf>,
-    /// The code of the group, to be compared by voice; null while cards are missing.
+    /// The code of the group, which people compare by voice; null while cards are missing.
     code: Option<String>,
 }
 
-/// Makes what is missing.
+/// Makes the files that are missing.
 pub(crate) fn run(args: &InitArgs) -> Result<(), Error> {
     let asks = args.json.is_none() && io::stdin().is_terminal() && io::stderr().is_terminal();
     let mut run = RunFiles::new(args.replace.force);
@@ -115,8 +115,8 @@ pub(crate) fn run(args: &InitArgs) -> Result<(), Error> {
         cards.retain(|card| group.contains(&card.member));
     }
     cards.sort_by(|a, b| a.member.cmp(&b.member));
-    // Clients do not talk to each other, and need each other's cards all the same: the code is of
-    // the whole group, so that it is one for all.
+    // Clients do not talk to each other, but they need each other's cards. The code covers the
+    // whole group, so that it is the same for all members.
     let is_there = |member: &&Member| cards.iter().any(|card| card.member == **member);
     let missing = group.iter().flatten().filter(|member| !is_there(member));
     let missing: Vec<String> = missing.map(Member::key).collect();
@@ -152,17 +152,17 @@ fn make_directory(dir: &Path) -> Result<(), Error> {
     DirBuilder::new().mode(0o700).create(dir).map_err(|e| Error::io("make the directory", dir, &e))
 }
 
-/// A file of this member.
+/// Returns the path of one of this member's files.
 fn beside(args: &InitArgs, card: &MemberCard, end: &str) -> PathBuf {
     in_directory(&args.dir, &format!("{}.{end}", card.name()))
 }
 
-/// A file of a directory, as people write it.
+/// Returns the path of a file in a directory, as people write it.
 fn in_directory(dir: &Path, file: &str) -> PathBuf {
     if dir == Path::new(".") { PathBuf::from(file) } else { dir.join(file) }
 }
 
-/// Asks a question at the terminal; the answer without blanks around it.
+/// Asks a question at the terminal, and returns the answer without blanks around it.
 fn answer(question: &str) -> Result<String, Error> {
     let told = io::stderr().write_all(format!("{question} ").as_bytes()).and_then(|()| io::stderr().flush());
     let mut line = String::new();
@@ -174,7 +174,7 @@ fn answer(question: &str) -> Result<String, Error> {
     }
 }
 
-/// Asks until the answer makes sense.
+/// Repeats the question until the answer is valid.
 fn asked<T>(question: &str, read: impl Fn(&str) -> Result<T, String>) -> Result<T, Error> {
     loop {
         match read(&answer(question)?) {
@@ -184,7 +184,7 @@ fn asked<T>(question: &str, read: impl Fn(&str) -> Result<T, String>) -> Result<
     }
 }
 
-/// A party, or a client by its name alone.
+/// Parses a party, or a client by its name alone.
 fn member_named(name: &str) -> Result<Member, String> {
     let member = name.parse().or_else(|_| format!("client:{name}").parse::<Member>());
     match member {
@@ -194,7 +194,7 @@ fn member_named(name: &str) -> Result<Member, String> {
     }
 }
 
-/// This member's card, which is made with its key where it is not there.
+/// Returns this member's card. If there is no card, it is made together with the key.
 fn own_card(args: &InitArgs, run: &mut RunFiles, asks: bool) -> Result<MemberCard, Error> {
     let member = match &args.member {
         Some(name) => Some(member_named(name).map_err(|e| Error::Usage(format!("--member {e}")))?),
@@ -229,7 +229,7 @@ fn own_card(args: &InitArgs, run: &mut RunFiles, asks: bool) -> Result<MemberCar
     };
     let card = MemberCard { member, address, pin };
     if known.as_ref() != Some(&card) {
-        // The card follows from the key and the address: an older one is out of date.
+        // The card follows from the key and the address, so a card that differs is out of date.
         RunFiles::new(true).allows("with --dir", &path)?;
         NewFile::create(&path, 0o644)?.write(card.text().as_bytes())?;
     }
@@ -241,7 +241,7 @@ fn address_of(text: &str) -> Result<String, String> {
     address(text)
 }
 
-/// The member whose key and card are in the directory, if it is one.
+/// Returns the member whose key and card are in the directory, if there is exactly one.
 fn only_own(dir: &Path) -> Result<Option<Member>, Error> {
     let mut own = vec![];
     for path in cards_in(dir)? {
@@ -261,14 +261,15 @@ fn cards_in(dir: &Path) -> Result<Vec<PathBuf>, Error> {
     Ok(cards)
 }
 
-/// The cards that are named and those in the directory.
+/// Returns the cards that are named, and those in the directory.
 fn given_cards(args: &InitArgs) -> Result<Vec<PathBuf>, Error> {
     let mut all = args.cards.clone();
     all.extend(cards_in(&args.dir)?);
     Ok(all)
 }
 
-/// Who takes part, this member among them; `None` for whoever's cards are there.
+/// Returns the members that take part, this member included; `None` for the members whose cards are
+/// present.
 fn takes_part(
     args: &InitArgs,
     job: Option<&Job>,
@@ -342,7 +343,7 @@ fn write_file(
         Some(_) => drop(PartyFile::parse(&text, &path)?),
         None => drop(ClientFile::parse(&text, &path)?),
     }
-    // A file that its owner has edited is replaced with --force alone.
+    // A file that its owner has edited is only replaced with --force.
     if fs::read_to_string(&path).is_ok_and(|known| known == text) {
         return Ok(path);
     }
@@ -350,7 +351,7 @@ fn write_file(
     Ok(path)
 }
 
-/// Every address of this host, with the port of the one that the others dial.
+/// Returns the address for all interfaces of this host, with the port that the other members dial.
 fn everywhere(address: &str) -> String {
     match address.rsplit_once(':') {
         Some((_, port)) if !address.starts_with("unix:") => format!("0.0.0.0:{port}"),
@@ -359,7 +360,7 @@ fn everywhere(address: &str) -> String {
 }
 
 impl InitReport {
-    /// The next step.
+    /// Returns the next step for the user.
     fn next(&self, args: &InitArgs) -> String {
         let card = self.card.display();
         let Some(file) = &self.file else {

@@ -1,4 +1,5 @@
-//! Decides, before anything is started, what a run reads, writes and computes with.
+//! Decides which files a run reads and writes, and what it computes with, before anything is
+//! started.
 
 use crate::{
     args::{AesCtrArgs, HDL_SIM},
@@ -22,9 +23,9 @@ use std::{
     sync::Arc,
 };
 
-/// LOCAL: compute threads of each party.
+/// LOCAL: the number of compute threads of each party.
 const THREADS: u16 = 2;
-/// The file that ships, so that the first run needs no input.
+/// A sample that is part of the program, so that the first run needs no input.
 const SAMPLE: &[u8] = include_bytes!("sample.txt");
 const SAMPLE_NAME: &str = "hushwire-sample.txt";
 
@@ -34,18 +35,18 @@ pub(crate) struct Files {
     pub(crate) out: PathBuf,
     file: Arc<File>,
     pub(crate) bytes: u64,
-    /// The bytes that came by standard input, for as long as they are read.
+    /// The bytes of standard input, for as long as they are read.
     _spool: Option<NewFile>,
 }
 
 impl Files {
-    /// The input as it is open now.
+    /// Returns the input as it is open now.
     pub(crate) fn data(&self) -> InputPlace {
         InputPlace::Open(self.file.clone(), self.input.clone())
     }
 }
 
-/// Opens the input and names the output.
+/// Opens the input, and chooses the output.
 pub(crate) fn files(args: &AesCtrArgs) -> Result<Files, Error> {
     let input = match &args.input {
         Some(input) => input.clone(),
@@ -81,7 +82,7 @@ pub(crate) fn files(args: &AesCtrArgs) -> Result<Files, Error> {
     Ok(Files { input, out, file: Arc::new(file), bytes: meta.len(), _spool: spool })
 }
 
-/// Takes in standard input: the length of what is shared is known beforehand.
+/// Stores standard input in a file, because the length must be known before the sharing begins.
 fn spooled() -> Result<NewFile, Error> {
     let spool = unnamed()?;
     let mut file = spool.writer()?;
@@ -102,7 +103,8 @@ fn sample() -> Result<PathBuf, Error> {
     Ok(path)
 }
 
-/// `x.enc` for encrypting; for decrypting `x.dec` from `x.enc`, never the plaintext's own name.
+/// Returns `x.enc` for encryption. For decryption of `x.enc` it returns `x.dec`, and never the name
+/// of the plaintext.
 fn default_out(input: &Path, decrypt: bool) -> PathBuf {
     if is_stream(input) {
         return input.to_path_buf();
@@ -114,7 +116,7 @@ fn default_out(input: &Path, decrypt: bool) -> PathBuf {
     appended(stem, ".dec")
 }
 
-/// The user's key, with a warning where others can see it.
+/// Returns the key that the user gives, with a warning if other users can see it.
 pub(crate) fn given_key(args: &AesCtrArgs) -> Result<Option<AesKey>, Error> {
     if let Some(digits) = &args.key_hex {
         log::warn(
@@ -136,8 +138,8 @@ pub(crate) fn given_key(args: &AesCtrArgs) -> Result<Option<AesKey>, Error> {
     Ok(Some(AesKey::from_reader(file, path)?))
 }
 
-/// The directory of key and counters, if they are kept: with a key and a counter, everything is
-/// given, as for openssl.
+/// Returns the directory of key and counters, if they are kept. With a given key and counter
+/// nothing is kept, as in openssl.
 pub(crate) fn key_dir(args: &AesCtrArgs, files: &Files, has_key: bool) -> Result<Option<PathBuf>, Error> {
     let beside = if args.decrypt { &files.input } else { &files.out };
     let kept = args.key_shares.is_some() || !(has_key && args.iv_hex.is_some());
@@ -151,22 +153,22 @@ pub(crate) fn key_dir(args: &AesCtrArgs, files: &Files, has_key: bool) -> Result
     }
 }
 
-/// The choices of a run that the job does not make itself.
+/// The choices of a run besides those of the job.
 pub(crate) struct Choice {
     pub(crate) job: AesCtrJob,
     pub(crate) mode: KeyMode,
-    /// The key that the ledger is of.
+    /// The id of the key to which the ledger belongs.
     pub(crate) key_id: Option<String>,
     pub(crate) iv: Option<Iv>,
     pub(crate) key: Option<AesKey>,
     pub(crate) dir: Option<PathBuf>,
-    /// Whether a key is there, and its ledger is lost.
+    /// Whether there is a key whose ledger is lost.
     pub(crate) history_lost: bool,
 }
 
 impl Choice {
-    /// Chooses the cut and the source of the key. Nothing but an empty key directory is written
-    /// yet.
+    /// Chooses the cut and the source of the key. Up to here, nothing is written but an empty key
+    /// directory.
     pub(crate) fn new(
         args: &AesCtrArgs,
         files: &Files,
@@ -182,7 +184,7 @@ impl Choice {
             (Some(path), false) => Some(KeyDir::create(path)?),
         };
         dir.as_ref().and_then(KeyDir::warning).iter().for_each(log::warn);
-        // Another run may be storing a new key there.
+        // Another run may be about to store a new key there.
         let lock = dir.as_ref().filter(|_| !args.decrypt).map(KeyDir::lock).transpose()?;
         let mode = key_mode(args, key.is_some(), dir.as_ref())?;
         let ledger = dir.as_ref().map(|dir| ledger(args, dir)).transpose()?.flatten().unwrap_or_default();
@@ -215,7 +217,7 @@ impl Choice {
     }
 }
 
-/// The cut of the file, and the engine that computes.
+/// Returns the cut of the file, and the engine that computes.
 fn cut(args: &AesCtrArgs, bytes: u64) -> Result<FileCut, Error> {
     let sbox = |default| args.sbox.as_deref().map_or(Ok(default), str::parse).map_err(Error::Usage);
     if args.backend != HDL_SIM {
@@ -249,7 +251,8 @@ fn cut(args: &AesCtrArgs, bytes: u64) -> Result<FileCut, Error> {
     })
 }
 
-/// Too little memory for `what`, or too long a file, which `shorter` mends.
+/// The error of too little memory for `what`, or of a file that is too long; `shorter` is the
+/// remedy for the latter.
 fn unfit(why: Unfit, args: &AesCtrArgs, what: &str, shorter: &str) -> Error {
     Error::Usage(match why {
         Unfit::TooLong { most, chunk_blocks } => format!(
@@ -297,8 +300,8 @@ fn key_mode(args: &AesCtrArgs, has_key: bool, dir: Option<&KeyDir>) -> Result<Ke
     }
 }
 
-/// The length of the key in bits: the given or kept one is as long as it is, a drawn one as long as
-/// was asked for.
+/// Returns the length of the key in bits: that of a given or kept key, or the requested length of a
+/// key that is drawn.
 fn key_bits(
     args: &AesCtrArgs,
     mode: KeyMode,
@@ -319,8 +322,8 @@ fn key_bits(
     }
 }
 
-/// The ledger of a key directory, if there is one. A ledger that is missing beside the shares of a
-/// key is an error until the user says that it is lost: without it, a counter may be used twice.
+/// Returns the ledger of a key directory, if there is one. A key without its ledger is an error
+/// until the user says that the ledger is lost. Without a ledger, a counter might be used twice.
 fn ledger(args: &AesCtrArgs, dir: &KeyDir) -> Result<Option<Ledger>, Error> {
     let path = dir.path().display();
     match dir.ledger()? {
@@ -330,7 +333,7 @@ fn ledger(args: &AesCtrArgs, dir: &KeyDir) -> Result<Option<Ledger>, Error> {
         }
         Some(ledger) => Ok(Some(ledger)),
         None if dir.holds()? == Holds::Nothing || args.history_lost => Ok(None),
-        // Who gives the counter of what is decrypted needs no ledger, and nothing is recorded.
+        // A given counter for decryption needs no ledger, and nothing is recorded.
         None if args.decrypt && args.iv_hex.is_some() => Ok(None),
         None => Err(Error::refused(
             format!("{path} holds a key and no ledger.json: which counters were used is not known"),

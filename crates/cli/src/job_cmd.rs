@@ -1,4 +1,5 @@
-//! `hushwire job`: what a job asks of its members, before any of them takes part; and new jobs.
+//! `hushwire job`: the terms of a job, which its members read before they take part, and new job
+//! files.
 
 use crate::{
     error::Error,
@@ -65,7 +66,7 @@ struct ShowArgs {
     replace: Replace,
 }
 
-/// The terms of a job for programs.
+/// The terms of a job, for programs.
 #[derive(Serialize)]
 struct TermsReport<'a> {
     command: &'static str,
@@ -74,12 +75,12 @@ struct TermsReport<'a> {
     kind: &'a str,
     /// Names and texts, in order.
     terms: &'a [(&'static str, String)],
-    /// Lines that an operator reads beside them.
+    /// Further lines for the operator.
     #[serde(flatten)]
     beside: serde_json::Map<String, serde_json::Value>,
 }
 
-/// Prints what was asked for.
+/// Prints the requested part.
 pub(crate) fn run(args: &JobArgs) -> Result<(), Error> {
     match &args.command {
         JobCommand::New(args) => job_new::run(args),

@@ -1,4 +1,4 @@
-//! `hushwire job new`: a job file of any kind.
+//! `hushwire job new`: writes a job file of any kind.
 
 mod circuit;
 mod draw;
@@ -164,7 +164,7 @@ pub(crate) fn run(args: &NewArgs) -> Result<(), Error> {
     }
 }
 
-/// Checks the text of a job as members will read it, writes it, and says what comes next.
+/// Checks the text of a job as members will read it, writes it, and prints the next step.
 fn deliver(lines: JobLines, args: &OutArgs, mut run: RunFiles) -> Result<(), Error> {
     let text = lines.text();
     let place = if is_stream(&args.out) { Path::new("job.toml") } else { &args.out };
@@ -188,19 +188,19 @@ fn deliver(lines: JobLines, args: &OutArgs, mut run: RunFiles) -> Result<(), Err
     Ok(())
 }
 
-/// The two sides of NAME=VALUE.
+/// Splits NAME=VALUE.
 fn pair<'a>(option: &str, text: &'a str, form: &str) -> Result<(&'a str, &'a str), Error> {
     let both = text.split_once('=').filter(|(name, value)| !name.is_empty() && !value.is_empty());
     both.ok_or_else(|| Error::Usage(format!("{option} {text:?}: write {form}")))
 }
 
-/// A party, or a client by its name, as job files write it.
+/// Parses a party, or a client by its name, in the form of job files.
 fn member(option: &str, name: &str) -> Result<Member, Error> {
     let member = name.parse().or_else(|_| format!("client:{name}").parse());
     member.map_err(|e| Error::Usage(format!("{option} {name}: {e}")))
 }
 
-/// A path as a file in the directory of `job` has it: from there, if it lies below.
+/// Returns a path as seen from the directory of `job`, if the path lies below it.
 fn from(job: &Path, path: &Path) -> PathBuf {
     let dir = job.parent().filter(|dir| *dir != Path::new("")).unwrap_or(Path::new("."));
     let (Ok(dir), Ok(whole)) = (fs::canonicalize(dir), fs::canonicalize(path)) else {
@@ -209,8 +209,8 @@ fn from(job: &Path, path: &Path) -> PathBuf {
     whole.strip_prefix(&dir).map_or(whole.clone(), Path::to_owned)
 }
 
-/// The same as text, for a job file at the path of `out`. A path that leaves the directory of the
-/// job file gets a warning.
+/// Returns the path as text, for a job file at the path of `out`. A path that leaves the directory
+/// of the job file gets a warning.
 fn beside(out: &OutArgs, path: &Path) -> String {
     let job = if is_stream(&out.out) { Path::new("job.toml") } else { &out.out };
     let path = from(job, path);

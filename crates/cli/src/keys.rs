@@ -21,12 +21,12 @@ use std::{
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
-/// LOCAL: no key file is longer.
+/// LOCAL: the largest size of a key file.
 const LONGEST: u64 = 64 << 10;
-/// LOCAL: how long `keys pin HOST:PORT` waits.
+/// LOCAL: the time for which `keys pin HOST:PORT` waits.
 const ASK: Duration = Duration::from_secs(10);
 const DAY: u64 = 86_400;
-/// LOCAL: how many old keys stay beside one.
+/// LOCAL: the most old keys that are kept beside one key.
 const MOST_OLD: u32 = 1000;
 
 pub(crate) const HELP: &str = "\
@@ -126,25 +126,25 @@ struct JsonArgs {
 }
 
 impl JsonArgs {
-    /// Starts the file, which replaces no key.
+    /// Creates the file of the description, which never replaces a key.
     fn begin(&self, command: &str, key: &Path) -> Result<Option<NewFile>, Error> {
         let mut files = RunFiles::new(self.replace.force);
         reads(&mut files, "the key", key);
         json_file(&mut files, self.json.as_deref(), &format!("keys {command}, {}", key.display()), 0o644)
     }
 
-    /// Whether it takes the place of what people read.
+    /// Returns whether the description replaces the text for people.
     fn instead(&self) -> bool {
         self.json.as_deref().is_some_and(is_stream)
     }
 
-    /// Prints the text, and tells programs.
+    /// Prints the text, and writes the description for programs.
     fn deliver(&self, text: String, value: &impl Serialize, file: Option<NewFile>) -> Result<(), Error> {
         deliver(Some(text.into_bytes()), value, file, self.json.as_deref())
     }
 }
 
-/// It goes into a file name, and into messages.
+/// Checks a label: it becomes a part of a file name, and of messages.
 fn label(text: &str) -> Result<String, String> {
     let good = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     if (1..=64).contains(&text.len()) && text.chars().all(good) && !text.starts_with('.') {
@@ -169,10 +169,10 @@ struct Described {
     file: PathBuf,
     pin: String,
     name: String,
-    /// The party's index, where the name says so, as `party1` does.
+    /// The party's index, if the name contains it, such as `party1`.
     #[serde(skip_serializing_if = "Option::is_none")]
     index: Option<u8>,
-    /// Seconds since 1970.
+    /// Seconds since 1970, like the next field.
     not_before: u64,
     not_after: u64,
     days_left: u64,
@@ -236,7 +236,7 @@ fn read(path: &Path) -> Result<Wiped<String>, Error> {
     Ok(if text.starts_with('\u{feff}') { Wiped::new(mark::strip_str(&text).to_owned()) } else { text })
 }
 
-/// The index of the party that a label names, if it names one.
+/// Returns the index of the party that a label names, if it names one.
 fn index_of(name: &str) -> Option<u8> {
     match name.parse() {
         Ok(Member::Party(index)) => Some(index),
@@ -244,8 +244,8 @@ fn index_of(name: &str) -> Option<u8> {
     }
 }
 
-/// The key and certificate in `path`, which nobody else may read; with warnings of what should not
-/// stay so.
+/// Returns the key and certificate in `path`, which other users must not be able to read. It warns
+/// of a file that should be changed.
 pub(crate) fn identity(path: &Path) -> Result<Identity, Error> {
     let pem = read_private_key(path)?;
     let (described, _) = Described::new(path, &pem)?;
@@ -262,7 +262,7 @@ fn made(name: &str, days: u32) -> Result<Identity, Error> {
     Identity::generate_for(name, Validity::lasting(lifetime)).map_err(|e| Error::internal("making a key", e))
 }
 
-/// Makes a key in a file that is not there yet; its pin.
+/// Makes a key in a new file, and returns its pin.
 pub(crate) fn make(path: &Path, name: &str, days: u32) -> Result<Pin, Error> {
     let identity = made(name, days)?;
     if !keep(path, &identity.to_pem())?.commit_new()? {
@@ -273,11 +273,11 @@ pub(crate) fn make(path: &Path, name: &str, days: u32) -> Result<Pin, Error> {
     Ok(identity.pin())
 }
 
-/// Writes a secret that only its owner may read, at once or not at all.
+/// Writes a secret for its owner alone. The file appears complete or not at all.
 fn keep(path: &Path, pem: &str) -> Result<NewFile, Error> {
     let new = NewFile::create(path, 0o600)?;
     let mut writer = new.writer()?;
-    // One that is replaced would pass on its permissions.
+    // A file that is replaced would pass on its permissions.
     writer.set_permissions(Permissions::from_mode(0o600)).map_err(|e| new.error(&e))?;
     std::io::Write::write_all(&mut writer, pem.as_bytes()).map_err(|e| new.error(&e))?;
     Ok(new)
@@ -309,7 +309,7 @@ fn init(args: &InitArgs) -> Result<(), Error> {
     if args.json.instead() {
         return Ok(());
     }
-    // A name that says no number leaves it to the reader.
+    // If the name contains no number, the reader fills it in.
     let (whose, index) = described.index.map_or(("number and ", 0), |index| ("", index));
     log::note!(
         "\nThe key and its certificate are in {path}; the certificate holds {validity}.\n\
@@ -342,7 +342,7 @@ fn show(args: &ShowArgs) -> Result<(), Error> {
     fit
 }
 
-/// Whether a run would take it, today.
+/// Checks that a run would accept the key today.
 fn fit(path: &Path, described: &Described, validity: Validity) -> Result<(), Error> {
     if !described.holds {
         let cause = format!("its certificate holds {validity}, and not today");
@@ -382,8 +382,8 @@ fn pin(what: &str) -> Result<(), Error> {
     out::line(pin)
 }
 
-/// Keeps a key that is replaced under the first name that is free, so that no rotation loses one of
-/// an earlier one.
+/// Keeps a key that is replaced under the first free name, so that a rotation never overwrites a
+/// key that an earlier rotation kept.
 fn set_aside(path: &Path, pem: &str) -> Result<PathBuf, Error> {
     for n in 1..=MOST_OLD {
         let name = appended(path, &if n == 1 { ".old".to_owned() } else { format!(".old.{n}") });
@@ -395,22 +395,23 @@ fn set_aside(path: &Path, pem: &str) -> Result<PathBuf, Error> {
     Err(Error::file("rotate", path, cause, "remove those whose certificates have ended"))
 }
 
-/// Writes the new pin into the card beside a key, if there is one with the old pin; its path.
+/// Writes the new pin into the card beside a key, if there is a card with the old pin. Returns the
+/// card's path.
 fn new_card(key: &Path, old: &str, pin: Pin) -> Result<Option<PathBuf>, Error> {
     let path = key.with_extension(CARD);
-    // Another key's card, or a file that is no card, stays as it is.
+    // The card of another key, or a file that is not a card, stays as it is.
     let card = MemberCard::read(&path).ok().filter(|card| card.pin.to_string() == old);
     let Some(card) = card else { return Ok(None) };
     NewFile::create(&path, 0o644)?.write(MemberCard { pin, ..card }.text().as_bytes())?;
     Ok(Some(path))
 }
 
-/// The changes of a rotation.
+/// The result of a rotation.
 #[derive(Serialize)]
 struct Rotated<'a> {
     old_pin: String,
     old_file: &'a Path,
-    /// The card beside the key, which has the new pin now.
+    /// The card beside the key, which now has the new pin.
     #[serde(skip_serializing_if = "Option::is_none")]
     card: Option<&'a Path>,
     #[serde(flatten)]
@@ -431,7 +432,7 @@ fn rotate(args: &RotateArgs) -> Result<(), Error> {
     let json = args.json.begin("rotate", path)?;
     let identity = made(&old.name, args.days)?;
     let new_pem = identity.to_pem();
-    // The new key is on the disk before anything changes.
+    // The new key is on disk before anything else changes.
     let new = keep(path, &new_pem)?;
     let old_file = set_aside(path, &old_pem)?;
     new.commit()?;

@@ -1,9 +1,9 @@
-//! The `hushwire` command, as a function of its arguments: the program `hushwire` and the Python
-//! package are this and no more.
+//! The `hushwire` command, as a function of its arguments. The program `hushwire` and the Python
+//! package only call it.
 #![forbid(unsafe_code)]
-// Results leave through `out`, which knows what to do when nobody takes them.
+// Results are printed by `out`, which handles errors of standard output.
 #![deny(clippy::print_stdout)]
-// Words leave through `log`, which goes on when nobody takes them.
+// Messages are printed by `log`, which ignores errors of standard error.
 #![deny(clippy::print_stderr)]
 
 mod args;
@@ -78,10 +78,10 @@ use std::{
     sync::OnceLock,
 };
 
-/// The words that start this program again, where it is no executable of its own.
+/// The words that start this program again, if it is not an executable of its own.
 static AGAIN: OnceLock<Vec<OsString>> = OnceLock::new();
 
-/// The command that starts this program again, for a member of a run on this machine.
+/// Returns the command that starts this program again, for a member of a run on this machine.
 pub(crate) fn again() -> io::Result<process::Command> {
     match AGAIN.get().map(Vec::as_slice) {
         Some([program, first @ ..]) => {
@@ -93,13 +93,13 @@ pub(crate) fn again() -> io::Result<process::Command> {
     }
 }
 
-/// Runs a command line, whose first word is the program's name, and returns its exit code. The
-/// process belongs to the command from then on: its limits, its panics and its standard streams.
-/// `again` are the words that start the program again, where it is none by itself.
+/// Runs a command line, whose first word is the program's name, and returns its exit code. From
+/// then on the process belongs to the command: its limits, its panics and its standard streams.
+/// `again` are the words that start the program again, if it is not an executable of its own.
 #[must_use]
 pub fn run(args: Vec<OsString>, again: Option<Vec<OsString>>) -> u8 {
     if let Some(again) = again {
-        // A process runs one command line.
+        // A process runs only one command line.
         let _ = AGAIN.set(again);
     }
     secrecy::keep_memory_private();
@@ -161,13 +161,14 @@ pub fn run(args: Vec<OsString>, again: Option<Vec<OsString>>) -> u8 {
     }
 }
 
-/// The command and all below it, to whose options -2 is a number that they refuse, and no option.
+/// Applies to the command and all its subcommands: `-2` is then refused as a number, not as an
+/// unknown option.
 fn numbers(command: clap::Command) -> clap::Command {
     command.allow_negative_numbers(true).mut_subcommands(numbers)
 }
 
-/// A refusal without the advice to write `--` before an option that is not there: no file is called
-/// as an option is.
+/// Removes the advice to write `--` before an unknown option, because no file has a name like an
+/// option.
 fn without_dashes(mut refusal: clap::Error) -> clap::Error {
     let is_of_dashes = |tip: &StyledStr| tip.to_string().contains("'-- ");
     if let Some(ContextValue::StyledStrs(tips)) = refusal.get(ContextKind::Suggested)
@@ -178,8 +179,8 @@ fn without_dashes(mut refusal: clap::Error) -> clap::Error {
     refusal
 }
 
-/// The command that the command line asks for; or, where it is wrong or asked for help, how that
-/// ended.
+/// Returns the command that the command line asks for. If the command line is wrong or asks for
+/// help, returns the exit code after printing.
 fn by_a_person(args: Vec<OsString>) -> Result<Command, u8> {
     let args = with_run(args);
     out::start(&args);
@@ -190,7 +191,7 @@ fn by_a_person(args: Vec<OsString>) -> Result<Command, u8> {
             Ok(cli.command)
         }
         Err(e) if e.use_stderr() => {
-            // There is nothing to do where it cannot be told.
+            // There is no place to report a failure here.
             let _ = e.print();
             out::failed(&Error::Usage(e.to_string().trim_end().to_owned()));
             Err(2)
@@ -205,7 +206,7 @@ fn by_a_person(args: Vec<OsString>) -> Result<Command, u8> {
     }
 }
 
-/// `hushwire local JOB.toml` is short for `hushwire local run JOB.toml`.
+/// Expands `hushwire local JOB.toml`, which is short for `hushwire local run JOB.toml`.
 fn with_run(mut args: Vec<OsString>) -> Vec<OsString> {
     let flags = args.iter().skip(1).take_while(|arg| arg.as_encoded_bytes().starts_with(b"-")).count();
     let (command, job) = (args.get(1 + flags), args.get(2 + flags));
@@ -216,7 +217,8 @@ fn with_run(mut args: Vec<OsString>) -> Vec<OsString> {
     args
 }
 
-/// A process of ours, found without building the whole command line: that is two megabytes of each.
+/// Recognizes a process that this program started, by its arguments. It does not build the whole
+/// command line, which takes two megabytes in each process.
 fn started_by_us(args: &[OsString]) -> Option<Command> {
     let mut args = args.iter().skip(1).map(|arg| arg.to_str());
     let (command, index) = (args.next()??, args.next()??);
@@ -224,11 +226,11 @@ fn started_by_us(args: &[OsString]) -> Option<Command> {
     Some(Command::Member { index: index.parse().ok()?, name: args.next()??.to_owned() })
 }
 
-/// The exit code of a process that a bug has ended.
+/// The exit code of a process that ends because of a bug.
 const PANICKED: i32 = 101;
 
-/// A bug in one thread ends the process, so that no other thread waits for it. A decoder that gives
-/// up on a file is none.
+/// Makes a panic in one thread end the process, so that no other thread waits for it. A decoder
+/// that gives up on a file is no bug.
 fn end_on_panic() {
     let report = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {
@@ -240,10 +242,11 @@ fn end_on_panic() {
     }));
 }
 
-/// Each lane is a connection; many threads need more than the usual 1024.
+/// Raises the limit of open files: each lane is a connection, and many threads need more than the
+/// usual 1024.
 fn allow_many_files() {
     let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
-    // Where it is refused, few threads still work.
+    // If this is refused, a few threads still work.
     let _ = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
 }
 

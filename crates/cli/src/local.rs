@@ -27,17 +27,17 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// LOCAL: how long after a failure the owner's part may take to remove what it has begun.
+/// LOCAL: the time after a failure in which the owner's part may remove its unfinished files.
 const END: Duration = Duration::from_secs(2);
-/// LOCAL: how often it is looked at.
+/// LOCAL: the time between two looks at the owner's part.
 const LOOK: Duration = Duration::from_millis(5);
 
-/// An error in which the one client is called as a person knows it.
+/// Names the only client in an error as a person knows it.
 fn plainly(e: Fault) -> Fault {
     e.with_names(&AesCtrJob::local_name)
 }
 
-/// The owner's own part. Its end is waited for, so that no file under way is left behind.
+/// The thread of the owner's part. Its end is awaited, so that no unfinished file is left behind.
 struct OwnerThread(Option<JoinHandle<()>>);
 
 impl Drop for OwnerThread {
@@ -66,7 +66,7 @@ pub(crate) fn aes_ctr(args: &AesCtrArgs) -> Result<(), Error> {
     }
     let choice = Choice::new(args, &files, key, dir.as_deref())?;
     let report = format!("local aes-ctr of {}", absolute(&files.input));
-    // It starts now, so that a directory that cannot be written shows before the work.
+    // The file is created now, so that an unusable directory shows before the work.
     let json = args.common.json_file(&mut guard, &report)?;
     let (run, output, bar) = encrypt(args, backend, &files, guard, choice, begun)?;
     let mut told = Ok(());
@@ -84,7 +84,8 @@ pub(crate) fn aes_ctr(args: &AesCtrArgs) -> Result<(), Error> {
     told
 }
 
-/// Starts the parties, and streams the file through them. An output that is a stream comes back.
+/// Starts the parties, and streams the file through them. Returns the output if it goes to a
+/// stream.
 fn encrypt(
     args: &AesCtrArgs,
     backend: Backend,
@@ -108,12 +109,12 @@ fn encrypt(
         local = local.keys(dir);
     }
     let LocalMembers { mut members, places: _places } = local.members()?;
-    // Its files first: they make the key's directory, and let no other run choose a key or counters
-    // meanwhile.
+    // The owner opens its files first. They create the key's directory, and keep other runs from
+    // choosing a key or counters meanwhile.
     let owner = members.pop().ok_or_else(lost)?;
     let owner = owner.start().and_then(|member| member.files(guard).open(&task)).map_err(of_owner)?;
 
-    // Ends last: when the parties are gone, nothing keeps it.
+    // The owner's thread is dropped last: it ends once the parties are gone.
     let mut part = OwnerThread(None);
     let who = |member: &Member| member.to_string();
     let (mut supervisor, ready) =
@@ -139,12 +140,12 @@ fn lost() -> Error {
     Error::internal("encrypting the file", "a part of the run is missing")
 }
 
-/// The owner's own failure: it is this program that speaks.
+/// The error of the owner itself, which is this process and so needs no name.
 fn of_owner(e: Fault) -> Error {
     Error::Job(plainly(e).anonymous())
 }
 
-/// Runs the owner's part on a thread of its own; the supervisor hears how it ends.
+/// Runs the owner's part on its own thread. The supervisor receives its end as an event.
 fn spawn(
     supervisor: &mut Supervisor,
     mut owner: Opened<AesCtrPart>,
@@ -175,7 +176,8 @@ fn spawn(
     })
 }
 
-/// The three share files and the ledger must belong to one key. An odd one is named.
+/// Checks that the three share files and the ledger belong to one key, and names a file that does
+/// not.
 fn check_shares(choice: &Choice, ready: &[Ready]) -> Result<(), Error> {
     let (KeyMode::Kept, Some(dir)) = (choice.mode, &choice.dir) else { return Ok(()) };
     let ids: Vec<_> = ready.iter().map(|ready| ready.key_id.clone()).collect();

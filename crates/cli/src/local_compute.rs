@@ -1,5 +1,5 @@
-//! `hushwire local compute`: a computation among processes of this machine, each with its owner's
-//! files.
+//! `hushwire local compute`: a computation among processes on this machine, each with the files of
+//! its owner.
 
 use crate::{
     compute_cmd::remark,
@@ -91,13 +91,14 @@ pub(crate) struct LocalComputeArgs {
     common: CommonArgs,
 }
 
-/// Protocols as they are written here.
+/// The names of protocols in the form of this command line.
 pub(crate) fn protocols() -> Vec<&'static str> {
     let two = Protocol::NAMES.iter().filter(|name| **name == Protocol::Two.name());
     Protocol::WRITTEN.iter().chain(two).copied().collect()
 }
 
-/// The members of two parties, in turn, where the computation has more than they are.
+/// Assigns the members of the computation to the parties in turn, if there are more members than
+/// parties.
 pub(crate) fn in_turn(job: &mut ComputeJob, computation: &Computation) -> bool {
     let (names, parties) = (computation.members(), job.protocol.parties());
     if job.protocol.has_clients() || names.len() <= usize::from(parties) || !job.members.is_empty() {
@@ -123,7 +124,7 @@ impl LocalComputeArgs {
         (job.scheme, job.ot) = (self.scheme.or(job.scheme), self.ot.or(job.ot));
         (job.threads, job.memory) = (self.threads.or(job.threads), self.memory.or(job.memory));
         job.shards = self.shards.shards.unwrap_or(job.shards);
-        // Processes are told the text: they need not read the file again, which may be a pipe.
+        // Processes receive the text. They need not read the file again, which may be a pipe.
         let computation = job.computation.load()?;
         remark(&computation);
         job.computation = ComputationSource::Text(computation.to_string());
@@ -165,7 +166,7 @@ pub(crate) fn run(args: &LocalComputeArgs) -> Result<(), Error> {
     }
     for (name, place) in &outputs {
         let (OutputPlace::Csv(path) | OutputPlace::File(path)) = place else { continue };
-        // Its first recipient writes it, which knows only its own files.
+        // The first recipient writes the file, and knows only its own files.
         run.check("with --out", path, &task.writer(name))?;
     }
     let json = args.common.json_file(&mut run, &format!("local compute, {}", computation.name()))?;
@@ -179,7 +180,7 @@ pub(crate) fn run(args: &LocalComputeArgs) -> Result<(), Error> {
         }
         for (j, output) in computation.outputs().iter().enumerate() {
             let Some(file) = outputs.get(&output.name) else { continue };
-            // The first recipient writes the file; the others throw the value away.
+            // The first recipient writes the file; the others discard the value.
             for (i, member) in task.recipients(j).iter().enumerate() {
                 let place = if i == 0 { file.clone() } else { OutputPlace::Discard };
                 local = local.keep(member.clone(), &output.name, place);
@@ -224,8 +225,8 @@ pub(crate) fn run(args: &LocalComputeArgs) -> Result<(), Error> {
     deliver(Some(task.printed(&learnt)), &report, json, args.common.json.as_deref())
 }
 
-/// Reads the values of public inputs, so that processes are told them: a file need not be read
-/// again, which may be a pipe. Remarks on them come back.
+/// Reads the values of public inputs and returns the remarks on them. Processes receive the values:
+/// they need not read a file again, which may be a pipe.
 fn publish(
     job: &mut ComputeJob,
     computation: &Computation,
@@ -245,7 +246,7 @@ fn publish(
     Ok(remarks)
 }
 
-/// Outputs by place. All recipients must have found the same.
+/// Returns outputs by place, after a check that all recipients found the same values.
 fn gather(ended: &[OfProcess<Computed>]) -> Result<Computed, Error> {
     let mut shown: BTreeMap<usize, Shown> = BTreeMap::new();
     let mut all = Computed::default();

@@ -1,4 +1,4 @@
-//! `hushwire local files`: every member's files for a rehearsal on this machine, pins filled in.
+//! `hushwire local files`: the files of all members, with pins, for a rehearsal on this machine.
 
 use crate::{
     error::Error,
@@ -99,7 +99,7 @@ pub(crate) fn run(args: &FilesArgs) -> Result<(), Error> {
     out::text(lines)
 }
 
-/// A path as a shell takes it.
+/// Quotes a path for a shell.
 fn shown(path: &Path) -> String {
     let text = path.display().to_string();
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '.' | '-' | '_');
@@ -117,7 +117,8 @@ impl Ports {
         Self { first, shards: job.shards() }
     }
 
-    /// The address of one shard of a party, for other members or for the party's other shards.
+    /// Returns the address of one shard of a party, as other members dial it, or with `inside` as
+    /// the party's other shards do.
     fn address(&self, index: u8, shard: u16, inside: bool) -> String {
         let block = if inside { self.shards + shard } else { shard };
         format!("127.0.0.1:{}", self.first.saturating_add(3 * block + u16::from(index)))

@@ -1,5 +1,5 @@
-//! `hushwire local infer`: a network on an array among processes of this machine, the model's owner
-//! and the client apart.
+//! `hushwire local infer`: a network on an input array among processes on this machine. The model's
+//! owner and the client are separate processes.
 
 use crate::{
     error::Error,
@@ -105,13 +105,14 @@ pub(crate) struct LocalInferArgs {
     common: CommonArgs,
 }
 
-/// None is the one that is quickest over the link.
+/// `None` chooses the extension that is fastest over the link.
 type Extension = Option<hushwire_ot::Protocol>;
 
-/// None is by distance and cores.
+/// `None` decides by the round trip and the number of cores.
 type Ahead = Option<bool>;
 
-/// Owner and client, where three parties compute, and where they do it themselves.
+/// The owner and the client of a run with three parties. The next constant has them for two
+/// parties, which are the owner and the client themselves.
 const APART: [&str; 2] = ["client:owner", "client:client"];
 const THEMSELVES: [&str; 2] = ["party0", "party1"];
 
@@ -139,7 +140,7 @@ pub(crate) fn run(args: &LocalInferArgs) -> Result<(), Error> {
     let given = calibration.iter().map(array_in).collect::<Result<Vec<Array>, _>>()?;
     let samples = samples(&network, (!given.is_empty()).then_some(&given[..]), args.samples.range)?;
     let wanted = args.numbers.wanted()?;
-    // A network that cannot be computed is refused before anything is evaluated.
+    // A network that cannot be computed is refused before any evaluation.
     planned(&args.model, &network, wanted.usual())?;
     let choice = wanted.chosen(&network, &samples).map_err(|e| of_file(&args.model, e))?;
     let off_on_samples = choice.finding.as_ref().map(Warned::of);
@@ -216,7 +217,7 @@ pub(crate) fn run(args: &LocalInferArgs) -> Result<(), Error> {
         local = local.keep(job.client.clone(), name, OutputPlace::File(path));
     }
     let bar = progress::bar(0, "layers");
-    // Here alone one process has both files. A run that fails does not wait for it.
+    // Only here does one process have both files. A run that fails does not wait for this thread.
     let (numbers, aside) = (choice.numbers, (args.model.clone(), Arc::clone(&network), samples, arrays));
     let aside = Arc::new(aside);
     let room = {
@@ -245,7 +246,7 @@ pub(crate) fn run(args: &LocalInferArgs) -> Result<(), Error> {
     let (told, floats) = room?;
     let by_floats = || off(&aside, numbers, &learnt, &floats, written.as_deref());
     let found = told.map_or_else(by_floats, |told| Ok(Some(told)))?;
-    // What is off on the input itself matters more than what is off on samples.
+    // A finding on the input itself is more important than a finding on samples.
     let warnings: Vec<Warned> = found.or(off_on_samples).into_iter().collect();
     warnings.iter().for_each(Warned::note);
     let of_kind = Figures { of_member: task.report(&learnt), numbers: Ring::of(&choice), warnings };
@@ -269,10 +270,10 @@ pub(crate) fn run(args: &LocalInferArgs) -> Result<(), Error> {
     deliver(Some(printed.into_bytes()), &report, json, args.common.json.as_deref())
 }
 
-/// A model's file, its network, the inputs from which scales come, and the inputs.
+/// The model's file, its network, the inputs from which scales come, and the inputs.
 type Aside = (PathBuf, Arc<Network>, Samples, Vec<Array>);
 
-/// The warning about values that wrap on this input, and the values in floating point.
+/// Returns the warning about values that wrap on this input, and the values in floating point.
 fn overflow(
     model: &Path,
     network: &Network,
@@ -287,8 +288,8 @@ fn overflow(
     Ok((wrapped(network.layers.iter().map(|layer| layer.name.as_str()).zip(rooms)), floats))
 }
 
-/// The warning about an output that is not near that in floating point. One that is too large to
-/// have come back is read from its file.
+/// Returns the warning about an output that is not near the result in floating point. An output
+/// that is too large to be in the report is read from its file.
 fn off(
     aside: &Aside,
     numbers: Numbers,
@@ -299,11 +300,11 @@ fn off(
     let (model, network, samples, arrays) = aside;
     let found = match (&learnt.lengths, file) {
         (Some(lengths), _) if !learnt.elements.is_empty() => Array::new(lengths, learnt.elements.clone()),
-        // What is no regular file cannot be read again.
+        // Only a regular file can be read again.
         (Some(_), Some(path)) if path.is_file() => read_array(path)?,
         _ => return Ok(None),
     };
-    // The further outputs, as far as they have come back.
+    // The further outputs, up to the first that is not in the report.
     let more = learnt.more.iter().take_while(|(_, elements)| !elements.is_empty());
     let mut all = vec![found];
     all.extend(more.map(|(lengths, elements)| Array::new(lengths, elements.clone())));
@@ -312,7 +313,7 @@ fn off(
     Ok(finding.as_ref().map(Warned::of))
 }
 
-/// Standard input and output are one file each.
+/// Refuses standard input or output for more than one file.
 fn streams(args: &LocalInferArgs) -> Result<(), Error> {
     let labels = args.labels.as_deref();
     let ins = [("--model", Some(args.model.as_path())), ("--labels", labels)].into_iter();
@@ -327,14 +328,15 @@ fn streams(args: &LocalInferArgs) -> Result<(), Error> {
     Ok(())
 }
 
-/// The layer that is about under way when `done` of the `of` steps are done: by their share.
+/// Returns the layer that is probably under way when `done` of `of` steps are done, by the layers'
+/// shares of the steps.
 fn layer_at(network: &Network, done: u64, of: u64) -> String {
     let at = network.layers.len() as u64 * done / of.max(1);
     let layer = network.layers.get(at as usize);
     layer.map_or(String::new(), |layer| format!("{} {}", layer.kind.name(), layer.name))
 }
 
-/// The names of the output's classes: as many as there are classes.
+/// Reads the names of the output's classes, one for each class.
 fn labels(path: Option<&Path>, network: &Network) -> Result<Labels, Error> {
     let Some(path) = path else { return Ok(Labels::default()) };
     let refused = |cause: &str, remedy: &str| Err(Error::file("use", path, cause, remedy));
@@ -349,7 +351,8 @@ fn labels(path: Option<&Path>, network: &Network) -> Result<Labels, Error> {
     Ok(labels)
 }
 
-/// The parts of members, the price over three networks, and what the client learns of the model.
+/// Returns the parts of members, the price over three networks, and what the client learns of the
+/// model.
 fn explained(task: &InferTask, network: &Network, secure: &Secure, aes: bool) -> Result<String, Error> {
     let price = task.price(aes)?;
     let products: u64 = (0..network.layers.len()).map(|at| network.products(at)).sum();
@@ -384,13 +387,13 @@ fn explained(task: &InferTask, network: &Network, secure: &Secure, aes: bool) ->
     Ok(text)
 }
 
-/// An inference's fields of the report.
+/// The fields of the report that only an inference has.
 #[derive(Serialize)]
 struct Figures {
     #[serde(flatten)]
     of_member: <InferTask as Words>::Report,
     #[serde(flatten)]
     numbers: Ring,
-    /// Faults of the numbers, on sample inputs and on this one.
+    /// Warnings about the numbers, on sample inputs and on this input.
     warnings: Vec<Warned>,
 }

@@ -1,5 +1,5 @@
-//! `hushwire local query`: SQL over CSV and Parquet files among processes of this machine, each
-//! with its owner's files.
+//! `hushwire local query`: SQL over CSV and Parquet files among processes on this machine, each
+//! with the files of its owner.
 
 use crate::{
     error::Error,
@@ -96,7 +96,7 @@ pub(crate) struct LocalQueryArgs {
 }
 
 impl LocalQueryArgs {
-    /// The parts of tables, in files that are one stream at most.
+    /// Returns the parts of tables. At most one of their files is a stream.
     fn given(&self, schema: &[QueryTable]) -> Result<Vec<Given>, Error> {
         let parts = self.tables.iter().map(|text| part(text)).collect::<Result<Vec<_>, Error>>()?;
         let files = [("--sql-file".to_owned(), self.sql_file.as_deref())];
@@ -108,14 +108,14 @@ impl LocalQueryArgs {
         parts_of(&self.tables, &self.read, schema)
     }
 
-    /// The tables, whose types and row counts are those of the files.
+    /// Returns the tables, with the types and row counts of the files.
     fn declared(&self, given: &mut [Given], schema: &[QueryTable]) -> Result<QueryTables, Error> {
         let mut found = QueryTables::new(given, schema, &self.types, self.bounds.pad)?;
         found.set_keys(&self.key)?;
         Ok(found)
     }
 
-    /// The job, planned.
+    /// Returns the job with its plan.
     fn task(&self, given: &mut [Given], schema: &[QueryTable]) -> Result<QueryTask, Error> {
         let sql = match (&self.sql, &self.sql_file) {
             (Some(sql), _) => sql.clone(),
@@ -128,7 +128,7 @@ impl LocalQueryArgs {
         found.take_partners(&sql);
         let tables = std::mem::take(&mut found.tables);
         let BoundArgs { min_group, join_bound, tag_join: tag_joins, .. } = self.bounds;
-        // All members run here, by one clock.
+        // All members run here, so that one clock holds for all.
         let now = hushwire_kinds::query_now(&sql);
         let (values, parameters) = Parameter::of_values(&self.params)?;
         let shards = self.shards.shards.unwrap_or(1);
@@ -185,7 +185,7 @@ pub(crate) fn run(args: &LocalQueryArgs) -> Result<(), Error> {
         local
     };
     let bar = progress::bar(0, "operators");
-    // Planned a second time only where somebody looks.
+    // The plan is only made a second time if somebody watches the bar.
     let course = if bar.is_hidden() { vec![] } else { task.course()? };
     let phases = ["reading the files", "the query"];
     let whole = Job::Query(job.clone());
@@ -229,7 +229,7 @@ pub(crate) fn run(args: &LocalQueryArgs) -> Result<(), Error> {
     deliver(printed, &report, json, args.common.json.as_deref())
 }
 
-/// The plan, its price over three networks, and who learns what.
+/// Returns the plan, its price over three networks, and who learns what.
 fn explained(task: &QueryTask, aes: bool) -> Result<String, Error> {
     let mut text = task.query().explain(None);
     let price = task.price(aes)?;

@@ -1,4 +1,4 @@
-//! `hushwire local run`: all members of a job as processes on this machine, and what comes out.
+//! `hushwire local run`: all members of a job as processes on this machine, and their outputs.
 
 use crate::{
     error::Error,
@@ -50,7 +50,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Error> {
             streamed = Some(passing);
             continue;
         }
-        // Its first recipient writes it, which knows only its own files.
+        // The first recipient writes the file, and knows only its own files.
         run.check("with --output", path, &plan.writer(name))?;
     }
     let json = args.common.json_file(&mut run, &format!("local run, {}", plan.circuit))?;
@@ -66,7 +66,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Error> {
     }
     for (name, to) in &plan.outputs {
         let Some(path) = files.get(name) else { continue };
-        // The first recipient writes the file; the others throw the value away.
+        // The first recipient writes the file; the others discard the value.
         for (i, member) in to.iter().enumerate() {
             let place = if i == 0 { OutputPlace::File(path.clone()) } else { OutputPlace::Discard };
             local = local.keep(member.clone(), name, place);
@@ -102,7 +102,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Error> {
     deliver(Some(prepared.printed(&outputs)), &report, json, args.common.json.as_deref())
 }
 
-/// The job file with what the command line changes, or a job around a circuit.
+/// Returns the job of the file with the changes of the command line, or a job around a circuit.
 fn job(args: &RunArgs) -> Result<CircuitJob, Error> {
     let mut job = match (&args.job, &args.circuit) {
         (Some(path), _) => match Job::read(path)? {
@@ -128,7 +128,7 @@ fn job(args: &RunArgs) -> Result<CircuitJob, Error> {
     Ok(job)
 }
 
-/// `I=TEXT`, `I` being a name or a place among `names`.
+/// Parses `I=TEXT`, where `I` is a name among `names` or its place.
 fn pairs<'a>(option: &str, list: &'a [String], names: &[&str]) -> Result<BTreeMap<usize, &'a str>, Error> {
     let mut all = BTreeMap::new();
     for pair in list {
@@ -152,7 +152,7 @@ fn pairs<'a>(option: &str, list: &'a [String], names: &[&str]) -> Result<BTreeMa
     Ok(all)
 }
 
-/// Every input's value, by place.
+/// Returns the place of every input's value.
 fn inputs(args: &RunArgs, job: &CircuitJob, plan: &CircuitPlan) -> Result<Vec<InputPlace>, Error> {
     let names: Vec<_> = plan.inputs.iter().map(|(name, _)| name.as_str()).collect();
     let digits = pairs("--inputs", &args.inputs, &names)?;
@@ -194,7 +194,7 @@ fn inputs(args: &RunArgs, job: &CircuitJob, plan: &CircuitPlan) -> Result<Vec<In
     Ok(all)
 }
 
-/// The files of outputs, by name.
+/// Returns the files of outputs, by name.
 fn outputs(args: &RunArgs, plan: &CircuitPlan) -> Result<BTreeMap<String, PathBuf>, Error> {
     let names: Vec<_> = plan.outputs.iter().map(|(name, _)| name.as_str()).collect();
     let mut files = BTreeMap::new();
@@ -229,7 +229,7 @@ fn outputs(args: &RunArgs, plan: &CircuitPlan) -> Result<BTreeMap<String, PathBu
     }
 }
 
-/// Outputs by place. All recipients must have found the same.
+/// Returns outputs by place, after a check that all recipients found the same values.
 fn gather(ended: &[OfProcess<Outputs>]) -> Result<Outputs, Error> {
     let mut shown: BTreeMap<usize, String> = BTreeMap::new();
     for (j, digits) in ended.iter().flat_map(|process| &process.outcome.learnt.digits) {
@@ -241,7 +241,7 @@ fn gather(ended: &[OfProcess<Outputs>]) -> Result<Outputs, Error> {
     Ok(Outputs { digits: shown.into_iter().collect(), ..Outputs::default() })
 }
 
-/// A circuit's fields of the report besides a member's.
+/// The fields of the report that only a circuit has.
 #[derive(Serialize)]
 struct Figures {
     #[serde(flatten)]
@@ -272,7 +272,7 @@ impl Figures {
     }
 }
 
-/// A few lines about the run, and the outputs that nobody learns.
+/// Returns a few lines about the run, and the outputs that no member learns.
 fn for_people(report: &KindReport<Figures>, Prepared { plan, program, .. }: &Prepared) -> String {
     let Figures { and_depth, ands_per_second, threads, .. } = &report.of_kind;
     let times = if plan.instances == 1 { "once".to_owned() } else { format!("{} times", plan.instances) };

@@ -1,8 +1,9 @@
-//! The words of a command on stderr beside its results: notes, warnings, errors, and with `-v` its
-//! actions.
+//! The messages of a command on stderr: notes, warnings, errors, and with `-v` its actions. Results
+//! go to standard output.
 //!
 //! In text, notes and errors are written as they are, for people. In JSON every line is an object,
-//! notes and errors too, for programs. Values, keys and shares are never logged, by nobody.
+//! notes and errors included, for programs. Values, keys and shares are never logged by any part of
+//! the program.
 
 use crate::error::Error;
 use anstream::AutoStream;
@@ -40,8 +41,8 @@ pub(crate) enum Format {
     Json,
 }
 
-/// Colours, for terminals that have them, and not where NO_COLOR is set: [`anstream`] drops them
-/// elsewhere.
+/// Styles for terminals that have colours. [`anstream`] drops them elsewhere, and if NO_COLOR is
+/// set.
 const WARNING: Style = AnsiColor::Yellow.on_default().bold();
 const ERROR: Style = AnsiColor::Red.on_default().bold();
 
@@ -49,7 +50,7 @@ static QUIET: AtomicBool = AtomicBool::new(false);
 static JSON: AtomicBool = AtomicBool::new(false);
 static FAILED: AtomicBool = AtomicBool::new(false);
 
-/// Takes the options, once and first.
+/// Takes the options. It is called once, before anything is logged.
 pub(crate) fn start(args: &LogArgs) {
     QUIET.store(args.quiet, Ordering::Relaxed);
     let json = args.log_format == Format::Json;
@@ -69,7 +70,7 @@ pub(crate) fn start(args: &LogArgs) {
         .with_max_level(level)
         .with_target(false)
         .with_ansi(false);
-    // It fails where one is set already, and nothing sets one before.
+    // This fails if a subscriber is set already; no earlier code sets one.
     let _ = if json {
         tracing::subscriber::set_global_default(builder.json().flatten_event(true).finish())
     } else {
@@ -77,12 +78,13 @@ pub(crate) fn start(args: &LogArgs) {
     };
 }
 
-/// Standard error, which never fails: a command whose words nobody can read goes on to its result.
+/// Standard error, whose errors are ignored: a command whose messages nobody can read goes on to
+/// its result.
 struct Told;
 
 impl Write for Told {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        // A full disk or a closed pipe: there is no other place to say so.
+        // A full disk or a closed pipe cannot be reported anywhere else.
         let _ = io::stderr().write_all(bytes);
         Ok(bytes.len())
     }
@@ -92,11 +94,11 @@ impl Write for Told {
     }
 }
 
-/// Writes lines with colours, where those are wanted, in one piece: other processes may write there
-/// too.
+/// Writes lines with colours, if they are wanted, in one write, because other processes may write
+/// there too.
 fn put(text: &str) {
     let mut whole = AutoStream::new(Vec::<u8>::new(), AutoStream::choice(&io::stderr()));
-    // Memory takes everything.
+    // Writing to memory does not fail.
     let _ = writeln!(whole, "{text}");
     let _ = Told.write_all(&whole.into_inner());
 }
@@ -105,13 +107,13 @@ fn json() -> bool {
     JSON.load(Ordering::Relaxed)
 }
 
-/// Whether a bar that moves would help somebody.
+/// Returns whether a progress bar is of use to somebody.
 pub(crate) fn shows_progress() -> bool {
     !QUIET.load(Ordering::Relaxed) && !json() && io::stderr().is_terminal()
 }
 
-/// Says something that a person may want to know, in one line or several; see [`note!`]. Text that
-/// files, peers and arguments have in it cannot do anything to a terminal.
+/// Prints a note for people, of one line or several; see [`note!`]. Control characters from files,
+/// peers and arguments are made harmless before they reach the terminal.
 pub(crate) fn say(text: fmt::Arguments<'_>) {
     let text = text.to_string();
     let text = text.split('\n').map(printable).collect::<Vec<Cow<'_, str>>>().join("\n");
@@ -122,7 +124,7 @@ pub(crate) fn say(text: fmt::Arguments<'_>) {
     }
 }
 
-/// Says something that a person should know, in one line.
+/// Prints a warning in one line.
 pub(crate) fn warn(text: impl fmt::Display) {
     let text = text.to_string();
     let text = printable(&text);
@@ -133,8 +135,8 @@ pub(crate) fn warn(text: impl fmt::Display) {
     }
 }
 
-/// Says why the command failed, in one line, and in a second one where to read more. Only the first
-/// error is reported: a command may report it before its end.
+/// Prints why the command failed in one line, and in a second line where to read more. Only the
+/// first error is reported: a command may report it before its end.
 pub(crate) fn failed(e: &Error) {
     if FAILED.swap(true, Ordering::Relaxed) {
         return;
@@ -158,7 +160,7 @@ pub(crate) fn failed(e: &Error) {
         return;
     }
     let more = match fault.code() {
-        // The words of a command line's error say best what is wrong with it.
+        // The error of a command line already says best what is wrong.
         code::COMMAND_LINE => String::new(),
         _ if QUIET.load(Ordering::Relaxed) => String::new(),
         code => format!("\n  `hushwire explain {code}` says more"),
@@ -166,7 +168,7 @@ pub(crate) fn failed(e: &Error) {
     put(&format!("{ERROR}error:{ERROR:#} {text}{more}"));
 }
 
-/// `eprintln!` for what `-q` silences.
+/// `eprintln!` for notes that `-q` suppresses.
 macro_rules! note {
     ($($arg:tt)*) => { $crate::log::say(format_args!($($arg)*)) };
 }

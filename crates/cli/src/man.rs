@@ -1,5 +1,5 @@
-//! `hushwire man`: the manual pages, from the same description of the command line as `--help` and
-//! the completions.
+//! `hushwire man`: the manual pages, made from the same description of the command line as `--help`
+//! and the completions.
 
 use crate::{
     args::Cli,
@@ -24,7 +24,7 @@ pub(crate) struct ManArgs {
     dir: Option<PathBuf>,
 }
 
-/// Writes them.
+/// Writes the pages.
 pub(crate) fn run(args: &ManArgs) -> Result<(), Error> {
     let pages = pages(command())?;
     let Some(dir) = &args.dir else { return out::text(&pages[0].1) };
@@ -39,15 +39,15 @@ pub(crate) fn run(args: &ManArgs) -> Result<(), Error> {
     Ok(())
 }
 
-/// The command line without what nobody types, and without what depends on this machine.
+/// The command line without hidden parts, and without parts that depend on this machine.
 fn command() -> Command {
     let mut command = Cli::command().long_version(None).disable_help_subcommand(true);
     command.build();
     command
 }
 
-/// A page for the command and for each one below it: names as in `hushwire-local-run`, and what
-/// stands in them.
+/// Returns a page for the command and one for each command below it: its name, such as
+/// `hushwire-local-run`, and its content.
 fn pages(command: Command) -> Result<Vec<(String, Vec<u8>)>, Error> {
     let name = command.get_display_name().unwrap_or(command.get_name()).to_owned();
     let below: Vec<Command> = command.get_subcommands().filter(|c| !c.is_hide_set()).cloned().collect();
@@ -75,7 +75,8 @@ mod tests {
         {
             assert!(names.contains(&name), "{name}: {names:?}");
         }
-        // `hushwire help` is a command of its own; those that clap adds have no page.
+        // `hushwire help` is a command of this program. The help commands that clap adds have no
+        // page.
         let is_added = |name: &str| name.contains("__") || name.ends_with("-help") && name != "hushwire-help";
         assert!(!names.iter().any(|name| is_added(name)), "{names:?}");
         let page = |name: &str| {

@@ -1,4 +1,4 @@
-//! A member of a local run: a process that hears its part on stdin, and runs as `party` and
+//! A member of a local run: a process that receives its part on stdin, and runs as `party` and
 //! `client` do.
 
 use crate::{
@@ -15,7 +15,7 @@ use std::{
 
 /// The hidden subcommand; its last argument names the member, for people who look at processes.
 pub(crate) const COMMAND: &str = "__member";
-/// LOCAL: how often progress is reported.
+/// LOCAL: the time between two reports of progress.
 const REPORT: Duration = Duration::from_millis(100);
 
 /// Runs the member to its end.
@@ -24,7 +24,7 @@ pub(crate) fn main() -> ! {
     match member(&orders) {
         Ok(ended) => {
             tell(&FromMember::Done(Box::new(ended)));
-            // The supervisor closes stdin, or says so.
+            // The supervisor closes stdin, or sends a message to end.
             drop(orders.recv());
             process::exit(0)
         }
@@ -48,7 +48,7 @@ fn member(orders: &Receiver<ToMember>) -> Result<Ended, Fault> {
     ended.map_err(|e| e.by(&me))
 }
 
-/// Opens this member's files, meets the others, and runs its side.
+/// Opens this member's files, meets the others, and runs its part.
 struct Joins<'a> {
     orders: &'a Receiver<ToMember>,
     own: LocalMember,
@@ -72,7 +72,7 @@ impl Visitor for Joins<'_> {
     }
 }
 
-/// Passes on what a person may want to know, now and then.
+/// Passes on events for a person, progress only from time to time.
 fn observer() -> Observer {
     let last = Mutex::new(None::<Instant>);
     Arc::new(move |event| match event {
@@ -89,7 +89,7 @@ fn observer() -> Observer {
     })
 }
 
-/// So that a member's number is its place among all.
+/// The arguments of a member's process: its number is its place among all members.
 pub(crate) fn arguments(index: usize, member: &LocalMember) -> [String; 3] {
     let shard = member.shard().map_or_else(String::new, |shard| format!(".{shard}"));
     [COMMAND.to_owned(), index.to_string(), member.name().key() + &shard]

@@ -1,4 +1,5 @@
-//! `hushwire party` and `hushwire client`: one member of a job, for real.
+//! `hushwire party` and `hushwire client`: one member of a job, in a run with members on other
+//! hosts.
 
 use crate::{
     control::peak_memory,
@@ -23,9 +24,9 @@ use serde::Serialize;
 use std::{path::Path, sync::Arc, time::Instant};
 use tracing::{debug, trace};
 
-/// A network between hosts of which nothing is known, as people call it.
+/// The name for people of the network that is assumed between hosts of which nothing is known.
 pub(crate) const ROOM: &str = "if the network is as in one room (10 Gbit/s, 0.2 ms)";
-/// LOCAL: seconds from which on a run is long enough to say beforehand what it will take.
+/// LOCAL: the seconds from which on the forecast of a run is printed before it begins.
 const LONG: f64 = 10.0;
 
 /// `hushwire party`
@@ -41,7 +42,7 @@ pub(crate) fn party(args: &PartyArgs) -> Result<(), Error> {
     retry.run(|| {
         let config = match &hosts {
             None => MemberConfig::of_party(file.clone(), &args.run, backend),
-            // The first shard speaks for all until they run.
+            // The first shard acts for all shards until they run.
             Some(hosts) => {
                 let place = hosts.place(shard.unwrap_or_default(), file.member.transport);
                 place.and_then(|place| {
@@ -71,8 +72,8 @@ pub(crate) fn client(args: &ClientArgs) -> Result<(), Error> {
     })
 }
 
-/// Puts the files of the command line in the place of those that a member's own file names; how
-/// they are read stays.
+/// Replaces files of a member's own file by those of the command line. The dialect in which they
+/// are read stays.
 fn bring(args: &MemberArgs, file: &mut MemberFile) -> Result<(), Error> {
     for text in &args.bring {
         let (name, path) =
@@ -90,15 +91,16 @@ fn bring(args: &MemberArgs, file: &mut MemberFile) -> Result<(), Error> {
     Ok(())
 }
 
-/// The member that a file belongs to, after its transport and other warnings have been checked.
+/// Returns the member to which a file belongs, after a check of its transport, and prints the
+/// file's warnings.
 pub(crate) fn checked(args: &MemberArgs, file: &MemberFile) -> Result<hushwire::job::Member, Error> {
     check_transport(args, file.transport)?;
     file.warnings.iter().for_each(log::warn);
     Ok(file.me.clone())
 }
 
-/// Returns what this member read or planned. After an error the others are told, before it ends,
-/// that it cannot take part.
+/// Returns what this member read or planned. After an error, the others receive the message that
+/// this member cannot take part, before it ends.
 pub(crate) fn or_excuse<T>(
     ready: Result<T, Error>,
     config: &MemberConfig,
@@ -126,8 +128,8 @@ struct Ahead<'a> {
     symbol: &'a [String],
 }
 
-/// Plans a job of any kind, and runs it, or preprocessing for it; `all` are the shards of a member
-/// that may have several here.
+/// Plans a job of any kind, and runs it or makes its preprocessing. `all` are the shards of a
+/// member that may have several here.
 fn run_job(
     args: &MemberArgs,
     ahead: Option<&Ahead<'_>>,
@@ -186,7 +188,7 @@ pub(crate) fn allowing(args: &MemberArgs, mut config: MemberConfig) -> Result<Me
     Ok(config)
 }
 
-/// A job of another kind than a command runs.
+/// The error of a job whose kind this command does not run.
 pub(crate) fn other_kind(path: &Path, job: &Job) -> Error {
     let path = path.display();
     let (what, run) = job.in_words(&path.to_string());
@@ -195,7 +197,8 @@ pub(crate) fn other_kind(path: &Path, job: &Job) -> Error {
     ))
 }
 
-/// A file that somebody passed on must not turn off all protection unasked.
+/// Refuses tcp-insecure without the option for it: a file from somebody else must not turn off all
+/// protection.
 fn check_transport(args: &MemberArgs, transport: TransportKind) -> Result<(), Error> {
     if transport != TransportKind::TcpInsecure || args.allow_insecure {
         return Ok(());
@@ -208,7 +211,7 @@ fn check_transport(args: &MemberArgs, transport: TransportKind) -> Result<(), Er
     Err(Error::refused(what, remedy))
 }
 
-/// The content of a member's `--json`.
+/// The report of a member, the content of `--json`.
 #[derive(Serialize)]
 pub(crate) struct MemberReport<R> {
     pub(crate) command: &'static str,
@@ -217,7 +220,8 @@ pub(crate) struct MemberReport<R> {
     pub(crate) of_kind: R,
     pub(crate) transport: String,
     pub(crate) aes_tier: &'static str,
-    /// Its processes, where it has several: bytes are those of all, everything else is the largest.
+    /// The number of its processes, if it has several. Bytes are the sum over all processes,
+    /// everything else is the largest value.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) shards: Option<usize>,
     #[serde(flatten)]
@@ -232,7 +236,7 @@ fn member<T: Words>(args: &MemberArgs, task: &T, mut config: MemberConfig) -> Re
     task.reads().into_iter().for_each(|(role, path)| config.files.reads(role, &path));
     let plan = task.agreement();
     let report = format!("{}, {}", config.me, plan.title);
-    // If the job is not allowed, nobody hears more than that: `run` tells it.
+    // If the job is not allowed, `run` returns that error, and no report is begun.
     let json = if config.allows(&task.terms()).is_ok() {
         let json = args.common.json_file(&mut config.files, &report);
         or_excuse(json, &config, Some(&plan))?
@@ -261,7 +265,7 @@ fn member<T: Words>(args: &MemberArgs, task: &T, mut config: MemberConfig) -> Re
     let later = task.clone();
     let forecast = move |extent| announced(later.forecast(aes, Some(extent)));
     let is_party = matches!(me, hushwire::job::Member::Party(_));
-    // Planned a second time only where somebody looks.
+    // The plan is only made a second time if somebody watches.
     let is_watched = !bar.is_hidden() || tracing::enabled!(tracing::Level::TRACE);
     let course = if is_watched { task.course()? } else { vec![] };
     let begun = Instant::now();
@@ -294,17 +298,17 @@ fn member<T: Words>(args: &MemberArgs, task: &T, mut config: MemberConfig) -> Re
     run_report::deliver(Some(task.printed(&outcome.learnt)), &report, json, args.common.json.as_deref())
 }
 
-/// A bar for people at a terminal.
+/// Returns a progress bar for people at a terminal.
 pub(crate) fn progress(extent: u64, unit: &'static str) -> ProgressBar {
-    // One instance is done or not.
+    // A single instance has no progress to show.
     if extent == 1 {
         return ProgressBar::hidden();
     }
     progress::bar(extent, unit)
 }
 
-/// Says what a long run will take over such a network, before it begins; `network` is how people
-/// call it.
+/// Prints the forecast of a long run over such a network before it begins. `network` is the
+/// network's name for people.
 pub(crate) fn announce(forecast: &Forecast, net: Shape, network: &str) {
     let seconds = forecast.seconds(net);
     if seconds < LONG {
@@ -321,12 +325,12 @@ pub(crate) fn announce(forecast: &Forecast, net: Shape, network: &str) {
     );
 }
 
-/// Whether AES is fast with this backend.
+/// Returns whether AES is fast with this backend.
 pub(crate) fn has_aes(backend: Backend) -> bool {
     backend.tier() != Tier::Portable
 }
 
-/// Tells a person of an error before the end, and nothing else.
+/// Prints an error before the command ends, and nothing else.
 fn said(bar: &ProgressBar) -> Observer {
     let bar = bar.clone();
     Arc::new(move |event| {
@@ -336,8 +340,8 @@ fn said(bar: &ProgressBar) -> Observer {
     })
 }
 
-/// Tells a person what happens, and with `-v` when: of a run that has a `course`, what is under
-/// way. `forecast` hears how much there is to do, before any of it is done.
+/// Prints events for a person, and with `-v` their times. If the run has a `course`, the bar shows
+/// the step under way. `forecast` receives the extent of the work before any of it is done.
 fn observer(
     bar: &ProgressBar,
     begun: Instant,

@@ -1,4 +1,4 @@
-//! `hushwire model`: look at models, check them, plan their networks, and make some to try.
+//! `hushwire model`: shows and checks models, plans their networks, and makes example models.
 
 mod check;
 
@@ -79,7 +79,7 @@ pub(crate) struct NumbersArgs {
     cut: Option<u8>,
 }
 
-/// None is as the network needs.
+/// `None` chooses the bits that the network needs.
 type Bits = Option<u8>;
 
 fn bits_or_auto(text: &str) -> Result<Bits, String> {
@@ -119,7 +119,7 @@ impl SamplesArgs {
         Ok(samples(network, calibration.transpose()?.as_deref(), self.range)?)
     }
 
-    /// The files of calibration inputs, in the network's order.
+    /// Returns the files of calibration inputs, in the network's order.
     pub(crate) fn files(&self, network: &Network) -> Result<Option<Vec<&Path>>, Error> {
         if self.calibrate.is_empty() {
             return Ok(None);
@@ -128,7 +128,7 @@ impl SamplesArgs {
         all_by_name("--calibrate", &self.calibrate, &names).map(Some)
     }
 
-    /// All files, as they were given.
+    /// Returns all files, as they were given.
     pub(crate) fn paths(&self) -> impl Iterator<Item = &Path> {
         self.calibrate.iter().map(Named::whole)
     }
@@ -186,20 +186,20 @@ struct MakeArgs {
     replace: Replace,
 }
 
-/// The error of a file.
+/// The error of a model's file.
 pub(crate) fn of_file(path: &Path, e: Fault) -> Error {
     e.within(path.display()).into()
 }
 
-/// The computation of the network that a file has.
+/// Returns the computation of the network in a file.
 pub(crate) fn planned(path: &Path, network: &Network, numbers: Numbers) -> Result<Secure, Error> {
     Secure::new(network, numbers, &Members::default()).map_err(|e| of_file(path, e))
 }
 
-/// The numbers of a network from what the command line has, and what is told of them.
+/// Chooses the numbers of a network by the command line, and returns the warnings about them.
 fn chosen(args: &OneArgs, network: &Network) -> Result<(Choice, Vec<Warned>), Error> {
     let wanted = args.numbers.wanted()?;
-    // A network that cannot be computed is refused before anything is evaluated.
+    // A network that cannot be computed is refused before any evaluation.
     planned(&args.model, network, wanted.usual())?;
     let samples = args.samples.samples(network)?;
     let choice = wanted.chosen(network, &samples).map_err(|e| of_file(&args.model, e))?;
@@ -222,15 +222,15 @@ impl Warned {
         Warned { layer, cause, remedy }
     }
 
-    /// On standard error.
+    /// Prints the warning on standard error.
     pub(crate) fn note(&self) {
         let Warned { layer, cause, remedy } = self;
         log::note!("warning: layer {layer}: {cause}; {remedy}");
     }
 }
 
-/// A warning about layers whose values wrap, of all with the room that is left to them: 0 is a
-/// value of just one more than fits.
+/// Returns the warning about layers whose values wrap. `rooms` are all layers with their room in
+/// bits; room 0 means that the greatest value is just one too large.
 pub(crate) fn wrapped<'a>(rooms: impl Iterator<Item = (&'a str, f32)>) -> Option<Warned> {
     let mut wrapped = rooms.filter(|(_, room)| *room <= 0.0);
     let (name, room) = wrapped.next()?;
@@ -276,7 +276,7 @@ pub(crate) fn run(args: &ModelArgs) -> Result<(), Error> {
             one_stream("standard output", outs)?;
             let mut run = RunFiles::new(args.replace.force);
             let out = output(&mut run, "with --out", &args.out, "a made model")?;
-            // Its name is looked at before the first file is written.
+            // The name of the sample is checked before the first file is written.
             let sample = args.sample.as_deref();
             let sample = sample.map(|path| output(&mut run, "with --sample", path, "a sample input"));
             let sample = sample.transpose()?;
@@ -289,7 +289,7 @@ pub(crate) fn run(args: &ModelArgs) -> Result<(), Error> {
     }
 }
 
-/// Prints each fault of a model, and ends with their number.
+/// Prints each fault of a model, and returns an error with their number.
 fn explained(path: &Path, faults: &[Fault]) -> Result<(), Error> {
     let lines: String = faults.iter().map(|fault| format!("{fault}\n")).collect();
     out::text(lines)?;
@@ -302,12 +302,12 @@ fn explained(path: &Path, faults: &[Fault]) -> Result<(), Error> {
     Err(Fault::new(hushwire_fault::code::OPERATOR, place, cause, remedy).into())
 }
 
-/// The network of a model's file.
+/// Returns the network of a model's file.
 fn network_of(path: &Path, given: &GivenArgs) -> Result<Network, Error> {
     Ok(network_given(&InputPlace::File(path.to_owned()), &given.given()?)?)
 }
 
-/// Starts an output; none is standard output.
+/// Creates the file of an output; `None` is standard output.
 fn output(run: &mut RunFiles, option: &str, path: &Path, what: &str) -> Result<Option<NewFile>, Error> {
     Ok((!is_stream(path)).then(|| run.create(option, path, what, 0o644)).transpose()?)
 }
@@ -369,7 +369,7 @@ fn plan(args: &PlanArgs) -> Result<(), Error> {
     deliver(None, &report, json, args.json.as_deref())
 }
 
-/// The text of `model plan` about the file that it wrote.
+/// The text that `model plan` prints about the file that it wrote.
 fn written(args: &PlanArgs, network: &Network, secure: &Secure, choice: &Choice) -> String {
     let Numbers { bits, frac, cut } = choice.numbers;
     let products: u64 = (0..network.layers.len()).map(|at| network.products(at)).sum();
@@ -388,13 +388,13 @@ fn written(args: &PlanArgs, network: &Network, secure: &Secure, choice: &Choice)
     )
 }
 
-/// The numbers of a network in a report, and how near results on sample inputs are.
+/// The numbers of a network in a report, and the error of results on sample inputs.
 #[derive(Serialize)]
 pub(crate) struct Ring {
     bits: u8,
     frac: u8,
     cut: u8,
-    /// None where the network is too large to be evaluated before a run.
+    /// `None` if the network is too large to be evaluated before a run.
     error: Option<f32>,
     range: Option<f32>,
 }

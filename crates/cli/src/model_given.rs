@@ -1,4 +1,4 @@
-//! A model's inputs and outputs as the command line gives them: files by name, shapes, and values
+//! A model's inputs and outputs in the form of the command line: files by name, shapes, and values
 //! that all members know.
 
 use crate::error::Error;
@@ -7,7 +7,7 @@ use hushwire::job::{Fault, public_values};
 use hushwire_nn::{Assumed, Given, merged};
 use std::path::{Path, PathBuf};
 
-/// A file, of the first input or output or of one with a name.
+/// A file for the first input or output, or for a named one.
 #[derive(Clone, Debug)]
 pub(crate) struct Named(PathBuf);
 
@@ -18,12 +18,13 @@ impl From<std::ffi::OsString> for Named {
 }
 
 impl Named {
-    /// The whole of what was given.
+    /// The whole text as it was given.
     pub(crate) fn whole(&self) -> &Path {
         &self.0
     }
 
-    /// The file, and the place of its name among these; a file without a name is the first.
+    /// Returns the file, and the place of its name among `names`. A file without a name is for the
+    /// first.
     pub(crate) fn of<'a>(&'a self, names: &[String]) -> (usize, &'a Path) {
         let split = self.0.to_str().and_then(|text| text.split_once('='));
         let found = split.and_then(|(name, file)| Some((names.iter().position(|own| own == name)?, file)));
@@ -31,10 +32,10 @@ impl Named {
     }
 }
 
-/// The files for all names, each once.
+/// Returns the files in the order of the names; each name has at most one.
 ///
 /// # Errors
-/// Two are for one name.
+/// Two files have the same name.
 pub(crate) fn by_name<'a>(
     option: &str,
     all: &'a [Named],
@@ -55,7 +56,7 @@ pub(crate) fn by_name<'a>(
     Ok(files)
 }
 
-/// As [`by_name`], where every name has a file.
+/// Like [`by_name`], but every name must have a file.
 pub(crate) fn all_by_name<'a>(
     option: &str,
     all: &'a [Named],
@@ -100,13 +101,13 @@ pub(crate) struct PublicArgs {
 }
 
 impl PublicArgs {
-    /// The public values, with no shapes.
+    /// Returns the public values, without shapes.
     pub(crate) fn given(&self) -> Result<Given, Error> {
         let public = public_values(&self.text()).map_err(|e| Error::Usage(e.to_string()))?;
         Ok(Given { public, ..Given::default() })
     }
 
-    /// The values as the owner's process takes them.
+    /// Returns the values as text for the owner's process.
     pub(crate) fn text(&self) -> String {
         self.public.join(" ")
     }
@@ -129,7 +130,7 @@ impl GivenArgs {
     }
 }
 
-/// The assumptions about a model's inputs, as the options that set the same.
+/// Returns the assumptions about a model's inputs as options that set the same.
 pub(crate) fn options_of(assumed: &Assumed) -> Vec<String> {
     let shapes = assumed.shapes.iter().map(|(name, lengths)| {
         let lengths: Vec<String> = lengths.iter().map(usize::to_string).collect();
@@ -139,7 +140,7 @@ pub(crate) fn options_of(assumed: &Assumed) -> Vec<String> {
     shapes.chain(public).collect()
 }
 
-/// One error of all faults.
+/// Combines faults of a model into one error.
 pub(crate) fn in_its_way(path: &Path, faults: Vec<Fault>) -> Error {
     if faults.len() > 1 {
         for fault in &faults {

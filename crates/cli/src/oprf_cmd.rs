@@ -1,5 +1,5 @@
-//! `hushwire psi`: a few keys against a large published list. The owner publishes once and answers;
-//! who asks learns which of its keys are in the list.
+//! `hushwire psi`: a few keys against a large published list. The owner publishes the list once and
+//! answers queries. The asker learns which of its keys are in the list.
 
 mod answer;
 mod link;
@@ -141,7 +141,7 @@ pub(crate) fn run(args: &OprfArgs) -> Result<(), Error> {
 }
 
 impl KeyArgs {
-    /// The terms by which results differ, in words.
+    /// Returns the columns and forms on which results depend, in words.
     fn named(&self) -> String {
         let (columns, forms) = (&self.key, &self.normalise);
         let input = crate::files::absolute(&self.input);
@@ -150,12 +150,12 @@ impl KeyArgs {
         format!("keys {columns:?} in the forms {forms:?} of {input}{read}")
     }
 
-    /// The dialect of the file.
+    /// Returns the dialect of the file.
     fn dialect(&self) -> Result<Dialect, Error> {
         self.read.dialect("", &[])
     }
 
-    /// The rows of the file.
+    /// Returns the rows of the file.
     fn rows(&self) -> Result<Rows<'static>, Error> {
         let dialect = self.dialect()?;
         let rows = match is_stream(&self.input) {
@@ -181,7 +181,7 @@ impl KeyArgs {
         KeySpec::new(columns.collect::<Result<_, Error>>()?).map_err(|e| Error::Usage(format!("--key: {e}")))
     }
 
-    /// The different keys of the file, and the forms in which they are.
+    /// Reads the distinct keys of the file, and the forms in which they are compared.
     fn read_set(&self) -> Result<(Set<[u8; 32]>, String), Error> {
         let spec = self.spec()?;
         let forms: Vec<_> = spec.columns().iter().map(|column| column.normal.agreed()).collect();
@@ -220,12 +220,12 @@ fn publish_list(args: &PublishArgs) -> Result<(), Error> {
     if there {
         files.reads("the secret key", &args.secret);
     }
-    // Another key, other columns or forms make another list.
+    // Another secret, other columns or other forms make another list.
     let job = format!("list under {}, {}", crate::files::absolute(&args.secret), args.keys.named());
     let stream = is_stream(&args.out);
     let out = if stream { unnamed()? } else { files.create("with --out", &args.out, &job, 0o644)? };
     let (set, forms) = args.keys.read_set()?;
-    // What nobody's key is in would say of every key that it is missing.
+    // A list without any key would say of every key that it is missing.
     let rows = set.by_row().count();
     if rows > 0 && set.items().is_empty() {
         let cause = format!("none of its {rows} rows has a key in the form {forms}");

@@ -26,7 +26,7 @@ pub(crate) struct CommonArgs {
 }
 
 impl CommonArgs {
-    /// The tier that was asked for, or the widest.
+    /// Returns the requested tier, or the widest.
     pub(crate) fn backend(&self) -> Result<Backend, Error> {
         match self.aes_backend.as_deref() {
             Some(name) if !name.is_empty() => Backend::named(name).map_err(|e| Error::Usage(e.to_string())),
@@ -34,8 +34,8 @@ impl CommonArgs {
         }
     }
 
-    /// Starts the file of `--json`, where that is a file. `job` names the runs that may replace
-    /// each other's.
+    /// Creates the file of `--json`, if its argument is a file. Runs with the same `job` may
+    /// replace each other's report.
     pub(crate) fn json_file(&self, files: &mut RunFiles, job: &str) -> Result<Option<NewFile>, Error> {
         json_file(files, self.json.as_deref(), job, 0o600)
     }
@@ -51,7 +51,7 @@ pub(crate) struct Between {
 }
 
 impl Between {
-    /// The same, with a warning where others can read it.
+    /// Returns the transport, with a warning if others can read it.
     pub(crate) fn kind(&self) -> Result<TransportKind, Error> {
         if self.transport == "tcp-insecure" {
             log::warn("tcp-insecure hides nothing from other programs on this machine; it is for measuring");
@@ -60,7 +60,7 @@ impl Between {
     }
 }
 
-/// The network that `--net` names.
+/// Returns the network that `--net` names.
 pub(crate) fn net(text: &str) -> Result<Shape, Error> {
     text.parse().map_err(|e| match e {
         NetError::Config { what, .. } => Error::Usage(format!("--net: {what}")),

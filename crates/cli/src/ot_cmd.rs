@@ -144,7 +144,8 @@ pub(crate) fn run(args: &OtArgs) -> Result<(), Error> {
     }
 }
 
-/// The terms and inputs before anybody is dialled, the same at both sides.
+/// The terms and inputs, which are complete before any connection. The terms are the same at both
+/// sides.
 struct Prepared<'a> {
     args: &'a LinkArgs,
     terms: OtTerms,
@@ -200,7 +201,7 @@ impl<'a> Prepared<'a> {
     }
 }
 
-/// The content of `--json`.
+/// The report, the content of `--json`.
 #[derive(Serialize)]
 struct OtReport {
     command: &'static str,
@@ -256,7 +257,8 @@ fn recv(args: &RecvArgs) -> Result<(), Error> {
     let mut link = Link::open(OtParty::Receiver, prepared.args, prepared.terms, prepared.backend)?;
     let begun = Instant::now();
     let chosen = link.receive(&choices.bits, choices.count)?;
-    // What the sender hears is true: the result is on the disk, and only lacks its name.
+    // The sender must not hear a false confirmation. So the result is on disk before it; only its
+    // name is still missing.
     values::put(&out, &chosen).inspect_err(|_| link.abort())?;
     link.confirm()?;
     let told = if stream { out::file(&out) } else { Ok(out.commit()?) };

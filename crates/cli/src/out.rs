@@ -1,7 +1,7 @@
-//! Standard output: the one way by which results leave a command.
+//! Standard output. Every command prints its results through this module.
 //!
-//! A reader that has seen enough (`| head`) is no error: what it does not take is dropped silently.
-//! Whatever else standard output refuses, as on a full disk, is an error with exit code 4.
+//! It is no error if a reader has seen enough (`| head`): the rest is dropped silently. Any other
+//! refusal of standard output, such as a full disk, is an error with exit code 4.
 
 use crate::{error::Error, files::NewFile};
 use hushwire_fault::{Code, Kind};
@@ -14,27 +14,27 @@ use std::{
     sync::atomic::{AtomicBool, Ordering},
 };
 
-/// Whether a program reads JSON there.
+/// Whether a program reads JSON from standard output.
 static PROGRAMS: AtomicBool = AtomicBool::new(false);
-/// Whether something was written there.
+/// Whether something was written to standard output.
 static WRITTEN: AtomicBool = AtomicBool::new(false);
 
-/// Looks for `--json -`, before the command line is understood: what is wrong with it is an error
-/// as well.
+/// Looks for `--json -` before the command line is parsed, because an error of the command line is
+/// also reported as JSON.
 pub(crate) fn start(args: &[OsString]) {
     let pair = |pair: &[OsString]| pair[0] == "--json" && pair[1] == "-";
     let alone = |arg: &OsString| arg == "--json=-";
     PROGRAMS.store(args.windows(2).any(pair) || args.iter().any(alone), Ordering::Relaxed);
 }
 
-/// Lets `write` write. It ends at the first error, that of a closed pipe included.
+/// Calls `write`. Writing ends at the first error, also that of a closed pipe.
 pub(crate) fn with(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Error> {
     WRITTEN.store(true, Ordering::Relaxed);
     let mut to = BufWriter::with_capacity(1 << 16, io::stdout().lock());
     ended(write(&mut to).and_then(|()| to.flush()))
 }
 
-/// The result of writing there.
+/// Converts the result of writing to standard output.
 pub(crate) fn ended(result: io::Result<()>) -> Result<(), Error> {
     match result {
         Err(e) if e.kind() == io::ErrorKind::BrokenPipe => Ok(()),
@@ -46,30 +46,30 @@ pub(crate) fn ended(result: io::Result<()>) -> Result<(), Error> {
     }
 }
 
-/// Writes a file that has no name, from its begin.
+/// Writes a file without a name, from its begin.
 pub(crate) fn file(file: &NewFile) -> Result<(), Error> {
     let mut whole = file.writer()?;
     whole.rewind().map_err(|e| file.error(&e))?;
     with(|to| io::copy(&mut whole, to).map(drop))
 }
 
-/// Writes text, or bytes that need not be text, as they are.
+/// Writes text, or any bytes, unchanged.
 pub(crate) fn text(text: impl AsRef<[u8]>) -> Result<(), Error> {
     with(|to| to.write_all(text.as_ref()))
 }
 
-/// Writes a line, or several.
+/// Writes one line or several.
 pub(crate) fn line(text: impl fmt::Display) -> Result<(), Error> {
     with(|to| writeln!(to, "{text}"))
 }
 
-/// A value as JSON for programs and for people who look at it; a line end is last.
+/// Formats a value as JSON for programs and for people who look at it, with a final line end.
 pub(crate) fn pretty(value: &impl Serialize) -> Result<String, Error> {
     let wrong = |e: serde_json::Error| Error::internal("writing JSON", e);
     Ok(serde_json::to_string_pretty(value).map_err(wrong)? + "\n")
 }
 
-/// An error as programs read it that asked for JSON on standard output.
+/// An error in the form for programs that asked for JSON on standard output.
 #[derive(Serialize)]
 struct Failed {
     error: OfError,
@@ -107,12 +107,12 @@ impl From<&Error> for OfError {
     }
 }
 
-/// Tells a program that waits for JSON why there is none.
+/// Tells a program that waits for JSON why there is no result.
 pub(crate) fn failed(e: &Error) {
     if !PROGRAMS.load(Ordering::Relaxed) || WRITTEN.load(Ordering::Relaxed) {
         return;
     }
-    // Standard error has it as well.
+    // Standard error has the error as well, so a failure here is ignored.
     let _ = pretty(&Failed { error: e.into() }).and_then(text);
 }
 

@@ -1,4 +1,5 @@
-//! Values of computations on the command line: where inputs lie and outputs go, and lengths.
+//! Values of computations on the command line: the places of inputs and outputs, and the lengths of
+//! symbols.
 
 use crate::{
     error::Error,
@@ -36,12 +37,12 @@ pub(crate) struct ValueArgs {
     read: Box<ReadArgs>,
 }
 
-/// `NAME=REST`; the first mistake with a way to write it.
+/// Splits `NAME=REST`. An error shows the right form.
 fn pair<'a>(option: &str, text: &'a str, form: &str) -> Result<(&'a str, &'a str), Error> {
     text.split_once('=').ok_or_else(|| Error::Usage(format!("{option} {text:?}: write {form}")))
 }
 
-/// A name that is not among those that there are.
+/// The error of a name that is not among the known names.
 fn unknown(option: &str, name: &str, known: &[&str]) -> Error {
     let near =
         nearest(name, known.iter().copied()).map(|n| format!("; did you mean {n}?")).unwrap_or_default();
@@ -50,8 +51,8 @@ fn unknown(option: &str, name: &str, known: &[&str]) -> Error {
 }
 
 impl ValueArgs {
-    /// Refuses standard input for two of the inputs, or for one and the computation itself, which
-    /// is `file`: before anything of it is read.
+    /// Refuses standard input for two inputs, or for an input and the computation `file`. It does
+    /// so before anything is read.
     pub(crate) fn streams(&self, file: &Path) -> Result<(), Error> {
         let inputs = self.inputs.iter().filter_map(|whole| whole.split_once('='));
         let inputs = inputs.map(|(name, rest)| (format!("--in {name}"), Some(located(rest).0)));
@@ -61,7 +62,7 @@ impl ValueArgs {
         )
     }
 
-    /// Every input's place, by name.
+    /// Returns every input's place, by name.
     ///
     /// Inputs in `public` have a place already.
     pub(crate) fn inputs(
@@ -98,8 +99,8 @@ impl ValueArgs {
         })
     }
 
-    /// The owners of secret inputs, as they are given before the inputs' names: a member of the
-    /// computation or of the job.
+    /// Sets the owners of secret inputs. They come before the names of inputs, and are members of
+    /// the computation or of the job.
     pub(crate) fn owners(&self, computation: &Computation, job: &mut ComputeJob) -> Result<(), Error> {
         let all = self.inputs.iter().map(|whole| ("--in", whole));
         for (option, whole) in all.chain(self.value.iter().map(|whole| ("--value", whole))) {
@@ -119,7 +120,7 @@ impl ValueArgs {
             };
             let member = match owner.parse() {
                 Ok(member) => member,
-                // A member of the computation is whom the job says it is.
+                // The job says which of its members a member of the computation is.
                 Err(_) => match (job.members.get(owner), job.protocol.has_clients()) {
                     (Some(member), _) => member.clone(),
                     (None, true) => Member::Client(owner.to_owned()),
@@ -139,12 +140,12 @@ impl ValueArgs {
         Ok(())
     }
 
-    /// Lengths, by symbol.
+    /// Returns lengths, by symbol.
     pub(crate) fn symbols(&self, computation: &Computation) -> Result<BTreeMap<String, u64>, Error> {
         symbols(&self.symbol, Some(computation))
     }
 
-    /// Every output's file, by name.
+    /// Returns every output's file, by name.
     pub(crate) fn outputs(&self, computation: &Computation) -> Result<BTreeMap<String, OutputPlace>, Error> {
         let names: Vec<&str> = computation.outputs().iter().map(|output| output.name.as_str()).collect();
         let mut all = BTreeMap::new();
@@ -167,7 +168,7 @@ impl ValueArgs {
     }
 }
 
-/// `NAME=NUMBER` for symbols, of a computation where it is known already.
+/// Parses `NAME=NUMBER` for symbols. The names are checked if the computation is known already.
 pub(crate) fn symbols(
     given: &[String],
     computation: Option<&Computation>,
@@ -191,7 +192,7 @@ pub(crate) fn symbols(
     Ok(all)
 }
 
-/// The input of `[owner/]name`.
+/// Returns the input of `[owner/]name`.
 fn input<'a>(option: &str, computation: &'a Computation, which: &str) -> Result<&'a str, Error> {
     let (owner, name) = match which.split_once('/') {
         Some((owner, name)) => (Some(owner), name),
@@ -217,7 +218,7 @@ fn is_csv(path: &Path) -> bool {
     path.extension().is_some_and(|end| end.eq_ignore_ascii_case("csv"))
 }
 
-/// The file and the columns of `FILE[:COLUMN,…]`.
+/// Splits `FILE[:COLUMN,…]` into the file and the columns.
 fn located(text: &str) -> (&Path, Option<&str>) {
     let whole = Path::new(text);
     match text.rsplit_once(':') {
@@ -226,7 +227,7 @@ fn located(text: &str) -> (&Path, Option<&str>) {
     }
 }
 
-/// `FILE[:COLUMN,…]`; `-` for standard input.
+/// Returns the place of `FILE[:COLUMN,…]`; `-` is standard input.
 fn place(name: &str, text: &str, dialect: Dialect) -> Result<InputPlace, Error> {
     let (file, columns) = located(text);
     let from = if is_stream(file) { stream()? } else { InputPlace::File(file.to_owned()) };

@@ -1,9 +1,9 @@
-//! `hushwire plan-size`: what a job takes on many machines, before there are any.
+//! `hushwire plan-size`: the cost of a job on many machines, before any of them exists.
 //!
-//! Bytes, rounds and memory are those of the plan, which a run keeps to. A plan of more than
-//! [`LARGEST`] rows is not made: its figures follow from plans of fewer rows, and grow as those of
-//! sorts do. Time of processors is what was measured for each byte sent, in runs that
-//! `docs/measurements/shards.json` lists.
+//! Bytes, rounds and memory are those of the plan, which a run follows. A plan of more than
+//! [`LARGEST`] rows is not made. Its figures are extrapolated from plans of fewer rows, and grow
+//! like the cost of sorts. Processor time follows from the time measured for each byte sent, in
+//! runs that `docs/measurements/shards.json` lists.
 
 #[cfg(feature = "sql")]
 mod query;
@@ -32,11 +32,11 @@ computed from rates that were measured: docs/measurements/shards.md says where, 
 
 Exit codes: 0 ok, 1 a bug, 2 wrong command line, 4 a file could not be used.";
 
-/// LOCAL: rows of the largest table for which a plan is made: that takes seconds.
+/// LOCAL: the most rows of a table for which a plan is made; this takes seconds.
 const LARGEST: u64 = 1 << 19;
-/// LOCAL: the fewest rows of plans from which larger ones follow.
+/// LOCAL: the fewest rows of plans from which larger ones are extrapolated.
 const FEWEST: u64 = 1 << 13;
-/// LOCAL: how much more than its part a shard may have: rows go to shards by chance.
+/// LOCAL: the factor by which a shard may exceed its part, because rows go to shards by chance.
 const SKEW: f64 = 1.05;
 
 /// The measured rates of this release.
@@ -78,16 +78,16 @@ pub(crate) struct PlanSizeArgs {
     query: query::QueryTextArgs,
 }
 
-/// Rates as they were measured: only what is computed with is read.
+/// Measured rates: only the fields that are used here.
 #[derive(Deserialize)]
 struct Curves {
-    /// Where.
+    /// The machine on which they were measured.
     machine: String,
     /// Seconds of a thread for each GiB that a party sends, in the slowest of the measured runs.
     seconds_a_gib: f64,
 }
 
-/// Seconds of a run, by what they go on.
+/// The seconds of a run, by cause.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 struct Seconds {
     computing: f64,
@@ -96,28 +96,28 @@ struct Seconds {
     whole: f64,
 }
 
-/// The content of `plan-size --json`.
+/// The report, the content of `plan-size --json`.
 #[derive(Debug, Serialize)]
 struct PlanSize {
     command: &'static str,
     version: &'static str,
     kind: &'static str,
-    /// Rows of each table.
+    /// The number of rows of each table.
     lengths: BTreeMap<String, u64>,
     shards: u16,
     threads: u16,
     net: String,
     /// Whether a plan of this size was made.
     is_exact: bool,
-    /// Rows of the largest table in the plans that were made.
+    /// The rows of the largest table in each plan that was made.
     planned_rows: Vec<u64>,
     rounds: u64,
-    /// The busiest shard's bytes to other parties, at the party that sends most.
+    /// The bytes from the busiest shard to other parties, at the party that sends most.
     bytes_to_parties: u64,
     bytes_to_shards: u64,
     exchanges_of_shards: u64,
     memory_bytes: u64,
-    /// The operation that runs on one shard alone, if there is one.
+    /// The operation that runs on one shard only, if there is one.
     on_one_shard: Option<String>,
     seconds: Seconds,
     machines: u16,
@@ -127,7 +127,7 @@ struct PlanSize {
     seconds_a_gib: f64,
 }
 
-/// `1e9`, `1_000_000` or `1000`.
+/// Parses `1e9`, `1_000_000` or `1000`.
 fn number(text: &str) -> Option<u64> {
     let text = text.trim().replace('_', "");
     if let Some((digits, zeros)) = text.split_once(['e', 'E']) {
@@ -137,7 +137,7 @@ fn number(text: &str) -> Option<u64> {
     text.parse().ok()
 }
 
-/// A network as `--net` names it; a rate alone is that of hosts in one room.
+/// Parses a network as in `--net`; a rate alone means hosts in one room.
 fn net(text: &str) -> Result<Shape, Error> {
     let lower = text.to_ascii_lowercase();
     match lower.strip_suffix("gbit").and_then(|rate| rate.parse::<u64>().ok()).filter(|rate| *rate > 0) {
@@ -149,7 +149,7 @@ fn net(text: &str) -> Result<Shape, Error> {
     }
 }
 
-/// A job whose rows may be as many as one likes.
+/// A job whose number of rows can be set freely.
 enum RowsJob {
     Query(QueryJob),
     Compute(Box<ComputeJob>, Vec<String>),
@@ -182,7 +182,7 @@ impl RowsJob {
         }
     }
 
-    /// The names of what has a number of rows.
+    /// Returns the names of the tables or symbols that have a number of rows.
     fn names(&self) -> Vec<String> {
         match self {
             Self::Query(job) => job.tables.iter().map(|table| table.name.clone()).collect(),
@@ -197,7 +197,7 @@ impl RowsJob {
         }
     }
 
-    /// The price with these rows.
+    /// Returns the price with these numbers of rows.
     fn price(
         &self,
         rows: &BTreeMap<String, u64>,
@@ -233,8 +233,9 @@ impl RowsJob {
     }
 }
 
-/// Rows of the plans from which larger ones follow. The first shard ranks all rows of a sort of
-/// fewer than 64 S² rows, which tells nothing of larger ones.
+/// Returns the rows of the plans from which larger ones are extrapolated. With fewer than 64 S²
+/// rows, the first shard ranks all rows of a sort, so that such plans say nothing about larger
+/// ones.
 fn planned(shards: u16) -> [u64; 3] {
     let spread = (64 * u64::from(shards).pow(2)).next_power_of_two();
     let first = FEWEST.max(if shards > 1 { 2 * spread } else { 0 });
@@ -242,27 +243,27 @@ fn planned(shards: u16) -> [u64; 3] {
     [first, first << ((last / first).ilog2() / 2), last]
 }
 
-/// A quantity that grows as `c + a·n + b·n·log n` with the number of rows n, at `rows` rows, from
-/// three plans: their rows and values.
+/// Extrapolates a quantity that grows as `c + a·n + b·n·log n` with the number of rows n. `points`
+/// are the rows and values of three plans, and `rows` is the wanted number of rows.
 fn by_rows(points: [(f64, f64); 3], rows: f64) -> f64 {
     let log = |rows: f64| rows * rows.log2();
     let [first, middle, last] = points;
     let slope = |(n, y): (f64, f64), (m, z): (f64, f64)| (z - y) / (m - n);
     let bend = |(n, _): (f64, f64), (m, _): (f64, f64)| (log(m) - log(n)) / (m - n);
     let (low, high) = (slope(first, middle), slope(middle, last));
-    // No row takes less because there are more.
+    // A row does not become cheaper with more rows, so the coefficient is not negative.
     let b = ((high - low) / (bend(middle, last) - bend(first, middle))).max(0.0);
     let a = high - b * bend(middle, last);
     last.1 + a * (rows - last.0) + b * (log(rows) - log(last.0))
 }
 
-/// A quantity that grows with the logarithm of the number of rows alone, likewise.
+/// Extrapolates a quantity that grows only with the logarithm of the number of rows, likewise.
 fn by_log([_, middle, last]: [(f64, f64); 3], rows: f64) -> f64 {
     let slope = (last.1 - middle.1) / (last.0 / middle.0).log2();
     last.1 + slope.max(0.0) * (rows / last.0).log2()
 }
 
-/// The price of more rows than a plan is made for.
+/// Extrapolates the price of more rows than a plan is made for.
 fn extended(planned: [u64; 3], plans: &[ShardPrice; 3], rows: u64) -> ShardPrice {
     let of = |get: fn(&ShardPrice) -> u64, grows: fn([(f64, f64); 3], f64) -> f64| {
         let points = [0, 1, 2].map(|i| (planned[i] as f64, get(&plans[i]) as f64));
@@ -278,7 +279,7 @@ fn extended(planned: [u64; 3], plans: &[ShardPrice; 3], rows: u64) -> ShardPrice
     }
 }
 
-/// Time from what is sent and how often.
+/// Computes the time from the bytes that are sent and the number of rounds.
 fn seconds(price: &ShardPrice, (shards, threads): (u16, u16), net: Shape, a_gib: f64) -> Seconds {
     let skew = if shards > 1 { SKEW } else { 1.0 };
     let gib = f64::from(1 << 30);
@@ -322,7 +323,7 @@ fn sizes(args: &PlanSizeArgs) -> Result<PlanSize, Error> {
         let remedy = "give it `machine` and `seconds_a_gib`, as docs/measurements/shards.json has them";
         Error::Job(Fault::file("use", &path, e.to_string(), remedy).coded(code::JOB_FILE))
     })?;
-    // All tables shrink alike.
+    // All tables shrink by the same factor.
     let of = |largest: u64| -> BTreeMap<String, u64> {
         let part = |n: u64| (u128::from(n) * u128::from(largest) / u128::from(most)).max(1) as u64;
         rows.iter().map(|(name, n)| (name.clone(), part(*n))).collect()
@@ -438,7 +439,7 @@ mod tests {
         assert!(net("0gbit").is_err() && net("fast").is_err());
     }
 
-    /// A curve of rows times their logarithm is found again at any number of rows.
+    /// A curve of rows times their logarithm is reproduced at any number of rows.
     #[test]
     fn curves_of_sorts_go_on() {
         let bytes = |rows: f64| 1e5 + rows * (30.0 + 9.0 * rows.log2());
@@ -454,7 +455,7 @@ mod tests {
             [[13, 16, 19], [13, 16, 19], [15, 17, 19], [19, 20, 21]]
                 .map(|bits| bits.map(|bits| 1u64 << bits))
         );
-        // A constant part does not grow, and rows do not become cheaper the more there are.
+        // A constant part does not grow, and rows do not become cheaper with their number.
         let told = by_rows(plans(&|rows| 5.0 * rows + 1e6), all);
         assert!((told / (5.0 * all + 1e6) - 1.0).abs() < 1e-6, "{told}");
         let told = by_rows(plans(&|rows| rows * (90.0 - rows.log2())), all);

@@ -1,4 +1,4 @@
-//! Bars for people at a terminal.
+//! Progress bars for people at a terminal.
 
 use crate::log;
 use hushwire::job::size;
@@ -9,32 +9,33 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// LOCAL: rates are those of the last seconds: what a run did before it stalled says nothing of
-/// when it ends.
+/// LOCAL: the time over which rates are measured. The rate before a run stalled says nothing about
+/// its end.
 const WINDOW: Duration = Duration::from_secs(5);
-/// LOCAL: how often a line is drawn when nothing moves.
+/// LOCAL: the time between two draws of the line when nothing moves.
 const TICK: Duration = Duration::from_secs(1);
-/// LOCAL: columns that the numbers of a long line may take, and the shortest bar beside them.
+/// LOCAL: terminals with fewer columns show fewer numbers beside the bar.
 const LONG: u16 = 90;
-/// LOCAL: narrower terminals have no bar.
+/// LOCAL: terminals with fewer columns show no bar.
 const SHORT: u16 = 40;
 
-/// A bar of `count` things, called `what` in the plural; an invisible one where nobody looks.
+/// Returns a bar of `count` things, called `what` in the plural. It is invisible if standard error
+/// is not watched.
 pub(crate) fn bar(count: u64, what: &'static str) -> ProgressBar {
     if !log::shows_progress() {
         return ProgressBar::hidden();
     }
     let bar = ProgressBar::new(count);
     bar.set_style(style(console::Term::stderr().size().1, what));
-    // A run that stalls shows it.
+    // The bar is redrawn also while nothing moves, so that a stalled run is visible.
     bar.enable_steady_tick(TICK);
     bar
 }
 
-/// LOCAL: columns of a message in a line.
+/// LOCAL: the most columns of a message in a line.
 const MESSAGE: usize = 32;
 
-/// A message as it fits into a line: cut, and without what a terminal would obey.
+/// Shortens a message to fit into a line, and removes control characters.
 pub(crate) fn cut(message: &str) -> String {
     let shown = message.chars().map(|c| if c.is_control() { '?' } else { c });
     if message.chars().count() <= MESSAGE {
@@ -43,18 +44,18 @@ pub(crate) fn cut(message: &str) -> String {
     shown.take(MESSAGE - 1).chain(['…']).collect()
 }
 
-/// The part that is under way when so much is done of a run with this course.
+/// Returns the step of this course that is under way after `done` units.
 pub(crate) fn under_way(course: &[(u64, String)], done: u64) -> Option<&str> {
     let begun = course.partition_point(|(begins, _)| *begins <= done);
     course.get(begun.saturating_sub(1)).map(|(_, what)| what.as_str())
 }
 
-/// As much as fits into a terminal of `width` columns.
+/// Returns the style whose fields fit into a terminal of `width` columns.
 fn style(width: u16, what: &'static str) -> ProgressStyle {
     let template = match what {
         _ if width < SHORT => "{percent}% {left}",
         _ if width < LONG => "{wide_bar} {percent:>3}% {rate} {left}",
-        // The message says which layer, or which operator, is under way.
+        // The message names the layer or operator that is under way.
         "layers" | "operators" => "{wide_bar} {human_pos}/{human_len} steps, {msg}, {left} left",
         "bytes" => "{wide_bar} {bytes}/{total_bytes}, {rate}, {left} left",
         _ => "{wide_bar} {human_pos}/{human_len} {what}, {rate}, {left} left",
@@ -62,18 +63,18 @@ fn style(width: u16, what: &'static str) -> ProgressStyle {
     let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
     style
         .with_key("what", move |_: &ProgressState, to: &mut dyn Write| {
-            // A line that cannot be written is not shown.
+            // An error is ignored: a line that cannot be written is not shown.
             let _ = to.write_str(what);
         })
         .with_key("rate", Recent { shows: Shows::Rate { bytes: what == "bytes" }, ..Recent::default() })
         .with_key("left", Recent::default())
 }
 
-/// Facts of the recent past that are shown.
+/// Figures of the last seconds that a bar shows.
 #[derive(Clone, Copy, Default)]
 enum Shows {
     Rate {
-        /// In kibibytes and so on.
+        /// Whether they are in kibibytes and so on.
         bytes: bool,
     },
     #[default]
@@ -84,7 +85,7 @@ enum Shows {
 #[derive(Clone, Default)]
 struct Recent {
     shows: Shows,
-    /// Time and position; the first is the last one from before the window.
+    /// Times and positions; the first is the last one before the window.
     seen: VecDeque<(Instant, u64)>,
 }
 
@@ -99,7 +100,7 @@ impl Recent {
         }
     }
 
-    /// Things a second, where any time has passed.
+    /// Returns the rate in things a second, if any time has passed.
     fn rate(&self) -> Option<f64> {
         let ((first, from), (last, to)) = (self.seen.front()?, self.seen.back()?);
         let seconds = last.saturating_duration_since(*first).as_secs_f64();
@@ -136,12 +137,12 @@ impl ProgressTracker for Recent {
     }
 
     fn write(&self, state: &ProgressState, to: &mut dyn Write) {
-        // A line that cannot be written is not shown.
+        // An error is ignored: a line that cannot be written is not shown.
         let _: fmt::Result = to.write_str(&self.text(state.len()));
     }
 }
 
-/// A number with three digits: `812`, `1.53 k`, `24.1 M`.
+/// Formats a number with three digits: `812`, `1.53 k`, `24.1 M`.
 pub(crate) fn short(n: f64) -> String {
     let units = ["", " k", " M", " G", " T"];
     let mut unit = 0;
@@ -160,7 +161,7 @@ pub(crate) fn short(n: f64) -> String {
     format!("{n:.digits$}{}", units[unit])
 }
 
-/// A time as people say it: `3 s`, `4 min 20 s`, `2 h 5 min`, `3 days`.
+/// Formats a time in the usual way: `3 s`, `4 min 20 s`, `2 h 5 min`, `3 days`.
 pub(crate) fn duration(seconds: f64) -> String {
     let s = seconds.ceil() as u64;
     match s {
@@ -180,7 +181,7 @@ mod tests {
         sync::{Arc, Mutex},
     };
 
-    /// A terminal that remembers what was written.
+    /// A terminal that records what was written.
     #[derive(Clone, Debug)]
     struct Screen(u16, Arc<Mutex<Vec<String>>>);
 
@@ -215,7 +216,7 @@ mod tests {
         }
     }
 
-    /// The widest line that a bar draws there.
+    /// Returns the width of the widest line that a bar draws, and the line.
     fn drawn(width: u16, what: &'static str) -> (usize, String) {
         let lines = Arc::new(Mutex::new(vec![]));
         let target = ProgressDrawTarget::term_like(Box::new(Screen(width, lines.clone())));
@@ -224,7 +225,7 @@ mod tests {
         bar.set_message(cut("left join on person = id, salary > 1000"));
         bar.force_draw();
         let lines = lines.lock().unwrap_or_else(|e| panic!("{e}"));
-        // Blanks wipe what was there before.
+        // Blanks erase the earlier line.
         let lines = lines.iter().map(|line| line.trim_end().to_owned());
         let longest = lines.max_by_key(|line| line.chars().count()).unwrap_or_default();
         (longest.chars().count(), longest)
@@ -265,7 +266,7 @@ mod tests {
         assert_eq!(recent.text(None), "10/s");
         let left = Recent { shows: Shows::Left, ..recent.clone() };
         assert_eq!((left.text(Some(60_500)), left.text(Some(60_200))), ("30 s".to_owned(), "0 s".to_owned()));
-        // Nothing for longer than the window: no end is in sight.
+        // Nothing moves for longer than the window, so no end can be predicted.
         let mut left = left;
         left.saw(at(90_000), 60_200);
         left.saw(at(96_000), 60_200);

@@ -1,5 +1,5 @@
-//! `hushwire local psi`: two parties as processes on this machine, each with a table's file that
-//! the other does not see.
+//! `hushwire local psi`: two parties as processes on this machine, each with a table that the other
+//! party does not see.
 
 mod report;
 
@@ -136,17 +136,17 @@ impl PsiArgs {
         if side == PsiSide::A { &self.a } else { &self.b }
     }
 
-    /// Whether the file of a side is standard input.
+    /// Returns whether the file of a side is standard input.
     fn is_streamed(&self, side: PsiSide) -> bool {
         self.files(side).iter().any(|path| is_stream(path))
     }
 
-    /// The files of a side in words.
+    /// Returns the files of a side in words.
     fn named(&self, side: PsiSide) -> String {
         self.files(side).iter().map(|path| absolute(path)).collect::<Vec<_>>().join(" ")
     }
 
-    /// The job, as its file would have it.
+    /// Returns the job in the form of a job file.
     fn job(&self) -> Result<PsiJob, Error> {
         let reveal: PsiReveal = self.reveal.parse().map_err(|e| Error::Usage(format!("--reveal: {e}")))?;
         let mut job = PsiJob::new(reveal, "");
@@ -179,7 +179,8 @@ impl PsiArgs {
         Ok(job)
     }
 
-    /// A party's rows: its process opens its file, and is given what came by standard input.
+    /// Returns a party's rows. Its process opens its file, or receives the content of standard
+    /// input.
     fn rows(&self, side: PsiSide) -> Result<InputPlace, Error> {
         let name = if side == PsiSide::A { "a" } else { "b" };
         let dialect = self.read.dialect(name, &["a", "b"])?;
@@ -203,12 +204,12 @@ fn parsed<T: FromStr<Err: std::fmt::Display>>(text: Option<&str>) -> Result<Opti
 /// The parties, in the order of their processes.
 const SIDES: [PsiSide; 2] = [PsiSide::A, PsiSide::B];
 
-/// As messages name it.
+/// Returns the name of a side in messages.
 fn name(side: PsiSide) -> &'static str {
     if side == PsiSide::A { "party A" } else { "party B" }
 }
 
-/// Runs both.
+/// Runs both parties.
 pub(crate) fn run(args: &PsiArgs) -> Result<(), Error> {
     let begun = Instant::now();
     let backend = args.common.backend()?;
@@ -264,7 +265,7 @@ pub(crate) fn run(args: &PsiArgs) -> Result<(), Error> {
     deliver(text, &report, json, args.common.json.as_deref())
 }
 
-/// A file of a result, and where the party's process puts it.
+/// A file of a result, and the place where the party's process puts it.
 struct Out {
     side: PsiSide,
     file: NewFile,
@@ -272,7 +273,7 @@ struct Out {
 }
 
 impl Out {
-    /// The bytes that the process wrote become the file.
+    /// Moves the bytes that the process wrote into the file.
     fn deliver(self) -> Result<(), Error> {
         let mut whole = self.passing.open()?;
         io::copy(&mut whole, &mut self.file.writer()?).map_err(|e| self.file.error(&e))?;
@@ -293,7 +294,7 @@ fn compute(
     for (i, side) in (0..).zip(SIDES).filter(|(i, _)| task.learns(&Member::Party(*i))) {
         let place = match outs.iter().find(|out| out.side == side) {
             Some(out) => OutputPlace::File(out.passing.file()),
-            // B's result is not asked for.
+            // B's result was not requested.
             None if i == 1 && task.learns(&Member::Party(0)) => OutputPlace::Discard,
             None => OutputPlace::Show,
         };
@@ -314,7 +315,7 @@ fn compute(
     ended.map_err(of_sides)
 }
 
-/// The parties have numbers in a job, and people know sides here.
+/// Names the sides in an error: parties have numbers in a job, but sides in this command.
 fn of_sides(e: Error) -> Error {
     let Error::Job(e) = e else { return e };
     let side = |id| SIDES.into_iter().zip(0..).find(|(_, i)| PartyId(*i) == id);

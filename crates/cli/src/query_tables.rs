@@ -1,4 +1,4 @@
-//! The tables of a query on the command line: their files, and what is found in these.
+//! The tables of a query on the command line: their files, and the findings in these files.
 
 use crate::{
     error::Error,
@@ -17,7 +17,7 @@ use hushwire_fault::code;
 use hushwire_files::matching;
 use std::path::{Path, PathBuf};
 
-/// LOCAL: the most columns that a PIVOT takes from a column's values.
+/// LOCAL: the most columns that a PIVOT makes from a column's values.
 const MOST_PIVOTED: usize = 64;
 
 /// Options of a query that bound what it tells and what it may take.
@@ -39,7 +39,7 @@ pub(crate) struct BoundArgs {
     pub(crate) tag_join: bool,
 }
 
-/// A part of a table as the command line has it.
+/// A part of a table in the form of the command line.
 pub(crate) struct Given {
     pub(crate) table: String,
     pub(crate) paths: Vec<PathBuf>,
@@ -47,7 +47,7 @@ pub(crate) struct Given {
     pub(crate) owner: Member,
 }
 
-/// `party0` is a party; every other name is a client's.
+/// Parses a member: `party0` is a party, and every other name is a client.
 pub(crate) fn member(option: &str, name: &str) -> Result<Member, Error> {
     let whole = match name.parse::<Member>() {
         Ok(member) => return Ok(member),
@@ -56,7 +56,7 @@ pub(crate) fn member(option: &str, name: &str) -> Result<Member, Error> {
     whole.parse().map_err(|e| Error::Usage(format!("{option} {name}: {e}")))
 }
 
-/// A part's table, file and owner.
+/// Splits a part into its table, file and owner.
 pub(crate) fn part(text: &str) -> Result<(&str, &Path, Member), Error> {
     let form = || Error::Usage(format!("--table {text:?}: write name=file.csv@owner"));
     let (table, rest) = text.split_once('=').ok_or_else(form)?;
@@ -67,8 +67,8 @@ pub(crate) fn part(text: &str) -> Result<(&str, &Path, Member), Error> {
     Ok((table, Path::new(path), member("--table", owner)?))
 }
 
-/// The parts of tables that `--table` names, in files of the dialects that options and schema give.
-/// Files of one owner are one part.
+/// Returns the parts of tables that `--table` names. The options and the schema give the dialects
+/// of files. Files of one owner are one part.
 pub(crate) fn parts(texts: &[String], read: &ReadArgs, schema: &[QueryTable]) -> Result<Vec<Given>, Error> {
     let named = texts.iter().map(|text| part(text)).collect::<Result<Vec<_>, Error>>()?;
     let tables: Vec<&str> = named.iter().map(|(table, ..)| *table).collect();
@@ -110,12 +110,13 @@ fn of_file(e: hushwire_files::FileError) -> Error {
     Error::Job(e.into())
 }
 
-/// The tables of a query, and what their files hold where no schema says it.
+/// The tables of a query, with the findings in their files where a schema says nothing.
 #[derive(Default)]
 pub(crate) struct QueryTables {
     pub(crate) tables: Vec<QueryTable>,
     surveys: Vec<(String, ColumnSurvey)>,
-    /// Columns without any value, whose type nobody gave: their tables' names and their own.
+    /// The columns without any value and without a declared type: the names of their tables, and
+    /// their own.
     guessed: Vec<(String, String)>,
 }
 
@@ -128,7 +129,7 @@ fn typed(text: &str) -> Result<(&str, &str, &str), Error> {
 }
 
 impl QueryTables {
-    /// Looks at the files of all parts. `types` are the columns whose types are not to be inferred.
+    /// Reads the files of all parts. The types of the columns `types` are not inferred.
     pub(crate) fn new(
         given: &mut [Given],
         schema: &[QueryTable],
@@ -180,7 +181,7 @@ impl QueryTables {
                 let odd = odd.collect::<Vec<_>>().join(", ");
                 log::note!("note: queries must write these names of table {name} with their quotes: {odd}");
             }
-            // Told once: the owner's process needs not say it again.
+            // The note is printed here, so the owner's process need not print it again.
             for part in &mut parts {
                 part.place = told(&part.place);
             }
@@ -217,8 +218,8 @@ impl QueryTables {
         Ok(())
     }
 
-    /// The query with the values of columns in place of ANY in its PIVOTs. They name columns of the
-    /// result and are public, so that one owner must have the whole column.
+    /// Returns the query with the values of columns in place of ANY in its PIVOTs. These values
+    /// become public names of the result's columns, so one owner must have the whole column.
     pub(crate) fn listed(&self, sql: &str, given: &[Given]) -> Result<String, Error> {
         let mut filled = vec![];
         for pivot in open_pivots(sql) {
@@ -261,7 +262,7 @@ impl QueryTables {
         Ok(with_values(sql, &filled))
     }
 
-    /// Gives columns without any value the types of their partners in the query.
+    /// Gives columns without any value the types of the columns to which the query compares them.
     pub(crate) fn take_partners(&mut self, sql: &str) {
         let is_guess =
             |table: &str, column: &str| self.guessed.iter().any(|(of, guess)| of == table && guess == column);
@@ -289,8 +290,8 @@ impl QueryTables {
         });
     }
 
-    /// Tells of columns that a query names and that are text, although most of their values are
-    /// something else.
+    /// Prints notes on text columns that the query names, but whose values are mostly of another
+    /// type.
     pub(crate) fn tell_doubts(&self, sql: &str) {
         for doubt in self.doubts(sql) {
             log::note!("note: {doubt}");
@@ -313,7 +314,7 @@ impl QueryTables {
         told.collect()
     }
 
-    /// A refusal of a query that may be due to how files were read.
+    /// Extends the refusal of a query that may be caused by the way in which files were read.
     pub(crate) fn explained(&self, e: Fault, sql: &str) -> Fault {
         let mut more = self.doubts(sql);
         if e.code() == code::JOIN_UNBOUND {
@@ -360,7 +361,7 @@ impl QueryTables {
     }
 }
 
-/// Whether a query names a column: as a word, whatever its case.
+/// Returns whether a query names a column: as a word, in upper or lower case.
 fn names(sql: &str, column: &str) -> bool {
     let (sql, column) = (sql.to_lowercase(), column.to_lowercase());
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
@@ -393,7 +394,7 @@ fn retyped(table: &str, columns: &mut [String], column: &str, ty: &str) -> Resul
     Ok(())
 }
 
-/// A place whose owner was told how its first line is read.
+/// Returns a place with a fixed reading of the first line, about which the owner has been told.
 fn told(place: &InputPlace) -> InputPlace {
     let (places, dialect) = place.as_table(&Dialect::default());
     let mut assumed = Dialect::default();

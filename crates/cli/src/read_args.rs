@@ -48,10 +48,10 @@ pub(crate) struct ReadArgs {
 }
 
 impl ReadArgs {
-    /// The dialect of the files of `name`, which is among `names`.
+    /// Returns the dialect of the files of `name`, which is one of `names`.
     ///
     /// # Errors
-    /// An option has a value that it cannot have.
+    /// An option has an invalid value.
     pub(crate) fn dialect(&self, name: &str, names: &[&str]) -> Result<Dialect, Error> {
         let options: [(&str, &[String]); 10] = [
             ("separator", &self.separator),
@@ -76,7 +76,7 @@ impl ReadArgs {
                 }
             }
             let values = if own.is_empty() { general } else { own };
-            // Lists may be given in pieces; of other options the last one counts.
+            // Lists may be given in pieces. For other options the last value counts.
             let value = match option {
                 "null" | "date-format" if !values.is_empty() => values.join(","),
                 _ => match values.last() {
@@ -90,10 +90,11 @@ impl ReadArgs {
     }
 }
 
-/// The place of files that are one table: each path may have `*` and `?` in its last part.
+/// Returns the place of files that form one table: each path may contain `*` and `?` in its last
+/// part.
 ///
 /// # Errors
-/// No file has such a name.
+/// No file has a matching name.
 pub(crate) fn table(paths: &[PathBuf], dialect: Dialect) -> Result<InputPlace, Error> {
     let mut files = vec![];
     for path in paths {

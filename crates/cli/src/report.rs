@@ -12,23 +12,23 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// LOCAL: how long the limit is measured.
+/// LOCAL: the time for which the limit is measured.
 const MEASURE: Duration = Duration::from_millis(50);
 
 /// The measurements of a run.
 pub(crate) struct Measurements {
     pub(crate) backend: Backend,
-    /// Seconds from the start of the program.
+    /// Seconds since the start of the program.
     pub(crate) seconds: f64,
-    /// The owner's own measurements; seconds are from the first connection on.
+    /// The measurements of the owner; seconds are from the first connection on.
     pub(crate) streamed: hushwire::job::Stats,
     pub(crate) terms: AesCtrTerms,
-    /// The directory of the key and of its ledger.
+    /// The directory of the key and its ledger.
     pub(crate) key_dir: Option<PathBuf>,
     pub(crate) parties: Vec<OfProcess<Learnt>>,
 }
 
-/// The report; its fields are the JSON's.
+/// The report; its fields are those of the JSON.
 #[derive(Serialize)]
 pub(crate) struct EncryptionReport {
     command: &'static str,
@@ -42,9 +42,9 @@ pub(crate) struct EncryptionReport {
     key: KeyMode,
     key_id: Option<String>,
     key_dir: Option<String>,
-    /// The computing device: software, or hdl-sim.
+    /// The back end: software, or hdl-sim.
     backend: String,
-    /// The parties that were hardware.
+    /// The hardware parties.
     hdl_parties: Vec<u8>,
     sbox: String,
     transport: String,
@@ -54,17 +54,17 @@ pub(crate) struct EncryptionReport {
     lanes_per_thread: u16,
     chunk_blocks: u32,
     memory_bytes: u64,
-    /// The whole command, until the result was complete.
+    /// The seconds of the whole command, until the result was complete.
     seconds: f64,
-    /// From the first connection on: what the rates are for.
+    /// The seconds from the first connection on, to which the rates refer.
     stream_seconds: f64,
     bytes_per_second: f64,
     blocks_per_second: f64,
-    /// Exchanges one after the other, key set-up included.
+    /// The number of rounds one after the other, including key set-up.
     rounds: u64,
     parties: Vec<OfParty>,
     owner: OfOwner,
-    /// A simulation's speed says nothing, so that there is none.
+    /// `None` for a simulation, whose speed says nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     limit: Option<Limit>,
 }
@@ -72,7 +72,7 @@ pub(crate) struct EncryptionReport {
 #[derive(Serialize)]
 struct OfParty {
     party: usize,
-    /// Payload to both other parties and the owner, without what TLS and TCP add.
+    /// Payload in bytes to both other parties and the owner, without the overhead of TLS and TCP.
     bytes_sent: u64,
     bytes_received: u64,
     rounds: u64,
@@ -84,7 +84,7 @@ struct OfParty {
 
 #[derive(Serialize)]
 struct OfOwner {
-    /// Payload to all parties, without what TLS and TCP add.
+    /// Payload in bytes to all parties, without the overhead of TLS and TCP.
     bytes_sent: u64,
     bytes_received: u64,
     peak_memory_bytes: Option<u64>,
@@ -96,14 +96,14 @@ struct Limit {
     unit: &'static str,
     value: f64,
     fraction_of_limit: f64,
-    /// The rate of AES rounds in registers of one core, from which the bound was computed.
+    /// The rate of AES rounds in registers of one core, from which the bound is computed.
     aes_blocks_per_second_per_core: f64,
     cores: usize,
     prf_blocks_per_block: f64,
 }
 
 impl EncryptionReport {
-    /// Puts everything together; measures the limit.
+    /// Collects the figures, and measures the limit.
     pub(crate) fn new(args: &AesCtrArgs, files: &Files, run: Measurements) -> Self {
         let terms = &run.terms;
         let rate = terms.blocks() as f64 / run.streamed.seconds;
@@ -152,7 +152,7 @@ impl EncryptionReport {
         }
     }
 
-    /// A few lines.
+    /// Returns a few lines for people.
     pub(crate) fn for_people(&self) -> String {
         let mut text = String::new();
         let done = if self.decrypt { "decrypted" } else { "encrypted" };
@@ -195,7 +195,8 @@ impl EncryptionReport {
         text
     }
 
-    /// Against the limit; a simulation's speed says nothing, so there its cycles are shown.
+    /// Compares the speed with the limit. The speed of a simulation says nothing, so its cycles are
+    /// shown instead.
     fn speed(&self) -> String {
         let of = |p: &OfParty| {
             let device = p.device.as_ref()?;
@@ -208,20 +209,20 @@ impl EncryptionReport {
         format!("{:.1} % of the PRF bound, {:.2} M blocks/s", 100.0 * fraction_of_limit, value / 1e6)
     }
 
-    /// JSON.
+    /// Returns the report as JSON.
     pub(crate) fn for_programs(&self) -> Result<String, Error> {
         out::pretty(self)
     }
 }
 
 impl Limit {
-    /// The PRF bound: what the AES units alone would allow.
+    /// Measures the PRF bound: the rate that the AES units alone would allow.
     fn measure(backend: Backend, terms: &AesCtrTerms, rate: f64) -> Self {
         let one_core = aes_rate(backend);
         let available = std::thread::available_parallelism().map_or(1, usize::from);
         let cores = available.min(3 * usize::from(terms.cut.threads));
         let chunk = terms.cut.chunk_blocks as usize;
-        // Two calls for each word of a zero-share, at each of three parties.
+        // Each word of a zero-share takes two calls at each of three parties.
         let calls = zero_words(terms.size(), terms.cut.sbox, chunk) as f64 * 2.0 * 3.0 / chunk as f64;
         let value = one_core * cores as f64 / calls;
         Self {
@@ -236,7 +237,7 @@ impl Limit {
     }
 }
 
-/// AES blocks a second of one core, in registers.
+/// Measures the AES blocks a second of one core, in registers.
 fn aes_rate(backend: Backend) -> f64 {
     let begun = Instant::now();
     let (mut blocks, mut iterations) = (0, 1);

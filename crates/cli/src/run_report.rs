@@ -7,15 +7,15 @@ use hushwire_wire::Shape;
 use serde::Serialize;
 use std::{path::Path, time::Instant};
 
-/// One member's measurements.
+/// The measurements of one member.
 #[derive(Serialize)]
 pub(crate) struct OfMember {
-    /// `party0`, `client:alice`.
+    /// The member's name, such as `party0` or `client:alice`.
     pub(crate) member: String,
-    /// Payload to all others, without what TLS and TCP add.
+    /// Payload in bytes to all others, without the overhead of TLS and TCP.
     pub(crate) bytes_sent: u64,
     pub(crate) bytes_received: u64,
-    /// Exchanges one after the other on the busiest lane.
+    /// The number of rounds one after the other on the busiest lane.
     pub(crate) rounds: u64,
     pub(crate) peak_memory_bytes: Option<u64>,
     /// Seconds from the first connection on.
@@ -28,30 +28,30 @@ impl OfMember {
         Self { member, bytes_sent, bytes_received, rounds, peak_memory_bytes, seconds }
     }
 
-    /// The figures of a member that was a process.
+    /// Returns the figures of a member that was a process.
     pub(crate) fn of<L>(member: String, process: &OfProcess<L>) -> Self {
         Self::new(member, &process.outcome.stats, process.peak_memory_bytes)
     }
 }
 
-/// A number of parties.
+/// Returns the number of parties as a word.
 pub(crate) fn word(parties: usize) -> &'static str {
     const WORDS: [&str; 9] = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight"];
     WORDS.get(parties).unwrap_or(&"many")
 }
 
-/// The report of a run of any kind whose members are processes; its fields are the JSON's.
+/// The report of a run of any kind whose members are processes; its fields are those of the JSON.
 #[derive(Serialize)]
 pub(crate) struct KindReport<K> {
     command: &'static str,
     version: &'static str,
     #[serde(flatten)]
     pub(crate) of_kind: K,
-    /// Exchanges one after the other, of the busiest party.
+    /// The number of rounds one after the other, at the busiest party.
     rounds: u64,
-    /// The whole command, until the outputs were there.
+    /// The seconds of the whole command, until the outputs were complete.
     seconds: f64,
-    /// From the first connection on, of the slowest party.
+    /// The seconds from the first connection on, at the slowest party.
     run_seconds: f64,
     transport: String,
     net: String,
@@ -61,7 +61,7 @@ pub(crate) struct KindReport<K> {
 }
 
 impl<K> KindReport<K> {
-    /// The report of a run that has ended.
+    /// Returns the report of a run that has ended.
     pub(crate) fn new<L>(
         command: &'static str,
         of_kind: K,
@@ -88,18 +88,18 @@ impl<K> KindReport<K> {
         }
     }
 
-    /// The number of its parties, as a word.
+    /// Returns the number of its parties, as a word.
     pub(crate) fn number(&self) -> &'static str {
         word(self.parties.len())
     }
 
-    /// Seconds from the first connection on, of the slowest party: what rates are for.
+    /// The seconds from the first connection on, at the slowest party, to which rates refer.
     pub(crate) fn run_seconds(&self) -> f64 {
         self.run_seconds
     }
 
-    /// A few lines, the first of which begins with `first`; `rate` and `threads` go behind the time
-    /// and the transport.
+    /// Returns a few lines. The first line begins with `first`; `rate` and `threads` follow the
+    /// time and the transport.
     pub(crate) fn for_people(&self, first: &str, rate: &str, threads: &str) -> String {
         let sent: Vec<_> = self.parties.iter().map(|p| size::show(p.bytes_sent)).collect();
         let memory = self.parties.iter().chain(&self.clients).filter_map(|p| p.peak_memory_bytes).max();
@@ -116,9 +116,9 @@ impl<K> KindReport<K> {
     }
 }
 
-/// Writes what a run computed to standard output, and its report to `file`. With `--json -` the
-/// report is on standard output, in place of the results. A report is written even if standard
-/// output takes nothing.
+/// Writes the results of a run to standard output, and its report to `file`. With `--json -` the
+/// report replaces the results on standard output. The report is written even if standard output
+/// fails.
 pub(crate) fn deliver(
     results: Option<Vec<u8>>,
     report: &impl Serialize,
@@ -135,7 +135,7 @@ pub(crate) fn deliver(
     told
 }
 
-/// Parties apart from clients.
+/// Separates parties from clients.
 fn split(all: Vec<(Member, OfMember)>) -> (Vec<OfMember>, Vec<OfMember>) {
     let (parties, clients): (Vec<_>, Vec<_>) =
         all.into_iter().partition(|(m, _)| matches!(m, Member::Party(_)));

@@ -1,13 +1,13 @@
-//! Memory with secrets stays in memory.
+//! Keeps memory with secrets off the disk and away from debuggers.
 
 use rustix::process::{DumpableBehavior, Resource, Rlimit, set_dumpable_behavior, setrlimit};
 
-/// No core dump of this process, whatever pattern the system has for them, and no debugger of the
-/// same user in it. What it starts has the limit too, and sets the rest itself.
+/// Forbids core dumps of this process, whatever pattern the system has for them, and debuggers of
+/// the same user. Child processes inherit the limit, and set the rest themselves.
 pub(crate) fn keep_memory_private() {
-    // Lowering a limit of one's own is never refused.
+    // A process may always lower its own limits.
     let _ = setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) });
-    // A limit does not hold for dumps that go to a program.
+    // The limit does not apply to dumps that go to a program.
     let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
 }
 
@@ -21,7 +21,7 @@ mod tests {
         keep_memory_private();
         assert_eq!(getrlimit(Resource::Core).maximum, Some(0));
         assert_eq!(dumpable_behavior(), Ok(DumpableBehavior::NotDumpable));
-        // What the program itself reads there, and writes outputs through.
+        // The program itself reads these files, and writes outputs through them.
         for own in ["/proc/self/status", "/proc/self/exe", "/proc/self/fd"] {
             assert!(std::fs::metadata(own).is_ok(), "{own}");
         }

@@ -1,5 +1,5 @@
-//! `hushwire serve-model` and `hushwire ask-model`: a model that stays with those who serve it, and
-//! clients that ask for one answer after the other.
+//! `hushwire serve-model` and `hushwire ask-model`: a model that stays with the members that serve
+//! it, and clients that ask for one answer after the other.
 
 use crate::{
     control::peak_memory,
@@ -121,7 +121,7 @@ pub(crate) struct AskModelArgs {
     ahead: AheadArgs,
 }
 
-/// The job of a command, which is an inference.
+/// Returns the job of the command, which must be an inference.
 fn job(args: &MemberArgs, config: &MemberConfig) -> Result<InferJob, Error> {
     let read = Job::read(&args.job).map_err(Error::Job);
     match or_excuse(read, config, None)? {
@@ -130,7 +130,7 @@ fn job(args: &MemberArgs, config: &MemberConfig) -> Result<InferJob, Error> {
     }
 }
 
-/// The member that a file is for, whether it listens or not.
+/// Returns the member of a file, whether it listens or not.
 fn member(args: &MemberArgs, listens: bool) -> Result<MemberConfig, Error> {
     let backend = args.common.backend()?;
     let (listen, file) = MemberFile::read(&args.config)?;
@@ -152,16 +152,16 @@ struct ServedReport {
     version: &'static str,
     member: String,
     network: String,
-    /// Requests that were answered.
+    /// The number of requests that were answered.
     requests: u64,
-    /// Seconds of answering them.
+    /// The seconds of answering these requests.
     answer_seconds: f64,
     bytes_sent: u64,
     bytes_received: u64,
     peak_memory_bytes: Option<u64>,
 }
 
-/// Serves a model until a signal, or until all requests are answered.
+/// Serves a model until a signal, or until the given number of requests has been answered.
 pub(crate) fn serve(args: &ServeModelArgs) -> Result<(), Error> {
     let ServeModelArgs { member: of_member, clients, answers, ledger, at_once, requests, ahead } = args;
     let mut config = member(of_member, true)?;
@@ -209,7 +209,7 @@ pub(crate) fn serve(args: &ServeModelArgs) -> Result<(), Error> {
     deliver(None, &report, json, of_member.common.json.as_deref())
 }
 
-/// A handle that SIGINT and SIGTERM cancel.
+/// Returns a handle that SIGINT and SIGTERM cancel.
 fn stopped_by_signals() -> Result<Cancel, Error> {
     let (stop, asked) = (Cancel::new(), Arc::new(AtomicBool::new(false)));
     for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
@@ -226,7 +226,7 @@ fn stopped_by_signals() -> Result<Cancel, Error> {
     Ok(stop)
 }
 
-/// A request's inputs by name, and the file of its output.
+/// The inputs of a request by name, and the file of its output.
 struct Request {
     inputs: BTreeMap<String, InputPlace>,
     output: Option<PathBuf>,
@@ -235,14 +235,14 @@ struct Request {
 /// The requests of a command line, or of standard input.
 struct Asks<'a> {
     queue: VecDeque<Request>,
-    /// Lines of standard input, where requests come by it.
+    /// The lines of standard input, if requests come from it.
     lines: Option<Receiver<String>>,
-    /// The file of the output under way.
+    /// The file of the output that is being written.
     output: Option<NewFile>,
     config: hushwire::job::RunFiles,
     task: &'a InferTask,
     labels: &'a Labels,
-    /// Whether standard output gets the report.
+    /// Whether standard output is for the report.
     silent: bool,
     answers: Vec<AnswerReport>,
 }
@@ -255,11 +255,11 @@ struct AnswerReport {
     output: Vec<f32>,
 }
 
-/// The step of asking, as errors name it.
+/// The step of reading requests, as errors name it.
 const ASKING: &str = "reading requests";
 
 impl Asks<'_> {
-    /// Takes a line of standard input.
+    /// Takes a line of standard input as a request.
     fn line(&mut self, line: &str) {
         let mut words = line.split_whitespace();
         let Some(input) = words.next() else { return };
@@ -329,7 +329,7 @@ struct AskedReport {
     measured: OfMember,
 }
 
-/// The requests of the command line.
+/// Returns the requests of the command line.
 fn requests(args: &AskModelArgs, config: &MemberConfig) -> Result<VecDeque<Request>, Error> {
     let named = |text: &String| match text.split_once('=') {
         Some((name, file)) => (name.to_owned(), PathBuf::from(file)),
@@ -348,7 +348,7 @@ fn requests(args: &AskModelArgs, config: &MemberConfig) -> Result<VecDeque<Reque
     }
     let all: Vec<_> = args.input.iter().map(named).collect();
     let mut outputs = args.output.iter().cloned();
-    // Several names are inputs of one request.
+    // Files with different names are inputs of one request.
     if all.iter().any(|(name, _)| *name != all[0].0) {
         let inputs = all.iter().map(|(name, path)| Ok((name.clone(), place(path)?)));
         let inputs = inputs.collect::<Result<BTreeMap<_, _>, Error>>()?;
@@ -367,7 +367,7 @@ fn requests(args: &AskModelArgs, config: &MemberConfig) -> Result<VecDeque<Reque
     all.into_iter().map(one).collect()
 }
 
-/// Asks a model that is served.
+/// Sends requests to a model that is served.
 pub(crate) fn ask(args: &AskModelArgs) -> Result<(), Error> {
     let of_member = &args.member;
     let mut config = member(of_member, false)?;
@@ -412,12 +412,12 @@ pub(crate) fn ask(args: &AskModelArgs) -> Result<(), Error> {
     deliver(None, &report, json, of_member.common.json.as_deref())
 }
 
-/// Lines of standard input, as they come.
+/// Returns the lines of standard input, as they come.
 fn lines_of_standard_input() -> Receiver<String> {
     let (to, lines) = mpsc::channel();
     thread::spawn(move || {
         for line in std::io::stdin().lock().lines() {
-            // Nobody takes them any more, or there are no more.
+            // The thread ends when nobody takes lines, or when there are no more.
             let Ok(line) = line.map_err(|e| log::warn(format!("{ASKING}: {e}"))) else { return };
             if to.send(line).is_err() {
                 return;

@@ -1,11 +1,11 @@
-//! `hushwire serve`, `service`, `data`, `audit` and `local up`: they hand their arguments to
-//! `hushwire-service`, the program that is a party which stays up, and its client.
+//! `hushwire serve`, `service`, `data`, `audit` and `local up`. They pass their arguments to
+//! `hushwire-service`, which is both a party that stays up and its client.
 
 use crate::error::Error;
 use clap::Args;
 use std::{ffi::OsString, os::unix::process::CommandExt, path::PathBuf, process::Command};
 
-/// The program's name, beside this one.
+/// The name of the program, which is in the same directory as this one.
 const PROGRAM: &str = "hushwire-service";
 
 /// The arguments that follow, read by the other program.
@@ -16,8 +16,8 @@ pub(crate) struct ServiceArgs {
     args: Vec<OsString>,
 }
 
-/// Becomes the other program with `first` before the arguments, so that signals, streams and the
-/// exit code are its own.
+/// Replaces this process by the other program, with `first` before the arguments. Signals, streams
+/// and the exit code are then those of the other program.
 pub(crate) fn run(first: Option<&str>, args: &ServiceArgs) -> Result<(), Error> {
     let beside = std::env::current_exe().ok().and_then(|exe| Some(exe.parent()?.join(PROGRAM)));
     let program = beside.unwrap_or_else(|| PathBuf::from(PROGRAM));

@@ -1,4 +1,4 @@
-//! Runs whose members are several processes each, and runs that begin again.
+//! Runs whose members are several processes each, and runs that are tried again.
 
 use crate::{
     error::Error,
@@ -17,7 +17,8 @@ use hushwire_fault::{Code, Kind, code};
 use hushwire_wire::TransportKind;
 use std::{sync::Arc, thread, time::Duration};
 
-/// LOCAL: how long after a failure a run begins again: the other members have noticed by then.
+/// LOCAL: the time between a failure and the next try, in which the other members notice the
+/// failure.
 const PAUSE: Duration = Duration::from_secs(3);
 
 /// How often a run may begin again.
@@ -39,7 +40,7 @@ pub(crate) struct ShardArgs {
     pub(crate) retry: RetryArgs,
 }
 
-/// Failures that another try may not meet: of processes, hosts and links.
+/// Failures that another try may avoid: those of processes, hosts and links.
 const PASSING: [Code; 17] = [
     code::PROCESS,
     code::CLOSED,
@@ -66,8 +67,8 @@ fn passes(e: &Error) -> bool {
 }
 
 impl RetryArgs {
-    /// Runs something until it ends well, fails for good, or has been tried often enough. Nothing
-    /// of a try serves the next one.
+    /// Repeats `run` until it ends well, fails with a lasting error, or has no tries left. Tries
+    /// share no state.
     pub(crate) fn run<T>(&self, mut run: impl FnMut() -> Result<T, Error>) -> Result<T, Error> {
         for retry in 1..=self.retries {
             match run() {
@@ -93,7 +94,8 @@ pub(crate) struct AllShards<'a> {
 type LocalShard = (LocalMember, Vec<hushwire::job::Peer>);
 
 impl AllShards<'_> {
-    /// The shards, each ready to become a process, and the places of sockets between them.
+    /// Returns the shards, each ready to become a process, and the places of the sockets between
+    /// them.
     fn members(
         &self,
         args: &MemberArgs,
@@ -125,8 +127,9 @@ impl AllShards<'_> {
         Ok((members, places))
     }
 
-    /// Runs all shards as processes, and tells what the first learnt, with the measurements of all.
-    /// `config` is of the first shard, and tells the others of errors before the run.
+    /// Runs all shards as processes. Returns the result of the first shard, with the measurements
+    /// of all. `config` belongs to the first shard, and tells the other members of errors before
+    /// the run.
     pub(crate) fn run<T: Words>(
         &self,
         args: &MemberArgs,
@@ -153,7 +156,7 @@ impl AllShards<'_> {
         let json = or_excuse(json, &config, Some(&plan))?;
         let (me, transport, tier) =
             (config.me.clone(), config.transport.to_string(), config.backend.tier().name());
-        // Its ports are the first shard's.
+        // Frees the ports, which the first shard needs.
         drop(config);
         let (members, _places) = self.members(args, shards)?;
         for listen in self.hosts.iter().flat_map(|hosts| &hosts.shards).map(|host| &host.listen) {

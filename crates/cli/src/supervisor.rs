@@ -1,4 +1,4 @@
-//! The processes of a local run: started, heard, and ended together.
+//! The processes of a local run: starts them, receives their messages, and ends them together.
 
 use crate::{
     PANICKED,
@@ -25,43 +25,43 @@ use std::{
 };
 use tracing::debug;
 
-/// LOCAL: how long after the first failure the others may say what they saw.
+/// LOCAL: the time after the first failure in which the other processes may report theirs.
 const VERDICT: Duration = Duration::from_millis(1500);
-/// LOCAL: how often an ending process is looked at.
+/// LOCAL: the time between two looks at a process that is ending.
 const LOOK: Duration = Duration::from_millis(5);
 
-/// An event in one of the processes, the owner's included.
+/// An event in one of the processes, including the owner's.
 pub(crate) enum Event {
-    /// A party reported something else than that it failed.
+    /// A party sent a message, other than that of a failure.
     Said(usize, FromMember),
-    /// A party's process is gone.
+    /// A party's process has ended.
     Ended(usize, ExitStatus),
-    /// The owner's own part is over.
+    /// The owner's own part has ended.
     Owner(Result<Box<Outcome<Learnt>>, Error>),
-    /// The owner has named what is encrypted, and under which key.
+    /// The owner has named the file that is encrypted, and the key.
     Encrypting,
 }
 
-/// The party processes. Dropping it ends those that still run.
+/// The processes of the parties. Dropping it ends the processes that still run.
 pub(crate) struct Supervisor {
     parties: Vec<PartyProcess>,
     events: Receiver<Event>,
     sender: Sender<Event>,
     /// The step under way, for errors.
     phase: &'static str,
-    /// In the order in which they came.
+    /// The reported faults, in the order in which they came.
     reports: Vec<(usize, Fault)>,
     ended: Vec<(usize, ExitStatus)>,
     /// The number of parties that have met all others.
     joined: usize,
     done: Vec<Option<Ended>>,
     owner_error: Option<Error>,
-    /// The owner's own part is under way.
+    /// Whether the owner's own part is under way.
     owner_runs: bool,
 }
 
 struct PartyProcess {
-    /// As messages name it.
+    /// The party's name in messages.
     who: String,
     child: Arc<Mutex<Child>>,
     /// Closing it ends the process.
@@ -69,8 +69,8 @@ struct PartyProcess {
 }
 
 impl Supervisor {
-    /// Starts a process of this program for each, and waits until all have opened their files and
-    /// listen. `who` is how messages name a member.
+    /// Starts a process of this program for each member, and waits until all have opened their
+    /// files and listen. `who` returns a member's name for messages.
     pub(crate) fn start(
         job: &Job,
         members: Vec<LocalMember>,
@@ -96,7 +96,7 @@ impl Supervisor {
         Ok((supervisor, found.into_iter().flatten().collect()))
     }
 
-    /// Starts a process of this program for each name and arguments.
+    /// Starts a process of this program for each name and its arguments.
     fn of(phase: &'static str, members: impl Iterator<Item = (String, [String; 3])>) -> Result<Self, Error> {
         let wrong = |e: std::io::Error| Error::internal("starting a party", e);
         let (sender, events) = mpsc::channel();
@@ -128,28 +128,29 @@ impl Supervisor {
         Ok(supervisor)
     }
 
-    /// The sender for events of the owner's own part, which begins now.
+    /// Returns the sender for events of the owner's own part, which begins now.
     pub(crate) fn owner(&mut self) -> Sender<Event> {
         self.owner_runs = true;
         self.sender.clone()
     }
 
-    /// The sender for events of any part of this process.
+    /// Returns the sender for events of any part of this process.
     pub(crate) fn sender(&self) -> Sender<Event> {
         self.sender.clone()
     }
 
-    /// Names what is under way.
+    /// Sets the step under way.
     pub(crate) fn enter(&mut self, phase: &'static str) {
         self.phase = phase;
     }
 
-    /// Tells one party. That it is gone shows as an event.
+    /// Sends a message to one party. If the process has ended, an event shows it.
     fn tell(&mut self, party: usize, message: &ToMember) {
         let _ = control::say(&mut self.parties[party].stdin, message);
     }
 
-    /// Tells each of several groups of as many, one after the other, its own members.
+    /// Sends its peers to each party. `peers` are groups of `each` members, and each member
+    /// receives its own group.
     fn meet(&mut self, peers: &[Peer], each: usize) {
         for party in 0..self.parties.len() {
             let group = &peers[party / each * each..][..each];
@@ -157,27 +158,28 @@ impl Supervisor {
         }
     }
 
-    /// Tells all parties.
+    /// Sends a message to all parties.
     pub(crate) fn tell_all(&mut self, message: &ToMember) {
         for party in 0..self.parties.len() {
             self.tell(party, message);
         }
     }
 
-    /// The next event that is not a failure; a failure ends in the verdict on who is to blame.
+    /// Returns the next event that is not a failure. A failure becomes an error that blames its
+    /// cause.
     pub(crate) fn next(&mut self) -> Result<Event, Error> {
-        // `self.sender` lives, so the queue never closes.
+        // `self.sender` is alive, so the queue never closes.
         let lost = |_| Error::internal("waiting for the parties", "the queue closed");
         let event = self.events.recv().map_err(lost)?;
         self.note(event).ok_or_else(|| self.verdict())
     }
 
-    /// The ends of all parties, once all are done.
+    /// Returns the results of all parties, once all are done.
     pub(crate) fn ended(&self) -> Option<Vec<Ended>> {
         self.done.iter().cloned().collect()
     }
 
-    /// Remembers what an event says; `None` when it is a failure.
+    /// Records an event; `None` if it is a failure.
     fn note(&mut self, event: Event) -> Option<Event> {
         match event {
             Event::Said(party, FromMember::Failed(e)) => {
@@ -212,7 +214,8 @@ impl Supervisor {
         }
     }
 
-    /// Hears the others for a moment, then names the failure that caused the rest.
+    /// Waits a moment for the reports of the other processes, then returns the failure that caused
+    /// the rest.
     fn verdict(&mut self) -> Error {
         let deadline = Instant::now() + VERDICT;
         while self.ended.len() < self.parties.len() || self.owner_runs {
@@ -240,7 +243,7 @@ impl Supervisor {
         match (self.reports.first(), self.owner_error.take()) {
             (Some((_, e)), _) => e.clone().into(),
             (None, Some(error)) => error,
-            // One that had told that it was done was killed before it ended.
+            // A process that had reported its end was killed before it exited.
             (None, None) => match self.ended.iter().find(|(_, status)| !status.success()) {
                 Some((party, status)) => {
                     gone(self.phase, *status).by(Who::named(&self.parties[*party].who)).into()
@@ -270,21 +273,21 @@ impl Drop for Supervisor {
     fn drop(&mut self) {
         for party in &self.parties {
             let mut child = lock(&party.child);
-            // Gone already, or about to be.
+            // It has ended already, or is about to.
             let _ = child.kill();
             let _ = child.wait();
         }
     }
 }
 
-/// One member's end: what it learnt, what it measured, and the most memory that it had.
+/// A member's result, its measurements, and the most memory that it had.
 pub(crate) struct OfProcess<L> {
     pub(crate) outcome: Outcome<L>,
     pub(crate) peak_memory_bytes: Option<u64>,
 }
 
 impl<L: DeserializeOwned> OfProcess<L> {
-    /// A member's end as its process told it.
+    /// Reads the end of a member's run from its process's message.
     pub(crate) fn read(ended: Ended) -> Result<Self, Error> {
         let Ended { outcome: Outcome { learnt, stats }, peak_memory_bytes } = ended;
         let wrong = |e: serde_json::Error| Error::internal("hearing a party", e);
@@ -293,9 +296,9 @@ impl<L: DeserializeOwned> OfProcess<L> {
     }
 }
 
-/// Runs all members as processes to their ends, in the agreement's order. `phases` name what is
-/// under way before members meet, and then; `progress` hears how much the first one has done, of
-/// how much.
+/// Runs all members as processes to their ends, in the agreement's order. `phases` name the step
+/// before members meet, and the step after. `progress` receives the progress of the first member
+/// and its extent.
 pub(crate) fn run_all<T: Task<Learnt: DeserializeOwned>>(
     local: LocalJob<'_, T>,
     job: &Job,
@@ -313,7 +316,8 @@ pub(crate) fn run_all<T: Task<Learnt: DeserializeOwned>>(
     attend(supervisor, bar, progress).map(|ended| of_members(ended, each))
 }
 
-/// Runs the shards of one member as processes to their ends, in order: each meets its own peers.
+/// Runs the shards of one member as processes to their ends, in order. Each shard meets its own
+/// peers.
 pub(crate) fn run_shards<L: DeserializeOwned>(
     shards: Vec<(LocalMember, Vec<Peer>)>,
     job: &Job,
@@ -330,8 +334,8 @@ pub(crate) fn run_shards<L: DeserializeOwned>(
     attend(supervisor, bar, progress).map(|ended| of_members(ended, 1))
 }
 
-/// The ends of members, each with the result of its first shard, the bytes of all, and of
-/// everything else the largest.
+/// Merges the shards of each member: the result is that of its first shard, bytes are added up, and
+/// everything else is the largest value.
 fn of_members<L>(ended: Vec<OfProcess<L>>, each: usize) -> Vec<OfProcess<L>> {
     let mut ended = ended.into_iter();
     let mut first: Vec<OfProcess<L>> = ended.by_ref().take(each).collect();
@@ -347,7 +351,7 @@ fn of_members<L>(ended: Vec<OfProcess<L>>, each: usize) -> Vec<OfProcess<L>> {
     first
 }
 
-/// Hears processes to their ends.
+/// Receives messages of processes until all have ended.
 fn attend<L: DeserializeOwned>(
     mut supervisor: Supervisor,
     bar: &ProgressBar,
@@ -368,7 +372,7 @@ fn attend<L: DeserializeOwned>(
     }
 }
 
-/// Passes on what a party says, then that it ended.
+/// Passes on a party's messages, and then its end.
 fn listen(party: usize, stdout: ChildStdout, child: &Mutex<Child>, events: &Sender<Event>) {
     for line in BufReader::new(stdout).lines() {
         let Ok(line) = line else { break };
@@ -381,7 +385,7 @@ fn listen(party: usize, stdout: ChildStdout, child: &Mutex<Child>, events: &Send
         }
     }
     loop {
-        // Not locked while it waits: the process may have to be killed meanwhile.
+        // The process is not locked during the wait, because it may have to be killed meanwhile.
         if let Ok(Some(status)) = lock(child).try_wait() {
             let _ = events.send(Event::Ended(party, status));
             return;
@@ -398,7 +402,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 mod tests {
     use super::*;
 
-    /// Nobody is sent to the system's log for a bug of ours.
+    /// The error of a bug in this program does not send the user to the system's log.
     #[test]
     fn a_bug_is_told_apart_from_a_kill() {
         let bug = gone("the run", ExitStatus::from_raw(PANICKED << 8));

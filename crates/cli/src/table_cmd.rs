@@ -1,4 +1,4 @@
-//! `hushwire table describe`: what is found in files that are to be a table of a query.
+//! `hushwire table describe`: the findings in files that are to be a table of a query.
 
 use crate::{
     error::Error,
@@ -76,16 +76,16 @@ struct TableReport {
     name: String,
     files: Vec<String>,
     rows: u64,
-    /// Whether there may be more rows, which were not looked at.
+    /// Whether there may be further rows that were not read.
     sampled: bool,
     format: &'static str,
-    /// The character between fields; null of Parquet and Arrow.
+    /// The character between fields; null for Parquet and Arrow.
     separator: Option<char>,
     /// Whether the first line has the names.
     header: bool,
     compressed: bool,
     remarks: Vec<String>,
-    /// Options that fit more values of some columns.
+    /// Options with which more values of some columns fit their type.
     options: Vec<String>,
     columns: Vec<ColumnReport>,
 }
@@ -99,9 +99,9 @@ struct ColumnReport {
     values: u64,
     nulls: u64,
     why: String,
-    /// Values that are not what most of the column are.
+    /// The number of values that do not have the type of most values in the column.
     misfits: u64,
-    /// The first of them.
+    /// The first of these values.
     first_misfits: Vec<MisfitReport>,
     remedy: Option<String>,
 }
@@ -135,18 +135,18 @@ impl ColumnReport {
     }
 }
 
-/// Options as a command line has them.
+/// Formats options for a command line.
 fn flags(options: &[(&'static str, &'static str)]) -> String {
     options.iter().map(|(name, value)| flag(name, value)).collect::<Vec<_>>().join(" ")
 }
 
-/// An option as a shell takes it.
+/// Formats an option for a shell.
 pub(crate) fn flag(name: &str, value: &str) -> String {
     let is_plain = value.bytes().all(|b| b.is_ascii_alphanumeric() || b".,%/-:=_".contains(&b));
     if is_plain { format!("--{name} {value}") } else { format!("--{name} \"{value}\"") }
 }
 
-/// The remedy for a column that is text, and need not be.
+/// The remedy for a text column that could have a better type.
 fn remedy(survey: &ColumnSurvey) -> Option<String> {
     let spellings = survey.spellings();
     if let Some(first) = spellings.first() {
@@ -176,7 +176,7 @@ fn remedy(survey: &ColumnSurvey) -> Option<String> {
     survey.doubt().map(|doubt| doubt.remedy())
 }
 
-/// A name of SQL, from that of a file.
+/// Makes a name for SQL from the name of a file.
 fn table_name(path: &std::path::Path) -> String {
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let stem = name.split('.').next().unwrap_or_default();
@@ -251,7 +251,7 @@ fn report(name: &str, paths: &[PathBuf], table: &InferredTable, sample: Option<u
     });
     let options = options.iter().map(|(name, value)| flag(name, value));
     let null = (!words.is_empty()).then(|| flag("null", &words.join(",")));
-    // It has all letters that Latin-1 has.
+    // Windows-1252 has all letters of Latin-1.
     let encoding = table.is_garbled.then(|| flag("encoding", "windows-1252"));
     TableReport {
         command: "table describe",
@@ -274,7 +274,7 @@ fn report(name: &str, paths: &[PathBuf], table: &InferredTable, sample: Option<u
     }
 }
 
-/// A remark on names that a query must quote.
+/// Returns a remark on names that a query must quote.
 fn quoted_names(table: &InferredTable) -> Vec<String> {
     let odd = table.columns.iter().map(|column| &column.name).filter(|name| !is_plain_name(name));
     let odd: Vec<String> = odd.map(|name| format!("\"{}\"", name.replace('"', "\"\""))).collect();
@@ -284,7 +284,7 @@ fn quoted_names(table: &InferredTable) -> Vec<String> {
     vec![format!("queries must write these names with their quotes: {}", odd.join(", "))]
 }
 
-/// A report for people.
+/// Returns the report for people.
 fn text(report: &TableReport) -> String {
     let mut text = String::new();
     let mut line = |line: String| {
@@ -340,7 +340,7 @@ fn text(report: &TableReport) -> String {
     text
 }
 
-/// A schema, with the dialect in which the files are read.
+/// Returns a schema, with the dialect in which the files are read.
 fn schema_text(name: &str, table: &InferredTable, dialect: &Dialect) -> String {
     let columns: Vec<String> =
         table.columns.iter().map(|column| format!("    {},\n", quoted(&declaration(column)))).collect();

@@ -1,4 +1,4 @@
-//! Arrays as tensors, and back. A fault names the place of an element, and never its value.
+//! Converts arrays to tensors and back. A fault names the place of an element, and never its value.
 
 use hushwire::{
     Fault,
@@ -6,13 +6,13 @@ use hushwire::{
 };
 use pyo3::prelude::*;
 
-/// An array as NumPy's `__array_interface__` has it: type string, shape, elements in row-major
-/// order.
+/// An array in the form of NumPy's `__array_interface__`: type string, shape, and elements in
+/// row-major order.
 #[derive(FromPyObject)]
 pub(crate) struct Array<'py>(String, Vec<usize>, Bound<'py, PyAny>);
 
 /// A tensor for Python: its scalar, its shape, and elements of 1, 2, 4, 8 or 16 bytes, least
-/// significant first. Elements of fixed-point scalars are numbers of steps.
+/// significant byte first. Elements of fixed-point scalars are numbers of steps.
 pub(crate) type Raw = (String, Vec<usize>, Vec<u8>);
 
 /// The kind and width of elements.
@@ -54,7 +54,7 @@ impl ArrayForm {
         }
     }
 
-    /// Whether elements are records of a scalar as they are.
+    /// Returns whether the elements are already records of a scalar.
     fn is_record_of(self, scalar: Scalar) -> bool {
         let same = match scalar {
             Scalar::Int { signed: false, .. } => matches!(self, ArrayForm::Unsigned(_)),
@@ -66,7 +66,7 @@ impl ArrayForm {
     }
 }
 
-/// A number of an element: two's complement in 128 bits, and whether it is below 0.
+/// Returns an element's number in two's complement of 128 bits, and whether it is negative.
 fn number(form: ArrayForm, bytes: &[u8]) -> (u128, bool) {
     let negative = matches!(form, ArrayForm::Signed(_)) && bytes.last().is_some_and(|byte| byte >> 7 == 1);
     let mut all = [if negative { u8::MAX } else { 0 }; 16];
@@ -74,7 +74,7 @@ fn number(form: ArrayForm, bytes: &[u8]) -> (u128, bool) {
     (u128::from_le_bytes(all), negative)
 }
 
-/// The number in the bits of a scalar, if it fits.
+/// Returns the number in the bits of a scalar, if it fits.
 fn fitted(scalar: Scalar, (number, negative): (u128, bool)) -> Option<u128> {
     let bits = scalar.bits() as u32;
     if negative {
@@ -85,7 +85,7 @@ fn fitted(scalar: Scalar, (number, negative): (u128, bool)) -> Option<u128> {
     (128 - number.leading_zeros() <= room).then_some(number)
 }
 
-/// A real number as steps of a fixed-point scalar, rounded to the nearest, if it fits.
+/// Returns a real number as steps of a fixed-point scalar, rounded to the nearest step, if it fits.
 fn stepped(scalar: Scalar, real: f64) -> Option<u128> {
     let steps = (real * f64::from(scalar.frac()).exp2()).round_ties_even();
     let most = (scalar.bits() as f64 - 1.0).exp2();
@@ -94,7 +94,7 @@ fn stepped(scalar: Scalar, real: f64) -> Option<u128> {
 }
 
 impl Array<'_> {
-    /// The elements as an input of this name and type has them.
+    /// Converts the elements to an input of this name and type.
     pub(crate) fn tensor(&self, input: &str, ty: &Type) -> PyResult<Result<Tensor, Fault>> {
         let Self(form, shape, data) = self;
         let data: &[u8] = data.extract()?;
@@ -166,7 +166,7 @@ fn tensor((text, shape, data): (&str, &[usize], &[u8]), input: &str, ty: &Type) 
     Ok(Tensor::from_words(scalar, shape, elements))
 }
 
-/// The place of an element, as NumPy indexes it.
+/// Returns the place of an element in NumPy's notation.
 fn place(mut at: usize, shape: &[usize]) -> String {
     let mut places: Vec<String> = vec![];
     for length in shape.iter().rev() {
@@ -176,7 +176,7 @@ fn place(mut at: usize, shape: &[usize]) -> String {
     format!("[{}]", places.join(", "))
 }
 
-/// A tensor for Python.
+/// Converts a tensor for Python.
 pub(crate) fn raw(tensor: &Tensor) -> Raw {
     let scalar = tensor.scalar();
     let (own, records) = (scalar.record(), tensor.records());

@@ -1,5 +1,5 @@
-//! Columns of other libraries by the Arrow C data interface, which PyCapsules carry, and columns
-//! for them. The only unsafe code of this crate is here.
+//! Imports and exports columns of other libraries through the Arrow C data interface, in
+//! PyCapsules. This module has the only unsafe code of the crate.
 //!
 //! Source of the layouts: Apache Arrow, "The Arrow C data interface", "The Arrow C stream
 //! interface" and "The Arrow PyCapsule interface".
@@ -52,9 +52,9 @@ struct Stream {
     private_data: *mut c_void,
 }
 
-/// A struct of the interface that this program owns: it is released once.
+/// A struct of the interface that this program owns, and releases once.
 trait Released: Sized {
-    /// A struct that is released already.
+    /// A struct that is already released.
     const NONE: Self;
     fn release(&mut self);
 }
@@ -117,18 +117,18 @@ unsafe impl<T: Released> Sync for Owned<T> {}
 pub(crate) struct ArrowField {
     /// The column's name.
     pub(crate) name: String,
-    /// The format of its values, as the interface writes it.
+    /// The format of its values, in the notation of the interface.
     pub(crate) format: String,
-    /// The format of the values that a dictionary has, whose places are the column's then.
+    /// The format of a dictionary's values, if the column's values are places in a dictionary.
     pub(crate) dictionary: Option<String>,
 }
 
-/// A column of a batch: it keeps the batch alive.
+/// A column of a batch, which keeps the batch alive.
 pub(crate) struct View {
-    /// Points into what `owner` owns.
+    /// Points to memory of `owner`.
     array: NonNull<Array>,
     owner: Arc<Owned<Array>>,
-    /// The rows of the batch, in the column's array from `start` on.
+    /// The first row of the batch in the column's array.
     start: usize,
     rows: usize,
 }
@@ -141,7 +141,7 @@ unsafe impl Sync for View {}
 /// A table: fields, and the columns of each batch.
 pub(crate) struct Imported {
     pub(crate) fields: Vec<ArrowField>,
-    /// For each batch its rows, and a view of each column.
+    /// For each batch, its number of rows and a view of each column.
     pub(crate) batches: Vec<(usize, Vec<View>)>,
 }
 
@@ -149,15 +149,15 @@ fn wrong(what: &str) -> PyErr {
     PyValueError::new_err(format!("the Arrow stream is not valid: {what}"))
 }
 
-/// A number of the interface that counts something.
+/// Converts a count of the interface.
 fn count(n: i64) -> PyResult<usize> {
     usize::try_from(n).map_err(|_| wrong("a count is negative"))
 }
 
-/// Reads a whole table from what has `__arrow_c_stream__`.
+/// Reads a whole table from an object with `__arrow_c_stream__`.
 ///
 /// # Errors
-/// It has no such method, or is no table.
+/// The object has no such method, or is not a table.
 pub(crate) fn import(table: &Bound<'_, PyAny>) -> PyResult<Imported> {
     let capsule = table.call_method0("__arrow_c_stream__")?;
     let capsule = capsule.cast::<PyCapsule>().map_err(|_| wrong("it is no capsule"))?;
@@ -213,7 +213,7 @@ pub(crate) fn import(table: &Bound<'_, PyAny>) -> PyResult<Imported> {
     }
 }
 
-/// The error of a stream's callback.
+/// Returns the error of a stream's callback.
 fn failed(stream: &mut Owned<Stream>, code: c_int) -> PyResult<()> {
     if code == 0 {
         return Ok(());
@@ -223,21 +223,21 @@ fn failed(stream: &mut Owned<Stream>, code: c_int) -> PyResult<()> {
         Some(last) => unsafe { text(last(&raw mut *stream.0)) },
         None => None,
     };
-    // The producer may have written anything into it.
+    // The producer's message is not shown, since it may contain anything, such as values.
     let known = if text.is_some() { "its producer failed with a message" } else { "its producer failed" };
     Err(wrong(&format!("{known} and code {code}")))
 }
 
-/// A text that somebody owns.
+/// Copies a text of another owner.
 ///
 /// # Safety
-/// The pointer is null, or points to a text that ends with a zero and outlives the call.
+/// The pointer is null, or points to a text that ends with a zero byte and outlives the call.
 unsafe fn text(pointer: *const c_char) -> Option<String> {
     // SAFETY: as the caller promises.
     (!pointer.is_null()).then(|| unsafe { CStr::from_ptr(pointer) }.to_string_lossy().into_owned())
 }
 
-/// The format of a schema, and its children's fields.
+/// Returns the format of a schema, and the fields of its children.
 fn fields(schema: &Schema) -> PyResult<(String, Vec<ArrowField>)> {
     // SAFETY: the texts of a schema that is not released are valid.
     let format = |schema: &Schema| unsafe { text(schema.format) }.unwrap_or_default();
@@ -262,12 +262,12 @@ impl View {
         unsafe { self.array.as_ref() }
     }
 
-    /// The rows.
+    /// Returns the number of rows.
     pub(crate) fn rows(&self) -> usize {
         self.rows
     }
 
-    /// Buffer `k` as bytes; nothing where the array has none, which is then empty.
+    /// Returns `length` bytes of buffer `k`; empty if the array does not have the buffer.
     fn buffer(&self, k: usize, length: usize) -> &[u8] {
         let array = self.array();
         if length == 0 || k as i64 >= array.n_buffers {
@@ -279,11 +279,12 @@ impl View {
             return &[];
         }
         // SAFETY: the interface gives the length of each buffer by the format, offset and length of
-        // the array, and callers ask for no more; `self` keeps the memory, which nobody writes.
+        // the array. Callers ask for no more. `self` keeps the memory, which nobody writes.
         unsafe { std::slice::from_raw_parts(pointer, length) }
     }
 
-    /// Which rows have a value, and the first row's bit; all, if none.
+    /// Returns a bit for each row that says whether it has a value, and the first row's bit
+    /// position. `None` means that all rows have values.
     pub(crate) fn valid(&self) -> Option<(&[u8], usize)> {
         if self.array().null_count == 0 {
             return None;
@@ -292,18 +293,19 @@ impl View {
         (!bits.is_empty()).then_some((bits, self.start))
     }
 
-    /// Truth values, and the first row's bit.
+    /// Returns truth values, and the first row's bit position.
     pub(crate) fn truths(&self) -> (&[u8], usize) {
         (self.buffer(1, (self.start + self.rows).div_ceil(8)), self.start)
     }
 
-    /// Numbers of a width.
+    /// Returns numbers of a width in bytes.
     pub(crate) fn numbers(&self, width: usize) -> &[u8] {
         let all = self.buffer(1, (self.start + self.rows) * width);
         all.get(self.start * width..).unwrap_or_default()
     }
 
-    /// Strings of a format: `u`, `U` or `vu`; nothing of another, or of offsets that are none.
+    /// Returns strings of the format `u`, `U` or `vu`. Returns `None` for another format, or if
+    /// offsets are invalid.
     pub(crate) fn texts(&self, format: &str) -> Option<Vec<&[u8]>> {
         match format {
             "u" => self.by_offsets::<4>(),
@@ -330,7 +332,7 @@ impl View {
 
     fn by_views(&self) -> Option<Vec<&[u8]>> {
         let n = count(self.array().n_buffers).ok()?;
-        // The lengths of the buffers between the views and these lengths.
+        // The array of buffer lengths is between the buffers with text and these lengths.
         let pieces = n.checked_sub(3)?;
         let lengths = self.buffer(n - 1, 8 * pieces);
         let word = |bytes: &[u8]| Some(u32::from_le_bytes(bytes.try_into().ok()?) as usize);
@@ -352,7 +354,7 @@ impl View {
             .collect()
     }
 
-    /// The values of a dictionary, of which the column has places.
+    /// Returns the values of a dictionary, in which the column has places.
     pub(crate) fn dictionary(&self) -> Option<View> {
         let array = NonNull::new(self.array().dictionary)?;
         // SAFETY: a dictionary is an array that its column keeps.
@@ -367,20 +369,20 @@ pub(crate) struct Exported {
     pub(crate) name: String,
     /// The format of its values.
     pub(crate) format: String,
-    /// Which rows have a value, a bit each; all, if none.
+    /// A bit for each row that says whether it has a value; `None` if all rows have values.
     pub(crate) valid: Option<Vec<u8>>,
-    /// The buffers after that.
+    /// The buffers after the validity buffer.
     pub(crate) buffers: Vec<Vec<u8>>,
 }
 
-/// Memory that a schema of ours keeps.
+/// The memory of an exported schema.
 struct SchemaParts {
     _format: CString,
     _name: CString,
     children: Vec<*mut Schema>,
 }
 
-/// Memory that an array of ours keeps.
+/// The memory of an exported array.
 struct ArrayParts {
     _valid: Option<Vec<u8>>,
     _buffers: Vec<Vec<u8>>,
@@ -388,7 +390,7 @@ struct ArrayParts {
     children: Vec<*mut Array>,
 }
 
-/// Memory that a stream of ours keeps: each of its consumers gets the rest.
+/// The memory of an exported stream. Each consumer gets the batches that are left.
 struct StreamParts {
     rows: usize,
     columns: Arc<Vec<Exported>>,
@@ -462,10 +464,10 @@ unsafe extern "C" fn release_array(array: *mut Array) {
     array.release = None;
 }
 
-/// The parts of a stream of ours.
+/// Returns the memory of an exported stream.
 ///
 /// # Safety
-/// The stream is one that `export` made, and not released.
+/// `export` made the stream, and it is not released.
 unsafe fn parts<'a>(stream: *mut Stream) -> &'a mut StreamParts {
     // SAFETY: as the caller promises; consumers call one callback at a time.
     unsafe { &mut *(*stream).private_data.cast::<StreamParts>() }
@@ -511,7 +513,7 @@ unsafe extern "C" fn release_stream(stream: *mut Stream) {
 /// A stream in a capsule.
 struct Carried(Owned<Stream>);
 
-/// A capsule with a stream of one batch.
+/// Returns a capsule with a stream of one batch.
 ///
 /// # Errors
 /// The interpreter has no memory.

@@ -1,5 +1,6 @@
-//! Tables that Python brings: of other libraries, of Python's lists, of files. What SQL takes of a
-//! column follows from its type; what it does not hold exactly is asked for, or refused by name.
+//! Tables from Python: of other libraries, of Python's lists, and of files. The type of a column
+//! decides its SQL type. A column that SQL cannot represent exactly needs a declared type, or is
+//! refused by name.
 
 mod csv;
 mod dictionary;
@@ -28,11 +29,11 @@ use pyo3::prelude::*;
 use std::{borrow::Cow, collections::BTreeMap, path::PathBuf, sync::Arc};
 
 const READING: &str = "reading a table";
-/// Digits of a 128-bit decimal.
+/// The most digits of a 128-bit decimal.
 const DIGITS: u8 = 38;
 const DAY_MILLIS: i128 = 86_400_000;
 
-/// The values of a column before SQL's types.
+/// The kind of a column's values before the choice of an SQL type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Truth,
@@ -48,27 +49,27 @@ enum Kind {
         precision: u8,
         scale: u8,
     },
-    /// Days in 4 bytes.
+    /// Days, in 4 bytes.
     Day,
-    /// Milliseconds of days in 8 bytes.
+    /// Milliseconds of whole days, in 8 bytes.
     DayMillis,
-    /// Parts of a second, in 8 bytes.
+    /// A time in parts of a second, in 8 bytes.
     Moment {
         per_second: i128,
     },
     Text,
-    /// Nothing but NULL.
+    /// Only NULL values.
     Nothing,
-    /// Values of a type that SQL here lacks.
+    /// Values of a type that this SQL does not have.
     Other,
 }
 
-/// Where values are.
+/// The place of values.
 enum HeldData {
-    /// In buffers of another library: a view of each batch.
+    /// Values in buffers of another library, with a view of each batch.
     Views(Vec<View>, ArrowField),
-    /// Here: numbers in records of the kind's width or truth values in bytes, or texts; and whether
-    /// each row has a value.
+    /// Values in this object, with a flag for each row that has a value. They are texts, numbers in
+    /// records of the kind's width, or truth values in bytes.
     Own { numbers: Vec<u8>, texts: Vec<Vec<u8>>, valid: Vec<bool> },
 }
 
@@ -83,14 +84,14 @@ enum Source {
     File(InputPlace, Vec<Column>),
 }
 
-/// A table that Python brings. It has no text of its values.
+/// A table from Python. Its text form never contains its values.
 #[pyclass(frozen, module = "hushwire._native", name = "Columns")]
 pub(crate) struct FrameColumns {
     source: Arc<Source>,
     rows: usize,
 }
 
-/// A column in the form that a query takes: what is borrowed is the other library's.
+/// A column in the form that a query takes. Borrowed parts belong to the other library.
 struct Ready<'a> {
     numbers: Cow<'a, [u8]>,
     width: usize,
@@ -98,7 +99,7 @@ struct Ready<'a> {
     truths: (Cow<'a, [u8]>, usize),
     texts: Vec<&'a [u8]>,
     valid: Option<(Cow<'a, [u8]>, usize)>,
-    /// The steps of 1, where numbers are floats.
+    /// The number of steps of 1, if the numbers are floats.
     unit: Option<f64>,
     is_truth: bool,
     is_text: bool,
@@ -108,7 +109,7 @@ fn refused(cause: String, remedy: &str) -> Fault {
     Fault::usage(READING, cause, remedy)
 }
 
-/// The kind of a format of the Arrow interface.
+/// Returns the kind of a format of the Arrow interface.
 fn kind(format: &str) -> Option<Kind> {
     let whole = |width, signed| Some(Kind::Whole { width, signed });
     match format {
@@ -147,7 +148,7 @@ fn kind(format: &str) -> Option<Kind> {
                 "n" => 1_000_000_000,
                 _ => return None,
             };
-            // Times of zones are moments of UTC.
+            // Times with a time zone are stored as times in UTC.
             let _ = zone;
             Some(Kind::Moment { per_second })
         }
@@ -168,7 +169,7 @@ impl Kind {
         !matches!(self, Kind::Whole { signed: false, .. })
     }
 
-    /// In words.
+    /// Describes the kind in words.
     fn words(self) -> &'static str {
         match self {
             Kind::Truth => "truth values",
@@ -185,7 +186,7 @@ impl Kind {
 }
 
 impl Held {
-    /// The rows that have no value.
+    /// Returns whether some rows have no value.
     fn has_nulls(&self) -> bool {
         match &self.data {
             HeldData::Own { valid, .. } => valid.contains(&false),
@@ -199,7 +200,7 @@ impl Held {
         }
     }
 
-    /// Texts of all rows; of rows without a value, anything.
+    /// Returns the texts of all rows; the text of a row without a value is arbitrary.
     fn texts(&self) -> Result<Vec<Cow<'_, [u8]>>, Fault> {
         let broken =
             || refused(format!("column {} has offsets that are none", self.name), "bring another copy");
@@ -233,7 +234,7 @@ impl Held {
         Ok(self.texts()?.iter().map(|text| text.len()).max().unwrap_or_default())
     }
 
-    /// The type that SQL takes the column as, where nobody declares another.
+    /// Returns the SQL type of the column, if none is declared.
     fn ty(&self) -> Result<ColumnType, Fault> {
         let name = &self.name;
         Ok(match self.kind {
@@ -249,7 +250,7 @@ impl Held {
             Kind::Day | Kind::DayMillis => ColumnType::Date,
             Kind::Moment { .. } => ColumnType::Timestamp,
             Kind::Text => {
-                // Everybody learns the length: of multiples of 4, it tells less.
+                // All parties learn the length. A multiple of 4 reveals less.
                 let bytes = self.longest()?.max(1).next_multiple_of(4);
                 let Some(bytes) = u16::try_from(bytes).ok().filter(|bytes| *bytes <= MAX_TEXT) else {
                     let cause = format!("column {name} has strings of more than {MAX_TEXT} bytes");
@@ -279,7 +280,8 @@ impl Held {
         })
     }
 
-    /// Which rows have a value: bits, and the first row's.
+    /// Returns a bit for each row that says whether it has a value, and the first row's bit
+    /// position.
     fn valid(&self) -> Option<(Cow<'_, [u8]>, usize)> {
         match &self.data {
             HeldData::Own { valid, .. } => valid.contains(&false).then(|| (Cow::from(packed(valid)), 0)),
@@ -339,7 +341,7 @@ impl Held {
         }
     }
 
-    /// The column as values of a type.
+    /// Converts the column to values of a type.
     fn ready<'a>(&'a self, ty: ColumnType, texts: &'a [Cow<'a, [u8]>]) -> Result<Ready<'a>, Fault> {
         let (kind, valid) = (self.kind, self.valid());
         if kind == Kind::Nothing {
@@ -381,7 +383,7 @@ impl Held {
                 self.times(&mut ready, ty, tens(scale - from))?;
             }
             (Kind::Decimal { scale: from, .. }, ColumnType::Decimal { scale, .. }) => {
-                // Digits that would be lost are none of the type's.
+                // The division fails if digits would be lost.
                 self.over(&mut ready, ty, tens(from - scale))?;
             }
             (Kind::Whole { .. }, ColumnType::Double { frac: bits }) => {
@@ -413,7 +415,7 @@ impl Held {
         Fault::new(code::ROWS, READING, cause, "declare another type, or mend the column").whole()
     }
 
-    /// Products in place of the column's numbers.
+    /// Multiplies the column's numbers.
     fn times(&self, ready: &mut Ready<'_>, ty: ColumnType, by: i128) -> Result<(), Fault> {
         let numbers = self.numbers();
         let all = NumberSlice { bytes: &numbers, width: ready.width, signed: ready.signed };
@@ -424,7 +426,7 @@ impl Held {
         self.scaled(ready, ty, |n| n.checked_mul(by))
     }
 
-    /// Quotients in place of the column's numbers, which have no remainders.
+    /// Divides the column's numbers. A remainder is an error.
     fn over(&self, ready: &mut Ready<'_>, ty: ColumnType, by: i128) -> Result<(), Fault> {
         if let (8, true, Ok(short)) = (ready.width, ready.signed, i64::try_from(by)) {
             let numbers = self.numbers();
@@ -435,7 +437,7 @@ impl Held {
         self.scaled(ready, ty, |n| (n % by == 0).then(|| n / by))
     }
 
-    /// Other numbers in place of the column's, in 16 bytes.
+    /// Replaces the column's numbers by numbers of 16 bytes.
     fn scaled(
         &self,
         ready: &mut Ready<'_>,
@@ -476,7 +478,7 @@ impl Held {
 }
 
 impl FrameColumns {
-    /// The same table, for another thread.
+    /// Returns the same table, for another thread.
     pub(crate) fn again(&self) -> Self {
         Self { source: self.source.clone(), rows: self.rows }
     }
@@ -486,7 +488,7 @@ impl FrameColumns {
         self.rows
     }
 
-    /// The rows as a file has them: the file, or CSV in memory.
+    /// Returns the rows as an input file: the file itself, or CSV in memory.
     pub(crate) fn place(&self) -> Result<InputPlace, Fault> {
         let held = match &*self.source {
             Source::File(place, _) => return Ok(place.clone()),
@@ -495,7 +497,7 @@ impl FrameColumns {
         Ok(InputPlace::memory(csv(held, self.rows)?))
     }
 
-    /// The inputs of a query from the rows that `owner` brings to `table`.
+    /// Returns the inputs of a query from the rows that `owner` brings to `table`.
     pub(crate) fn inputs(
         &self,
         task: &QueryTask,
@@ -532,7 +534,7 @@ impl FrameColumns {
 
 #[pymethods]
 impl FrameColumns {
-    /// The table of what has `__arrow_c_stream__`.
+    /// Reads the table of an object with `__arrow_c_stream__`.
     #[staticmethod]
     fn arrow(table: &Bound<'_, PyAny>) -> PyResult<Self> {
         let imported = import(table)?;
@@ -553,14 +555,14 @@ impl FrameColumns {
         Ok(Self { source: Arc::new(Source::Held(held)), rows })
     }
 
-    /// A table of lists.
+    /// Reads a table of lists.
     #[staticmethod]
     fn lists(rows: usize, columns: Vec<Listed<'_>>) -> PyResult<Self> {
         let held = columns.into_iter().map(Listed::held).collect::<PyResult<_>>()?;
         Ok(Self { source: Arc::new(Source::Held(held)), rows })
     }
 
-    /// The table of a CSV or Parquet file.
+    /// Opens the table of a CSV or Parquet file.
     #[staticmethod]
     fn file(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
         aside(py, move || {
@@ -586,8 +588,8 @@ impl FrameColumns {
         }
     }
 
-    /// The columns as SQL declares them, with the types of `types` where it has them: these columns
-    /// alone, if `chosen` has any.
+    /// Returns the declarations of columns in SQL, with the types of `types` where they are given.
+    /// If `chosen` has columns, only these are returned.
     fn declared(
         &self,
         py: Python<'_>,
@@ -597,14 +599,15 @@ impl FrameColumns {
         result(py, py.detach(|| self.declarations(&types, chosen.as_deref())))
     }
 
-    /// The same of all columns that SQL takes, and of each other one its name, why, and what to do.
+    /// Returns the declarations of all columns that SQL can take. For every other column, returns
+    /// its name, the reason and a remedy.
     fn usable(
         &self,
         py: Python<'_>,
         types: BTreeMap<String, String>,
     ) -> PyResult<(Vec<String>, Vec<(String, String, String)>)> {
         let sorted = || {
-            // A type of a column that is not there is told.
+            // A type for a missing column is an error.
             self.declarations(&types, Some(&[]))?;
             let (mut declared, mut left_out) = (vec![], vec![]);
             for name in self.names() {
@@ -612,7 +615,7 @@ impl FrameColumns {
                 let own = own.map(|(name, ty)| (name.clone(), ty.clone())).into_iter().collect();
                 match self.declarations(&own, Some(std::slice::from_ref(&name))) {
                     Ok(one) => declared.extend(one),
-                    // A column that was asked for is not left out.
+                    // A column with a requested type is not left out.
                     Err(fault) if types.contains_key(&name) => return Err(fault),
                     Err(fault) => left_out.push((name, fault.cause(), fault.remedy())),
                 }

@@ -34,7 +34,7 @@ fn refused(e: &ComputeError) -> Fault {
     e.fault().during(format!("reading the computation{place}"))
 }
 
-/// The lengths of axes: numbers, and names of symbols.
+/// The length of an axis: a number, or the name of a symbol.
 #[derive(IntoPyObject)]
 enum ShapeAxis {
     Known(u64),
@@ -49,17 +49,17 @@ fn axes(shape: &Shape) -> Vec<ShapeAxis> {
     shape.0.iter().map(axis).collect()
 }
 
-/// LOCAL: processes of one machine, which wake each other over sockets.
+/// LOCAL: processes on one machine, which wake each other over sockets.
 const LOOPBACK: Network = Network { bits_per_second: None, rtt: Duration::from_micros(60) };
 
-/// The protocol of this name.
+/// Returns the protocol of this name.
 pub(crate) fn protocol_of(name: &str) -> Result<Protocol, Fault> {
     let remedy = "write \"rep3\", \"two\" or \"authgarble:N\" for N parties";
     name.parse()
         .map_err(|_| Fault::usage("choosing the protocol", format!("no protocol is called {name:?}"), remedy))
 }
 
-/// A forecast as Python has it.
+/// Converts a forecast for Python.
 pub(crate) fn price<'py>(py: Python<'py>, forecast: &Forecast) -> PyResult<Bound<'py, PyDict>> {
     let (all, seconds) = (PyDict::new(py), PyDict::new(py));
     all.set_item("rounds", forecast.rounds)?;
@@ -72,7 +72,7 @@ pub(crate) fn price<'py>(py: Python<'py>, forecast: &Forecast) -> PyResult<Bound
 }
 
 impl Computation {
-    /// Arrays from Python, in the inputs' types: `all` of them, or one member's.
+    /// Converts arrays from Python to the inputs' types: `all` inputs, or those of one member.
     pub(crate) fn tensors(
         &self,
         py: Python<'_>,
@@ -96,7 +96,7 @@ impl Computation {
         Ok(tensors)
     }
 
-    /// The parties of a protocol in turn, as members of the computation.
+    /// Assigns the parties of a protocol in turn to the members of the computation.
     fn members(&self, parties: u8) -> BTreeMap<String, Member> {
         let names = self.0.members().iter().enumerate();
         names.map(|(i, name)| (name.clone(), Member::Party((i % usize::from(parties)) as u8))).collect()
@@ -136,7 +136,7 @@ impl Computation {
         self.0.members().to_vec()
     }
 
-    /// The names of lengths that a run binds.
+    /// The names of the lengths that a run sets.
     #[getter]
     fn symbols(&self) -> Vec<String> {
         self.0.symbols().to_vec()
@@ -169,15 +169,15 @@ impl Computation {
             .collect()
     }
 
-    /// Evaluates the computation in the clear, in this process alone.
+    /// Evaluates the computation in the clear, in this process only.
     fn evaluate(&self, py: Python<'_>, inputs: Arrays<'_>) -> PyResult<Raws> {
         let (computation, tensors) = (self.0.clone(), self.tensors(py, &inputs, true)?);
         let ended = aside(py, move || compute::evaluate(&computation, &tensors).map_err(|e| e.fault()))?;
         Ok(raws(&ended))
     }
 
-    /// The price of a run where symbols have these lengths: rounds and bytes of the party that
-    /// sends most, and seconds on this machine, over a LAN and over a WAN.
+    /// The price of a run in which symbols have these lengths. It has the rounds and bytes of the
+    /// party that sends most, and the seconds on this machine, over a LAN and over a WAN.
     #[pyo3(signature = (lengths, protocol = "rep3"))]
     fn cost<'py>(
         &self,

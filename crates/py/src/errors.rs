@@ -6,7 +6,7 @@ use hushwire::{
 };
 use pyo3::{prelude::*, sync::PyOnceLock, types::PyDict};
 
-/// The name of the exception of a fault, in `hushwire.errors`.
+/// Returns the name of the exception for a fault, in `hushwire.errors`.
 fn class(fault: &Fault) -> &'static str {
     if fault.code() == code::CANCELLED {
         return "Cancelled";
@@ -20,7 +20,7 @@ fn class(fault: &Fault) -> &'static str {
     }
 }
 
-/// The exception that says what a fault says: member, step, cause, remedy and code.
+/// Returns the exception for a fault, with its member, step, cause, remedy and code.
 pub(crate) fn raised(py: Python<'_>, fault: &Fault) -> PyErr {
     static MODULE: PyOnceLock<Py<PyModule>> = PyOnceLock::new();
     let made = || -> PyResult<Bound<'_, PyAny>> {
@@ -36,7 +36,7 @@ pub(crate) fn raised(py: Python<'_>, fault: &Fault) -> PyErr {
     made().map_or_else(|e| e, PyErr::from_value)
 }
 
-/// A result as Python has it.
+/// Converts a result for Python.
 pub(crate) fn result<T>(py: Python<'_>, result: Result<T, Fault>) -> PyResult<T> {
     result.map_err(|fault| raised(py, &fault))
 }

@@ -1,4 +1,5 @@
-//! Jobs of all members in this process: intersections, encryptions, networks, oblivious transfers.
+//! Jobs with all members in this process: intersections, encryptions, networks, oblivious
+//! transfers.
 
 use crate::{
     errors::{raised, result},
@@ -23,8 +24,8 @@ use pyo3::{
 };
 use std::path::PathBuf;
 
-/// The request of an intersection: the names of key columns, the part that is revealed, the forms
-/// of keys, the security and the parties that learn it.
+/// The request of an intersection. It has the names of key columns, the result to reveal, the forms
+/// of keys, the security, and the parties that learn the result.
 #[derive(FromPyObject)]
 pub(crate) struct Wanted([Vec<String>; 2], String, Vec<String>, String, Vec<String>);
 
@@ -53,8 +54,8 @@ impl Wanted {
     }
 }
 
-/// An intersection of two tables, as CSV: for each party its number of rows that count, a sum,
-/// items, flags or columns.
+/// Runs an intersection of two tables, as CSV. Returns for each party its number of rows with keys,
+/// and a sum, items, flags or columns.
 #[pyfunction]
 #[pyo3(signature = (rows, wanted, told = None))]
 pub(crate) fn psi<'py>(
@@ -97,7 +98,7 @@ pub(crate) fn psi<'py>(
     learnt.into_iter().map(one).collect()
 }
 
-/// The fields of keys in their normal forms; None for a row in no set.
+/// Returns the fields of keys in their normal forms; None for a row that is in no set.
 #[pyfunction]
 pub(crate) fn psi_keys(
     py: Python<'_>,
@@ -119,7 +120,8 @@ pub(crate) fn psi_keys(
     Ok(rows.iter().map(|row| row.iter().enumerate().map(normal).collect()).collect())
 }
 
-/// AES in counter mode among three parties: the key is in a directory, or given.
+/// Encrypts or decrypts with AES in counter mode among three parties. The key is in a directory, or
+/// given.
 #[pyfunction]
 #[pyo3(signature = (data, decrypt, keys = None, key = None, iv = None, told = None))]
 pub(crate) fn aes<'py>(
@@ -164,7 +166,7 @@ pub(crate) fn aes<'py>(
     Ok(PyBytes::new(py, &made))
 }
 
-/// A network on an input: the shape and elements of the output.
+/// Runs a network on an input, and returns the shape and elements of the output.
 #[pyfunction]
 #[pyo3(signature = (onnx, lengths, elements, two, told = None))]
 pub(crate) fn model<'py>(
@@ -200,7 +202,7 @@ pub(crate) fn model<'py>(
     Ok((output.lengths, PyBytes::new(py, &bytes)))
 }
 
-/// Oblivious transfers of pairs of 16 bytes between two parties.
+/// Runs oblivious transfers of pairs of 16 bytes between two parties.
 #[pyfunction]
 pub(crate) fn transfer<'py>(
     py: Python<'py>,
@@ -225,7 +227,7 @@ pub(crate) fn transfer<'py>(
     Ok(received.iter().map(|block| PyBytes::new(py, &block.to_u128().to_le_bytes())).collect())
 }
 
-/// The digest of the terms of a job file, which operators allow.
+/// Returns the digest of a job file's terms, which operators allow.
 #[pyfunction]
 pub(crate) fn job_digest(py: Python<'_>, path: PathBuf) -> PyResult<String> {
     let read = py.detach(|| {

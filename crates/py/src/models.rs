@@ -18,16 +18,15 @@ struct ModelParts {
     computation: Arc<compute::Computation>,
 }
 
-/// A model at its owner: the network, which all parties know, and its weights, which nobody else
-/// does.
+/// A model at its owner. All parties know the network, and only the owner knows the weights.
 #[pyclass(frozen, module = "hushwire._native")]
 #[derive(Clone)]
 pub(crate) struct Network(Arc<ModelParts>);
 
-/// An array of floats of 4 bytes.
+/// Returns an array of floats of 4 bytes.
 ///
 /// # Errors
-/// The bytes are not those of the shape; an element is no finite number.
+/// The number of bytes does not match the shape, or an element is not a finite number.
 pub(crate) fn array(lengths: Vec<usize>, bytes: &[u8]) -> Result<Array, Fault> {
     let count = lengths.iter().try_fold(1usize, |n, length| n.checked_mul(*length));
     if count.and_then(|n| n.checked_mul(4)) != Some(bytes.len()) {
@@ -40,10 +39,10 @@ pub(crate) fn array(lengths: Vec<usize>, bytes: &[u8]) -> Result<Array, Fault> {
     Ok(array)
 }
 
-/// The inputs that this process brings to a network's computation.
+/// Returns the inputs that this process brings to a network's computation.
 ///
 /// # Errors
-/// The model is another network's; the input has another shape than the network takes.
+/// The model is of another network, or the input has another shape than the network takes.
 pub(crate) fn inputs(
     network: &compute::Computation,
     model: Option<&Network>,
@@ -64,14 +63,15 @@ pub(crate) fn inputs(
     Ok(all)
 }
 
-/// The output, where this process learns it.
+/// Returns the output, if this process learns it.
 pub(crate) fn output(learnt: &BTreeMap<String, Tensor>) -> Option<Array> {
     learnt.get(OUTPUT).map(decode)
 }
 
 #[pymethods]
 impl Network {
-    /// Reads a model, for an input of a shape. Its owner and client are members of these names.
+    /// Reads a model for an input of the given shape. Its owner and client are members with these
+    /// names.
     #[new]
     fn new(
         py: Python<'_>,
@@ -98,7 +98,7 @@ impl Network {
         Ok(Self(Arc::new(parts)))
     }
 
-    /// The computation that the network is, without its weights.
+    /// The network's computation, without its weights.
     #[getter]
     fn computation(&self) -> Computation {
         Computation(self.0.computation.clone())

@@ -1,4 +1,4 @@
-//! Queries: planned once, asked on sessions; and their results.
+//! Queries, which are planned once and run on sessions, and their results.
 
 use crate::{
     arrow::{Exported, export},
@@ -34,8 +34,8 @@ use std::{
     time::Instant,
 };
 
-/// A table of a query: name, columns as SQL declares them, key, its owners with their rows, and
-/// whether these are padding too.
+/// A table of a query. It has its name, the declarations of its columns in SQL, its key, and its
+/// owners with their numbers of rows. The flag says whether rows may be padding.
 #[derive(FromPyObject)]
 pub(crate) struct Declared(String, Vec<String>, Vec<String>, Vec<(String, u64)>, bool);
 
@@ -43,7 +43,7 @@ pub(crate) struct Declared(String, Vec<String>, Vec<String>, Vec<(String, u64)>,
 #[pyclass(frozen, module = "hushwire._native")]
 pub(crate) struct Query(Arc<QueryTask>);
 
-/// The member that a name means: a party as `party0`, else a client.
+/// Returns the member of a name: a party such as `party0`, else a client.
 fn member(name: &str) -> Result<Member, Fault> {
     let text = if name.contains(':') || is_party(name) { name.to_owned() } else { format!("client:{name}") };
     text.parse().map_err(|e: String| Fault::usage("naming a member", e, "write a word, or party0"))
@@ -71,7 +71,7 @@ fn inputs(
     Ok(inputs)
 }
 
-/// The columns of the result; none at a party that does not learn it.
+/// Runs a query, and returns the columns of the result; `None` at a party that does not learn it.
 fn asked(
     task: &QueryTask,
     tables: &[(String, String, FrameColumns)],
@@ -163,7 +163,7 @@ impl Query {
         price(py, &forecast)
     }
 
-    /// Asks it on a session, with the tables that this process brings: name, owner, columns.
+    /// Runs the query on a session, with the tables that this process brings: name, owner, columns.
     #[pyo3(signature = (session, tables, told = None))]
     fn ask(
         &self,
@@ -179,8 +179,9 @@ impl Query {
         Ok(QueryResult { columns, learns, made: made.unwrap_or_default(), arrow: OnceLock::new() })
     }
 
-    /// Converts tables to what a session takes, and gives its bytes: for measurements. With `share`
-    /// it also makes what an owner sends of each input, as a client of three parties does.
+    /// Converts tables to the inputs of a session, and returns their number of bytes, for
+    /// measurements. With `share` it also makes the shares of each input that a client of three
+    /// parties sends.
     #[pyo3(signature = (tables, share = false))]
     fn convert(&self, py: Python<'_>, tables: Vec<Brought<'_>>, share: bool) -> PyResult<usize> {
         let (task, tables) = (self.0.clone(), brought(tables));
@@ -199,7 +200,7 @@ impl Query {
         })
     }
 
-    /// Asks it, and gives the seconds that the library took: for measurements.
+    /// Runs the query, and returns the seconds that the library took, for measurements.
     fn timed(&self, py: Python<'_>, session: &Session, tables: Vec<Brought<'_>>) -> PyResult<f64> {
         let (task, tables) = (self.0.clone(), brought(tables));
         session.with(py, None, move |held| {
@@ -222,7 +223,7 @@ pub(crate) struct QueryResult {
     arrow: OnceLock<Arc<Vec<Exported>>>,
 }
 
-/// The format of a type by the Arrow interface.
+/// Returns the format of a type in the Arrow interface.
 fn format(ty: ColumnType) -> String {
     match ty {
         ColumnType::Boolean => "b".into(),
@@ -242,7 +243,7 @@ fn real(n: i128, frac: u8) -> f64 {
     n as f64 / f64::from(frac).exp2()
 }
 
-/// The bytes of a number of a type in Arrow's buffers.
+/// Returns the number of bytes of a number of this type in Arrow's buffers.
 fn width(ty: ColumnType) -> usize {
     match ty {
         ColumnType::SmallInt => 2,
@@ -252,7 +253,7 @@ fn width(ty: ColumnType) -> usize {
     }
 }
 
-/// Numbers in records of a width.
+/// Returns numbers as records of a width in bytes.
 fn packed(values: &ResultValues, width: usize) -> Vec<u8> {
     let mut all = vec![];
     match values {
@@ -271,7 +272,7 @@ fn packed(values: &ResultValues, width: usize) -> Vec<u8> {
     all
 }
 
-/// Numbers as floats, of which each is that many units.
+/// Returns numbers as floats, where 1 is `unit` steps.
 fn floats(values: &ResultValues, unit: f64) -> Vec<u8> {
     match values {
         ResultValues::Short(numbers) => {
@@ -298,7 +299,7 @@ impl QueryResult {
                         let (mut offsets, mut all) = (0u64.to_le_bytes().to_vec(), vec![]);
                         offsets.reserve(8 * ends.len());
                         for i in 0..ends.len() {
-                            // Parts that SQL cut out may be no text.
+                            // A part that SQL cut out of a text may be invalid UTF-8.
                             all.extend_from_slice(String::from_utf8_lossy(column.text(i)).as_bytes());
                             offsets.extend((all.len() as u64).to_le_bytes());
                         }
@@ -366,7 +367,7 @@ impl QueryResult {
         (0..self.made.rows).map(row).collect()
     }
 
-    /// The fields as text, as the command prints them, of at most `most` rows; NULL is None.
+    /// The fields of at most `most` rows as text, as the command prints them; NULL is None.
     fn texts(&self, most: usize) -> Vec<Vec<Option<String>>> {
         let one = |i: usize| {
             self.all().map(move |(_, ty, column)| {
@@ -377,8 +378,8 @@ impl QueryResult {
         (0..self.made.rows.min(most)).map(|i| one(i).collect()).collect()
     }
 
-    /// A column for NumPy: the type of its elements, their bytes, and which rows have a value; all,
-    /// if none. Decimals are floats. Strings have no such bytes.
+    /// A column for NumPy: the type of its elements, their bytes, and which rows have a value, or
+    /// None if all have one. Decimals become floats. Strings have no such form.
     fn elements<'py>(
         &self,
         py: Python<'py>,
@@ -413,7 +414,7 @@ impl QueryResult {
         py: Python<'py>,
         requested_schema: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
-        // A producer may give another schema than a consumer asks for.
+        // A producer may return another schema than the requested one.
         drop(requested_schema);
         for (name, ty, column) in self.all() {
             let fits = |n: i128| Value::Number(n).fits(ty);

@@ -1,5 +1,5 @@
-//! Work on a thread of its own. The thread that called waits without the interpreter's lock,
-//! answers signals, and tells what happens to Python: no other thread ever enters the interpreter.
+//! Runs work on its own thread. The calling thread waits without the interpreter's lock, handles
+//! signals, and reports events to Python. So no other thread ever enters the interpreter.
 
 use crate::errors::raised;
 use hushwire::{
@@ -18,27 +18,27 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// LOCAL: how often the waiting thread looks for signals and events.
+/// LOCAL: the time between two looks of the waiting thread at signals and events.
 const TICK: Duration = Duration::from_millis(40);
-/// LOCAL: how long a run may take to end once it is cancelled, before its thread is left alone.
+/// LOCAL: the time that a cancelled run may take to end, before its thread is left alone.
 const GRACE: Duration = Duration::from_millis(200);
-/// LOCAL: the stack of the thread, which reads and plans queries.
+/// LOCAL: the stack in bytes of the thread, which reads and plans queries.
 const STACK: usize = 16 << 20;
-/// LOCAL: events that wait to be told; older ones give way.
+/// LOCAL: the most events that wait to be reported; older ones are dropped.
 const MOST_EVENTS: usize = 4096;
 
-/// Events of a run, until the thread that waits tells Python.
+/// The events of a run, until the waiting thread reports them to Python.
 #[derive(Clone, Default)]
 pub(crate) struct Events(Arc<Mutex<VecDeque<Event>>>);
 
 impl Events {
-    /// An observer that keeps events here.
+    /// Returns an observer that stores events here.
     pub(crate) fn observer(&self) -> Observer {
         let events = self.clone();
         Arc::new(move |event| {
             if matches!(event, Event::Progress(..) | Event::Phase(_) | Event::Note(_) | Event::Connected) {
                 let mut waiting = events.0.lock().unwrap_or_else(PoisonError::into_inner);
-                // A run has thousands of steps, and the last count is the one that matters.
+                // A run has thousands of steps, and only the last count is of interest.
                 if let (Event::Progress(..), Some(Event::Progress(..))) = (&event, waiting.back()) {
                     waiting.pop_back();
                 }
@@ -69,10 +69,11 @@ impl Events {
     }
 }
 
-/// Runs work that ends by itself and changes nothing, such as planning: a signal leaves it alone.
+/// Runs work that ends by itself and changes nothing, such as planning. A signal does not cancel
+/// it.
 ///
 /// # Errors
-/// As [`run`].
+/// As for [`run`].
 pub(crate) fn aside<T: Send + 'static>(
     py: Python<'_>,
     work: impl FnOnce() -> Result<T, Fault> + Send + 'static,
@@ -80,11 +81,11 @@ pub(crate) fn aside<T: Send + 'static>(
     run(py, || {}, (&Events::default(), None), work)
 }
 
-/// Runs `work` on a thread of its own, and returns its result. A signal calls `cancel`, which
-/// ends the run; what does not listen to that is left to end alone, and its result is dropped.
+/// Runs `work` on its own thread, and returns its result. A signal calls `cancel`, which ends the
+/// run. Work that does not react to it goes on by itself, and its result is dropped.
 ///
 /// # Errors
-/// The work failed, a signal's handler raised, or `told` did.
+/// The work failed, or the handler of a signal or `told` raised an exception.
 pub(crate) fn run<T: Send + 'static>(
     py: Python<'_>,
     cancel: impl Fn(),
@@ -94,7 +95,7 @@ pub(crate) fn run<T: Send + 'static>(
     let (sender, mut ended) = mpsc::sync_channel(1);
     let body = move || {
         let panicked = |_| Err(Fault::internal("computing", "a thread panicked"));
-        // Nobody waits any more where this fails.
+        // This fails if nobody waits any more.
         let _ = sender.send(catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(panicked));
     };
     let thread = thread::Builder::new().name("hushwire".into()).stack_size(STACK).spawn(body);

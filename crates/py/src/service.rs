@@ -23,19 +23,19 @@ use std::{
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
-/// The parties of a group, as a file of the service has them.
+/// The parties of a group, from a file of the service.
 #[pyclass(frozen, module = "hushwire._native")]
 pub(crate) struct Service(Arc<Remote>);
 
-/// A table on its way to the parties: name, columns as SQL declares them, key, and whether its rows
-/// are padded to a number.
+/// A table that is sent to the parties. It has its name, the declarations of its columns in SQL,
+/// its key, and the number of rows to which it is padded, if any.
 #[derive(FromPyObject)]
 struct SentTable(String, Vec<String>, Vec<String>, Option<u64>);
 
 /// A result: the output's name, the result as JSON, and its tables as CSV.
 type Fetched<'py> = (String, String, Bound<'py, PyDict>);
 
-/// A declaration, as `days SMALLINT NOT NULL`, as a column of a manifest.
+/// Converts a declaration such as `days SMALLINT NOT NULL` to a column of a manifest.
 fn schema_column(declaration: &str) -> SchemaColumn {
     let (name, ty) = declaration.rsplit_once('"').map_or_else(
         || declaration.split_once(' ').unwrap_or((declaration, "")),
@@ -47,7 +47,7 @@ fn schema_column(declaration: &str) -> SchemaColumn {
 }
 
 impl Service {
-    /// Asks in a thread, which a signal leaves alone.
+    /// Runs a request on its own thread, which a signal does not cancel.
     fn ask<T: Send + 'static>(
         &self,
         py: Python<'_>,
@@ -60,7 +60,7 @@ impl Service {
 
 #[pymethods]
 impl Service {
-    /// The group of a file.
+    /// Reads the group of a file.
     #[new]
     fn new(py: Python<'_>, file: PathBuf) -> PyResult<Self> {
         Ok(Self(Arc::new(result(py, py.detach(|| Remote::read(&file)))?)))
@@ -78,7 +78,7 @@ impl Service {
         Ok(views.iter().map(Value::to_string).collect())
     }
 
-    /// Submits a job; its id.
+    /// Submits a job, and returns its id.
     #[pyo3(signature = (proposal, digest, data, parameters, recipients, priority, key))]
     fn submit(
         &self,
@@ -101,8 +101,8 @@ impl Service {
         })
     }
 
-    /// Waits for the end of a job; what each party says of it, as JSON. `told` hears what party 0
-    /// says, each time that it changes.
+    /// Waits for the end of a job, for at most `limit` seconds. Returns each party's state of the
+    /// job, as JSON.
     #[pyo3(signature = (id, limit = None))]
     fn wait(&self, py: Python<'_>, id: String, limit: Option<f64>) -> PyResult<Vec<String>> {
         let limit = limit.and_then(|seconds| Duration::try_from_secs_f64(seconds.max(0.0)).ok());
@@ -130,7 +130,7 @@ impl Service {
         Ok((output, json, all))
     }
 
-    /// Cancels a job; what the party says of it, as JSON.
+    /// Cancels a job, and returns the party's state of it, as JSON.
     fn cancel(&self, py: Python<'_>, id: String) -> PyResult<String> {
         let view = self.ask(py, move |service| {
             let party = service.with_token()?[0];
@@ -139,8 +139,8 @@ impl Service {
         Ok(String::from_utf8_lossy(&view.body).into_owned())
     }
 
-    /// Seals a table for the parties in a directory, which is made, and puts it there: the data
-    /// set's id.
+    /// Encrypts a table for the parties in a new directory, uploads it, and returns the data set's
+    /// id.
     fn put(
         &self,
         py: Python<'_>,

@@ -1,4 +1,4 @@
-//! Parties that met once, and run one thing after the other.
+//! Sessions: parties that meet once, and then run one thing after the other.
 
 use crate::{
     compute::{Arrays, Computation, Raws, protocol_of, raws},
@@ -25,7 +25,7 @@ use std::{
 /// LOCAL: the most bytes that a party tells the others at once.
 const MOST_TOLD: usize = 1 << 24;
 
-/// The members of a session that this process is.
+/// The members of a session in this process.
 pub(crate) enum Held {
     /// All parties.
     All(Local),
@@ -68,7 +68,8 @@ enum SessionState {
     Open(Held),
     /// A thread works on it.
     Busy,
-    /// It ended with an error, or has not begun; all parties of this process begin a new one.
+    /// It ended with an error, or has not begun. All parties are in this process, and begin a new
+    /// one.
     Gone,
     /// A party's session ended with an error.
     Lost,
@@ -76,7 +77,7 @@ enum SessionState {
     Closed,
 }
 
-/// How a session begins.
+/// The parameters with which a session begins.
 enum Begin {
     Local(Chosen, Option<u16>),
     Party(Box<PartyBegin>),
@@ -96,7 +97,7 @@ struct PartyBegin {
 struct SessionShared {
     begin: Begin,
     state: Mutex<SessionState>,
-    /// The handle of the session that is open, or of the run under way.
+    /// The handle with which the open session, or the run under way, can be cancelled.
     cancel: Mutex<Cancel>,
     events: Events,
 }
@@ -118,7 +119,7 @@ impl SessionShared {
                 let mut config = config.map_err(|e| e.by(&me))?;
                 if !begin.allow.is_empty() {
                     config.allow(begin.allow.iter().copied());
-                    // It tells the others only the values that its program gives away.
+                    // The party tells the others only the values that its program passes to `tell`.
                     config.allow([Party::terms_digest(begin.chosen, &telling(begin.chosen)?)?]);
                 }
                 config.cancel = lock(&self.cancel).clone();
@@ -129,12 +130,12 @@ impl SessionShared {
         Ok(held)
     }
 
-    /// Takes the session for a run, or says why it cannot be had.
+    /// Takes the session for a run, or says why it is not available.
     fn take(&self) -> Result<Option<Held>, Fault> {
         let refused = |cause, remedy| Err(Fault::usage("starting the run", cause, remedy));
         let mut state = lock(&self.state);
         match std::mem::replace(&mut *state, SessionState::Busy) {
-            // A run that was cancelled as it ended: these parties do not run again.
+            // The run was cancelled as it ended, and these parties cannot run again.
             SessionState::Open(Held::All(_)) if lock(&self.cancel).asked() => {
                 *lock(&self.cancel) = Cancel::new();
                 Ok(None)
@@ -172,7 +173,7 @@ impl SessionShared {
     }
 }
 
-/// The parts of a session that it gets back once the run is dropped, even if it panics.
+/// Gives the session its members back when the run is dropped, even if it panics.
 struct Back(Arc<SessionShared>, Option<Held>);
 
 impl Drop for Back {
@@ -181,7 +182,8 @@ impl Drop for Back {
     }
 }
 
-/// The computation by which each party tells all others a text, such as the columns of its tables.
+/// Returns the computation by which each party tells all others a text, such as the columns of its
+/// tables.
 fn telling(chosen: Chosen) -> Result<compute::Computation, Fault> {
     let parties = 0..chosen.protocol.parties();
     let all = parties.clone().map(|i| format!("party{i}")).collect::<Vec<_>>().join(", ");
@@ -193,13 +195,13 @@ fn telling(chosen: Chosen) -> Result<compute::Computation, Fault> {
     text.parse().map_err(|e: compute::ComputeError| e.fault().during("telling the others"))
 }
 
-/// A session: parties that met once. The package's `Session` is the one for people.
+/// A session: parties that met once. Users work with the package's `Session`.
 #[pyclass(frozen, module = "hushwire._native")]
 pub(crate) struct Session(Arc<SessionShared>);
 
 impl Session {
-    /// Works on the session in a thread of its own. After an error the parties meet anew, before
-    /// the next run.
+    /// Works on the session on another thread. After an error, the parties meet anew before the
+    /// next run.
     pub(crate) fn with<T: Send + 'static>(
         &self,
         py: Python<'_>,
@@ -223,7 +225,7 @@ impl Session {
 
 #[pymethods]
 impl Session {
-    /// All parties of a protocol, as threads of this process.
+    /// Begins with all parties of a protocol, as threads of this process.
     #[staticmethod]
     #[pyo3(signature = (protocol, threads = None))]
     fn local(py: Python<'_>, protocol: &str, threads: Option<u16>) -> PyResult<Self> {
@@ -232,7 +234,7 @@ impl Session {
         Self::opened(py, Begin::Local(chosen, threads), None)
     }
 
-    /// The party that a party file describes; the others are other processes.
+    /// Begins as the party of a party file; the others are other processes.
     #[staticmethod]
     #[pyo3(signature = (file, label, allow, protocol, told = None))]
     fn connect(
@@ -279,7 +281,7 @@ impl Session {
         Ok(raws(&learnt))
     }
 
-    /// Tells the other parties a text, which becomes known to all of them, and gives those of all
+    /// Tells the other parties a text, which all of them learn, and returns the texts of all
     /// parties in turn. All parties call it at the same time.
     #[pyo3(signature = (text, told = None))]
     fn tell(&self, py: Python<'_>, text: &str, told: Option<Py<PyAny>>) -> PyResult<Vec<Vec<u8>>> {
@@ -301,9 +303,9 @@ impl Session {
         Ok(texts)
     }
 
-    /// Runs a network's computation: its owner brings the model, the client an input as its shape
-    /// and floats of 4 bytes. Gives the shape and elements of the output where this process learns
-    /// it.
+    /// Runs a network's computation. Its owner brings the model, and the client brings an input as
+    /// its shape and floats of 4 bytes. Returns the shape and elements of the output, if this
+    /// process learns it.
     #[pyo3(signature = (network, model = None, input = None, told = None))]
     fn infer<'py>(
         &self,
@@ -327,8 +329,8 @@ impl Session {
         }))
     }
 
-    /// The digest of the terms on which parties of this protocol run a computation, which an
-    /// operator allows.
+    /// The digest of the terms on which parties of this protocol run a computation. An operator
+    /// allows it.
     fn digest_of(&self, py: Python<'_>, computation: &Computation) -> PyResult<String> {
         let chosen = match &self.0.begin {
             Begin::Local(chosen, _) => *chosen,
@@ -338,7 +340,7 @@ impl Session {
         Ok(digest.to_string())
     }
 
-    /// The party that this process is, as `party0`; None where it is all of them.
+    /// The party that this process is, such as `party0`; None if it is all parties.
     #[getter]
     fn me(&self) -> Option<&str> {
         match &self.0.begin {
@@ -358,17 +360,17 @@ impl Session {
         if matches!(held, SessionState::Busy) {
             self.cancel();
         }
-        // Links say goodbye.
+        // Closing a link sends a goodbye.
         py.detach(move || drop(held));
     }
 
-    /// Whether it was closed.
+    /// Whether the session was closed.
     #[getter]
     fn closed(&self) -> bool {
         matches!(*lock(&self.0.state), SessionState::Closed)
     }
 
-    /// The measurements of each party of this process, since it met the others.
+    /// The measurements of each party in this process, since it met the others.
     fn stats<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
         let stats = match &*lock(&self.0.state) {
             SessionState::Open(held) => held.stats(),
@@ -383,7 +385,7 @@ impl Session {
     }
 }
 
-/// Measurements as Python has them.
+/// Converts measurements for Python.
 pub(crate) fn measured<'py>(py: Python<'py>, stats: &Stats) -> PyResult<Bound<'py, PyDict>> {
     let all = PyDict::new(py);
     all.set_item("seconds", stats.seconds)?;

@@ -1,4 +1,4 @@
-"""What all tests of the package share."""
+"""Fixtures for all tests of the package."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ settings.load_profile("tests")
 
 @pytest.fixture(scope="session")
 def full() -> bool:
-    """Whether what takes minutes runs, too."""
+    """Whether tests that take minutes run, too."""
     return FULL
 
 
@@ -85,7 +85,7 @@ def place(tmp_path: Path, identities: tuple[Path, list[str]]) -> Path:
     return tmp_path
 
 
-#: Runs a program in three processes, each with its party's number and words of its own, and gives
+#: Runs a program in three processes, each with its party's number and its own arguments, and returns
 #: the lines that each prints.
 Parties = Callable[..., list[list[str]]]
 

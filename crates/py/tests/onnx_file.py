@@ -1,4 +1,4 @@
-"""ONNX files without a library for them: the few fields of protocol buffers that a network takes.
+"""ONNX files without a library: the few fields of protocol buffers that a network needs.
 
 Source of the field numbers: onnx/onnx.proto, version 1.16."""
 
@@ -60,7 +60,7 @@ def model(nodes: list[bytes], weights: list[bytes], inputs: list[bytes], outputs
 
 
 def perceptron(rng: np.random.Generator) -> tuple[bytes, Callable[[Any], Any]]:
-    """A small perceptron as a file, and the function that it is."""
+    """A small perceptron as a file, and as a function."""
     a, b = rng.normal(size=(4, 8)).astype("f4"), rng.normal(size=(8, 3)).astype("f4")
     nodes = [
         node("MatMul", ["x", "a"], "h"),

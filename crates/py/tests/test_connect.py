@@ -63,13 +63,13 @@ def test_three_processes_answer_a_query(parties: Parties) -> None:
 def test_a_party_takes_part_in_what_it_allows(parties: Parties) -> None:
     none = "blake3:" + 64 * "0"
     refused = parties(PROGRAM, [], [none], [])
-    # It tells the columns of its tables, and then takes part in nothing.
+    # The party tells the columns of its tables, and then takes part in no query.
     assert len({line[0] for line in refused}) == 1, refused
     assert refused[1][2].startswith("Refused"), refused
     assert refused[0][2].startswith(("NetworkError", "Refused")), refused
     lines = parties(PROGRAM, [], refused[1][:2], [])
     assert "True" in lines[1][3], lines
-    # The last query is another one.
+    # The last query is different.
     assert lines[1][5].startswith("Refused"), lines
 
 
@@ -101,7 +101,7 @@ def test_a_declaration_by_hand_is_compared(parties: Parties, cents: str) -> None
 
 
 class Told:
-    """A session whose parties tell this."""
+    """A session whose parties tell these facts."""
 
     me = "party0"
 
@@ -151,7 +151,7 @@ def test_a_party_cannot_bring_the_table_of_another() -> None:
         _exchange.tables(session, {"u": hw.of("party1", {"n": [1]})})
     found = _exchange.tables(session, {"u": {"n": [1]}})
     assert found["t"].owner == "party1" and found["u"].owner == "party0"
-    # A declaration cannot be SQL that does something else.
+    # A declaration cannot inject SQL.
     evil = (TABLE % ('["n INTEGER); DROP TABLE t; --"]', "1", "true")).encode()
     session = Told(evil, b"{}")
     with hw.local() as local, pytest.raises(hw.UsageError):

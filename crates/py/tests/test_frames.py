@@ -1,4 +1,4 @@
-"""Chains of the verbs of lazy frames, drawn at random, against polars."""
+"""Random chains of the methods of lazy frames, against polars."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import hushwire as hw
 from test_queries import ROWS, same
 
-#: A verb with its words, and what it is called in the chain.
+#: A method with its arguments, and its name in the chain.
 Verb = tuple[str, Any]
 
 NUMBERS = ("k", "n")
@@ -22,7 +22,7 @@ TEXTS = ("s",)
 
 
 class Both:
-    """A lazy frame and the polars frame that it should be. Columns are of numbers or of texts."""
+    """A lazy frame, and the polars frame with the expected rows. Columns are of numbers or of texts."""
 
     def __init__(self, secret: hw.Frame, plain: pl.DataFrame) -> None:
         self.secret, self.plain = secret, plain
@@ -35,7 +35,7 @@ class Both:
 
 
 def apply(both: Both, verb: str, at: int, c: int) -> Both:
-    """One verb, on a column that there is."""
+    """Applies one method to an existing column."""
     numbers, texts = both.numbers(), both.texts()
     n = numbers[at % len(numbers)] if numbers else None
     m = numbers[(at + 1) % len(numbers)] if numbers else None
@@ -136,7 +136,7 @@ OTHER = {"k": [1, 2, 9], "m": [7, 8, None]}
 
 
 def verbs(t: Any, c: Any) -> dict[str, Any]:
-    """The same verbs of both libraries; rows are sorted where their order matters."""
+    """The same methods of both libraries; rows are sorted where their order matters."""
     known = t.drop_nulls("n")
     plain = t.select("k", "n")
     return {

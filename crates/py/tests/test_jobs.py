@@ -125,7 +125,7 @@ def test_sessions_refuse_what_is_no_network(three: hw.Session) -> None:
 @settings(max_examples=5)
 @given(a=KEYS, b=KEYS)
 def test_intersections_on_a_session_are_those_of_sets(three: hw.Session, a: list[str], b: list[str]) -> None:
-    # Keys that come twice, and rows without a key, count as with the protocol of two parties.
+    # Repeated keys and rows without a key are treated as in the protocol of two parties.
     a, b = [*a, a[0], ""], [*b, " " + b[0]]
     both = set(a) & {key.strip() for key in b}
     both.discard("")
@@ -169,7 +169,7 @@ def test_keys_of_several_columns_and_columns_of_the_other_table(parties: int) ->
 @pytest.mark.parametrize(
     ("a", "b", "size"),
     [
-        # Nothing is no key, and matches no text.
+        # A missing value is not a key, and matches no text.
         ([None, "a"], [None, "a"], 1),
         ([float("nan"), 1.0], ["nan", "1"], 1),
         # A data frame has floats where whole numbers are missing.
@@ -240,7 +240,7 @@ MODEL = base64.b64decode(
 
 
 def apart(folder: Path, location: str) -> Path:
-    """The file of a model whose weights lie in another file, from its fifth byte on."""
+    """The file of a model whose weights are in another file, from its fifth byte on."""
 
     def entry(key: str, value: str) -> bytes:
         return _weights._written(13, _weights._written(1, key.encode()) + _weights._written(2, value.encode()))

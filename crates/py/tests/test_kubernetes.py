@@ -1,4 +1,4 @@
-"""The manifests of ``deploy/kubernetes``: what Kubernetes takes, and what a run on shards needs of it."""
+"""The manifests of ``deploy/kubernetes``: they are valid, and a run on shards has what it needs."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_manifests_fit_the_schemas_of_kubernetes() -> None:
     version = validate.latest_version()
     for one in documents("party.yaml") + documents("kuberay.yaml")[:1]:
         validate.validate(one, version, strict=True)
-    # The check can fail: a field that does not exist is found.
+    # The check finds a field that does not exist.
     wrong = documents("party.yaml")[-1]
     wrong["spec"]["completionsMode"] = "Indexed"
     with pytest.raises(validate.ValidationError):
@@ -42,7 +42,7 @@ def test_the_job_is_as_many_shards_as_its_files() -> None:
     assert spec["completionMode"] == "Indexed"
     assert spec["completions"] == spec["parallelism"] == hosts["count"]
     pod = spec["template"]["spec"]
-    # A process is never repeated in a pod that had a part of a run.
+    # Kubernetes never restarts a process in a pod that took part in a run.
     assert pod["restartPolicy"] == "Never" and pod["subdomain"] == "party0"
     assert hosts["address"] == f"{job['metadata']['name']}-{{shard}}.{pod['subdomain']}:7100"
     ports = {port["containerPort"] for port in pod["containers"][0]["ports"]}
@@ -54,7 +54,7 @@ def test_the_job_is_as_many_shards_as_its_files() -> None:
         least = container["securityContext"]
         assert least["readOnlyRootFilesystem"] and not least["allowPrivilegeEscalation"]
         assert least["capabilities"] == {"drop": ["ALL"]}
-    # Shards of one party are dialled by its own pods alone.
+    # Only the party's own pods dial its shards.
     policy = next(one for one in documents("party.yaml") if one["kind"] == "NetworkPolicy")
     inside = next(rule for rule in policy["spec"]["ingress"] if rule["ports"][0]["port"] == 7100)
     assert inside["from"][0]["podSelector"] == policy["spec"]["podSelector"]
@@ -80,7 +80,7 @@ def test_the_recipe_of_the_image_runs_as_nobody() -> None:
     words = [line.split(" ", 1) for line in lines if line and not line.startswith(("#", " "))]
     names = [word[0] for word in words]
     assert names.count("FROM") == 2 and ["USER", "10001:10001"] in words
-    # Sources and keys stay in the stage that is thrown away.
+    # Sources and keys stay in the build stage, which is discarded.
     last = words[len(names) - 1 - names[::-1].index("FROM") :]
     assert all("--from=build" in rest or "LICENSE" in rest for word, rest in last if word == "COPY")
 
@@ -89,20 +89,20 @@ def test_the_recipe_has_a_base_that_is_named_and_the_program_that_it_starts() ->
     text = (DEPLOY / "Containerfile").read_text()
     lines = [line.strip() for line in text.splitlines() if line and not line.startswith("#")]
     bases = [line.split()[1] for line in lines if line.startswith("FROM")]
-    # A registry, a name and a release: `latest` is another image every day.
+    # A registry, a name and a release, because `latest` can change every day.
     for base in bases:
         registry, _, rest = base.partition("/")
         assert "." in registry and ":" in rest and not rest.endswith(":latest"), base
-    # The program is built with what a party on shards needs, and lies where a shell would find it.
+    # The program has the features for a party on shards, and is in a directory of PATH.
     build = next(line for line in lines if "cargo build" in line)
     assert "--locked" in build and {"sql", "parquet"} <= set(build.split("--features ")[1].split()[0].split(","))
     entry = json.loads(next(line for line in lines if line.startswith("ENTRYPOINT")).split(" ", 1)[1])
     copied = [line.split()[-1] for line in lines if line.startswith("COPY --from=build")]
     assert copied == [f"/usr/local/bin/{entry[0]}"]
-    # The stage that builds sees all sources, and neither keys nor what was built before.
+    # The build stage has all sources, but neither keys nor earlier build outputs.
     ignored = (DEPLOY.parents[1] / ".dockerignore").read_text().splitlines()
     assert {".git", "target*", "**/*.pem"} <= set(ignored)
-    # Nothing of the job or of a key is in the image, and every stage ends as a user by number.
+    # The image has no part of a job or a key, and every stage ends with a numeric user.
     assert not [word for word in (".pem", "job.toml", "hosts.toml", "ADD ") if word in text]
     assert [line for line in lines if line.startswith("USER")] == ["USER 10001:10001"]
     assert lines.index("USER 10001:10001") > max(at for at, line in enumerate(lines) if line.startswith("COPY"))
@@ -112,13 +112,13 @@ def test_the_job_starts_a_command_that_exists() -> None:
     *_, job = documents("party.yaml")
     container = job["spec"]["template"]["spec"]["containers"][0]
     command, *words = container["args"]
-    # Its own entry point: the arguments are those of `hushwire`.
+    # The entry point is the program, so the arguments are those of `hushwire`.
     assert "command" not in container
     ran = subprocess.run([sys.executable, "-m", "hushwire", command, "--help"], capture_output=True, text=True)
     assert ran.returncode == 0, ran.stderr
     for word in words:
         if word.startswith("--"):
             assert word in ran.stdout, f"hushwire {command} has no {word}"
-    # The user of the pod is the image's, and the key's copy is that user's alone.
+    # The pod runs as the image's user, and only this user can read the copy of the key.
     user = job["spec"]["template"]["spec"]["securityContext"]
     assert f"USER {user['runAsUser']}:{user['runAsGroup']}" in (DEPLOY / "Containerfile").read_text()

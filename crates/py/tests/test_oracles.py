@@ -1,5 +1,5 @@
-"""Every public function is named in a test that compares it with an oracle. What has none is a failure
-here, so that a new function brings its comparison."""
+"""Every public function is named in a test that compares it with an oracle. A function without one
+fails this test, so that every new function comes with a comparison."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ TABLES += ["test_connect.py", "test_service.py", "test_shown.py", "computations/
 
 
 def words(files: list[str], under: str = "") -> set[str]:
-    """The names that stand behind a point, or in quotes, in these files."""
+    """The names that follow a point, or are in quotes, in these files."""
     found: set[str] = set()
     for name in files:
         text = (PLACE / under / name).read_text()

@@ -1,4 +1,4 @@
-"""The blocks of Python on pages run as they are written, but for those that need other machines."""
+"""Runs the blocks of Python on pages unchanged, except those that need other machines."""
 
 from __future__ import annotations
 

@@ -110,12 +110,12 @@ class Group:
         )
         files = [sys.executable, "-m", "hushwire", "local", "files", "job.toml", "--dir", "r", "--port", str(base)]
         subprocess.run(files, cwd=place, check=True, capture_output=True)
-        # Not there: it goes through the object store.
+        # This file is not on the node, so it goes through the object store.
         (place / "people.csv").write_text(people)
         if table.endswith(".parquet"):
             polars = pytest.importorskip("polars")
             frame = polars.read_csv(place / "people.csv", schema_overrides={"id": polars.Int32})
-            # Row groups that both shards have rows of.
+            # Both shards have rows of these row groups.
             frame.write_parquet(place / table, row_group_size=max(1, rows // 3))
         (place / "r" / "salaries.csv").write_text((place / "salaries.csv").read_text())
         for file in (place / "r").glob("*.toml"):
@@ -165,7 +165,7 @@ def test_three_clusters_answer_a_query(clusters: list[Cluster], tmp_path: Path) 
 def test_each_shard_takes_its_rows_of_parquet(clusters: list[Cluster], tmp_path: Path) -> None:
     group = Group(tmp_path, 300, "people.parquet")
     told = group.check(group.start(clusters, 0))
-    # The first shard would say that it reads for the others.
+    # The first shard would report that it reads for the others.
     assert "reads all of it" not in told["party1"], told["party1"]
 
 
@@ -193,7 +193,7 @@ def shard_of(place: Path) -> int:
                 line = Path(f"/proc/{pid}/cmdline").read_bytes().decode().split("\0")
             except OSError:
                 continue
-            # The driver has the path of the file as well, and no shard.
+            # Only the driver has the file at this path, and no shard.
             if str(place / "r" / "party2.toml") in line and "--shard" in line:
                 victim = int(pid) if line[line.index("--shard") + 1] == "1" else victim
         time.sleep(0.1)

@@ -29,7 +29,7 @@ def test_a_file_of_the_service_is_read(tmp_path: Path) -> None:
 
 
 def program() -> str | None:
-    """The service's program, where the workspace has built it."""
+    """The service's program, if the workspace has built it."""
     target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
     built = target / "debug" / "hushwire-service"
     return str(built) if built.exists() else shutil.which("hushwire-service")

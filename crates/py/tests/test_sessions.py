@@ -229,7 +229,7 @@ def test_sessions_of_threads_that_are_cancelled_leave_nothing() -> None:
     before = descriptors()
     for _ in range(3):
         some(4)
-    # Threads of a run that was cancelled end soon after.
+    # The threads of a cancelled run end soon.
     until = time.monotonic() + 20
     while descriptors() > before + 2 and time.monotonic() < until:
         time.sleep(0.05)
@@ -237,8 +237,8 @@ def test_sessions_of_threads_that_are_cancelled_leave_nothing() -> None:
 
 
 def run(program: str, *, interrupt: float | None = None) -> tuple[int, str, float]:
-    """Run a program, perhaps with SIGINT after a time; its code, its words, and how long it took to
-    end after that."""
+    """Run a program, optionally with SIGINT after a time. Return its exit code, its output, and the time
+    from the signal to its end."""
     child = subprocess.Popen(
         [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     )
@@ -319,7 +319,7 @@ def test_no_directory_is_left() -> None:
     import tempfile
 
     with tempfile.TemporaryDirectory() as place:
-        # A path that has no room for the names of sockets.
+        # The path is too long for the names of sockets.
         long = os.path.join(place, "d" * 90)
         os.mkdir(long)
         program = f"import hushwire as hw; print('ready'); s = hw.local(); s.run({DOT!r}, dict(x=[1], y=[1]))"
@@ -360,7 +360,7 @@ def test_a_cancelled_session_begins_anew() -> None:
     with hw.local() as s:
         x = np.arange(8)
         s.run(LONG, {"x": x, "y": x})
-        # As if the run before had been cancelled when it had just ended.
+        # The state is that of a run that was cancelled just after its end.
         s.cancel()
         s.run(LONG, {"x": x, "y": x})
 

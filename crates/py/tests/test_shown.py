@@ -1,4 +1,4 @@
-"""What notebooks and logs show, and that each public function says what it does and shows it."""
+"""The output in notebooks and logs, and the documentation and example of each public function."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from hushwire.report import Report, Reports
 
 
 class Checked(HTMLParser):
-    """Texts of a page whose tags all close."""
+    """The texts of a page, and a check that all its tags are closed."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -118,7 +118,7 @@ def public() -> list[tuple[str, Any]]:
     return found
 
 
-#: Verbs and ends whose example is that of their class, and what waits for another thread.
+#: Methods whose example is that of their class, and a method for another thread.
 BESIDE = {"Session.close", "Session.cancel", "Query.run"}
 
 

@@ -1,4 +1,4 @@
-"""Tables of several owners, columns that SQL does not take, and values of results."""
+"""Tables of several owners, columns that SQL cannot take, and values of results."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_parts_that_do_not_fit_are_refused(three: hw.Session) -> None:
         hw.parts({"ann": hw.of(None, {"a": [1]}, key="a"), "bob": {"a": [1]}})
     with pytest.raises(hw.UsageError, match="no parts"):
         hw.parts({})
-    # Each owner's keys are unique, and all together are not: the parties find it.
+    # The keys of each owner are unique, but not those of all owners together. The parties notice it.
     twice = hw.parts({"ann": {"a": [1, 2]}, "bob": {"a": [2, 3]}}, key="a")
     who = hw.of("eve", {"b": [1, 2]})
     with pytest.raises(hw.PartyError, match="unique"):
@@ -93,7 +93,7 @@ def test_parties_bring_parts_of_one_table(parties: Parties) -> None:
     shown = "<hushwire.Table of party0 and party1: 3 rows, ward VARCHAR(16) NOT NULL, days BIGINT NOT NULL>"
     assert [line[0] for line in lines] == [shown] * 3, lines
     assert lines[2][1] == "[('a', Decimal('3')), ('a longer name', Decimal('4')), ('b', Decimal('9'))]", lines
-    # A party that does not say that its table is a part is asked to.
+    # A party that does not declare its table as a part gets an error that says how.
     assert all(line[2].startswith(("Refused", "NetworkError")) for line in lines), lines
     assert any("hw.parts" in line[2] for line in lines), lines
 
@@ -107,7 +107,7 @@ def test_a_part_in_no_known_form_is_refused(part: str) -> None:
 
 
 def test_dictionaries_of_other_values_than_texts(three: hw.Session) -> None:
-    # Places in a dictionary were once taken for the values, and read beyond their end.
+    # Places in a dictionary were once read as values, beyond the end of the buffer.
     table = pa.table(
         {
             "n": pa.array([70_000, -5, 70_000, None]).dictionary_encode(),
@@ -220,7 +220,7 @@ def test_what_is_asked_for_is_not_left_out(three: hw.Session) -> None:
         hw.of("ann", odd, columns={"absent": "INTEGER"})
 
 
-#: Every type with how it is declared.
+#: Every type with its declaration.
 DECLARED = ["BOOLEAN", "SMALLINT", "BIGINT", "DECIMAL(9, 2)", "DOUBLE(16)", "DATE", "TIMESTAMP", "VARCHAR(8)", "DIGEST"]
 
 
@@ -257,7 +257,7 @@ def test_numbers_that_no_type_holds_are_named(three: hw.Session, odd: float, dty
     with pytest.raises(hw.FileError, match="row 2 has NaN or an infinity in x") as caught:
         asked([1.0, -2.5, odd, 4.0])
     assert "None" in caught.value.remedy and caught.value.code == "HW0645"
-    # A number that is too large is another matter.
+    # A number that is too large has a different error.
     with pytest.raises(hw.FileError, match="row 1 has a value in x"):
         asked([1.0, 1e30])
 

@@ -1,4 +1,4 @@
-//! The size and interface of a circuit, in plain integers.
+//! The size and interface of a circuit, as plain integers.
 
 use super::{LoadedCircuit, flat, load};
 use crate::{
@@ -9,7 +9,7 @@ use crate::{
 use hushwire_circuit::{Gates, Program, bristol::Format, named::Named};
 use std::path::Path;
 
-/// The facts that `info` tells.
+/// The facts that `info` prints.
 #[derive(serde::Serialize)]
 struct CircuitFacts {
     format: &'static str,
@@ -23,9 +23,9 @@ struct CircuitFacts {
     eq: u64,
     eqw: u64,
     and_depth: usize,
-    /// Blocks that run one after the other; 1 for a file.
+    /// The number of blocks that run one after the other; 1 for a file.
     stages: usize,
-    /// The digest that parties compare before they run it.
+    /// The digest of the circuit, which parties compare before they run it.
     digest: String,
 }
 
@@ -58,7 +58,7 @@ fn facts(source: &LoadedCircuit, name: &str) -> Result<CircuitFacts, Error> {
     })
 }
 
-/// Prints them, or writes them to `json`.
+/// Prints the facts, or writes them to `json`.
 pub(super) fn run(file: &Path, json: Option<&Path>, replace: &Replace) -> Result<(), Error> {
     let facts = facts(&load(file)?, &file.display().to_string())?;
     if let Some(json) = json {

@@ -41,7 +41,7 @@ pub(super) struct MicrocodeArgs {
     replace: Replace,
 }
 
-/// The facts that a loader and a designer ask for.
+/// The facts that the loader of a program and the designer of hardware need.
 #[derive(serde::Serialize)]
 struct MicrocodeFacts<'a> {
     circuit: &'a str,
@@ -58,10 +58,10 @@ struct MicrocodeFacts<'a> {
     instructions: usize,
 }
 
-/// More gates make no program that a hardware party holds, and compiling them takes gigabytes.
+/// A hardware party cannot hold a program of more gates, and compiling it takes gigabytes.
 const MAX_GATES: u64 = 1 << 24;
 
-/// Compiles and writes.
+/// Compiles the circuit and writes the microcode.
 pub(super) fn run(args: &MicrocodeArgs) -> Result<(), Error> {
     let stdout = Path::new("-");
     if args.out == stdout && args.json.as_deref() == Some(stdout) {
@@ -112,7 +112,7 @@ fn small(gates: &dyn Gates, name: &str) -> Result<(), Error> {
     }
 }
 
-/// The stages of a program as one circuit.
+/// Joins the stages of a program into one circuit.
 fn whole(program: &Program, name: &str) -> Result<Circuit, Error> {
     small(&flat(program, name)?, name)?;
     program.to_circuit().map_err(|e| Error::Usage(format!("'{name}': {e}")))

@@ -9,28 +9,29 @@ use hushwire_wire::Shape;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// LOCAL: rows of a table whose length nobody has given.
+/// LOCAL: the assumed number of rows of a table whose length is not given.
 const ROWS: u64 = 1000;
-/// LOCAL: a circuit whose bits take more bytes is not made for its cost. This is four times a run's
-/// default limit; a circuit of this size is made in less than half of it.
+/// LOCAL: the most bytes that the bits of a circuit may take. A larger circuit is not made for its
+/// cost. This is four times a run's default limit; making a circuit of this size takes less than
+/// half of it.
 const MOST: u64 = 8 << 30;
 
-/// The figures of one protocol.
+/// The cost of a computation with one protocol.
 #[derive(Serialize)]
 pub(super) struct Figures {
     pub(super) protocol: String,
     #[serde(skip)]
     pub(super) parties: u8,
-    /// How it runs: as one circuit, or in steps on numbers and bits.
+    /// The form of the run: one circuit, or steps on numbers and bits.
     pub(super) form: &'static str,
-    /// The ANDs of a circuit, or of two parties' steps on bits.
+    /// The number of ANDs of a circuit, or of two parties' steps on bits.
     pub(super) ands: Option<u64>,
-    /// Exchanges one after the other, on one machine and across a continent.
+    /// The number of rounds one after the other, on one machine and across a continent.
     pub(super) rounds: u64,
     pub(super) wan_rounds: u64,
-    /// Payload of the party that sends most, without set-ups and TLS.
+    /// The payload in bytes of the party that sends most, without set-ups and TLS.
     pub(super) bytes_sent: u64,
-    /// Bytes of values and of work on them at each party, at most, where it runs in steps.
+    /// The most bytes that values and the work on them take at each party, if it runs in steps.
     pub(super) memory_bytes: Option<u64>,
     /// Seconds on one machine, in one room, and across a continent.
     pub(super) loopback_seconds: f64,
@@ -66,7 +67,7 @@ pub(super) struct Costs {
     pub(super) computation: String,
     pub(super) symbols: BTreeMap<String, u64>,
     pub(super) protocols: Vec<Figures>,
-    /// The protocols that were asked for and cannot run it.
+    /// The requested protocols that cannot run the computation.
     pub(super) refused: Vec<Refusal>,
 }
 
@@ -89,14 +90,14 @@ pub(super) fn costs(args: &CostArgs, c: &Computation) -> Result<Costs, Error> {
     for protocol in asked.iter().copied() {
         let mut job = ComputeJob::new(protocol, ComputationSource::Text(c.to_string()));
         in_turn(&mut job, c);
-        // Whoever brings it: the forecast is of the party that sends most.
+        // Any owner will do: the forecast is that of the party that sends most.
         let secret = c.inputs().filter(|(_, ty)| ty.visibility == Visibility::Secret);
         job.owners = secret.map(|(name, _)| (name.to_owned(), Member::Party(0))).collect();
         let task = ComputeTask::new(&job)?;
         let bound = task.bound(&lengths)?;
         match bound.price(task.chosen(), has_aes(Backend::best()), task.threads(), MOST) {
             Ok((forecast, ands, memory)) => protocols.push(Figures::new(protocol, &forecast, ands, memory)),
-            // One protocol that is too small for it says nothing of the others.
+            // A protocol that cannot run the computation says nothing about the other protocols.
             Err(e) if e.kind() == Kind::Usage => {
                 let (protocol, cause, remedy) = (protocol.to_string(), e.cause(), e.remedy());
                 refused.push(Refusal { protocol, cause, remedy });

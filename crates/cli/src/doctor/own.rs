@@ -1,4 +1,4 @@
-//! The requirements of a run on this host.
+//! Checks of this host against the requirements of a run.
 
 use super::{Patient, report::Check};
 use hushwire::job::size;
@@ -9,12 +9,12 @@ use rustix::process::{Resource, getrlimit};
 use rustix::system::sysinfo;
 use std::{io, time::SystemTime};
 
-/// LOCAL: files that a process has open beside its links.
+/// LOCAL: the number of files that a process has open besides its links.
 const OTHER_FILES: u64 = 64;
-/// LOCAL: lanes that runs of 16 threads with two batches in flight take.
+/// LOCAL: the number of lanes in a run of 16 threads with two batches in flight.
 const MANY_LANES: u64 = 33;
 
-/// Looks at this host; what is wrong with the port is no reason to stop.
+/// Checks this host. If the port cannot be used, the other checks are made nevertheless.
 pub(super) fn checks(patient: &mut Patient) -> Vec<Check> {
     let mut checks = vec![key(patient), certificate(patient), transport(patient)];
     if let Some(listen) = patient.listen.clone() {
@@ -39,7 +39,7 @@ fn key(patient: &Patient) -> Check {
     }
 }
 
-/// The check of a certificate's dates, this party's or a peer's.
+/// Checks the dates of a certificate, of this party or of a peer.
 pub(super) fn dates(validity: Validity, remedy: &str) -> Check {
     let (now, check) = (SystemTime::now(), "certificate");
     let days = validity.left_at(now).as_secs() / 86_400;
@@ -95,7 +95,7 @@ fn port(listen: &str, bound: Result<(), &NetError>) -> Check {
 fn open_files(patient: &Patient) -> Check {
     let limit = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
     let links = 2 * patient.file.peers.len().max(1) as u64;
-    // One lane watches over the session.
+    // One lane is for the liveness of the session.
     let lanes = (limit.saturating_sub(OTHER_FILES) / links).saturating_sub(1).min(u64::from(u16::MAX) - 1);
     let found = format!("{limit} may be open: room for {lanes} lanes with each peer");
     if lanes < MANY_LANES {
@@ -105,7 +105,7 @@ fn open_files(patient: &Patient) -> Check {
     Check::ok("open files", found).value(limit as f64, "files")
 }
 
-/// The CPU's name, or its architecture where the kernel gives none.
+/// The CPU's name, or its architecture if the kernel gives no name.
 fn cpu_model() -> String {
     let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let fields = text.lines().filter_map(|line| line.split_once(':'));

@@ -1,4 +1,4 @@
-//! Looks at every peer, and answers those that look at this party.
+//! Checks every peer, and answers the peers that check this party.
 
 use super::{
     Patient,
@@ -23,22 +23,24 @@ use std::{
 };
 use tracing::debug;
 
-/// LOCAL: how often round trips are measured.
+/// LOCAL: the number of round trips that are measured.
 const PINGS: usize = 9;
-/// LOCAL: how long a rate is measured, each way.
+/// LOCAL: the time for which a rate is measured, in each direction.
 const BURST: Duration = Duration::from_millis(500);
-/// LOCAL: clocks that differ by more are worth a warning: certificates hold to the second.
+/// LOCAL: a larger difference of clocks is worth a warning, because certificates are valid to the
+/// second.
 const CLOCK_SECONDS: f64 = 5.0;
-/// LOCAL: between two attempts to dial.
+/// LOCAL: the time between two attempts to dial.
 const AGAIN: Duration = Duration::from_millis(200);
-/// LOCAL: how long one look at the port may take.
+/// LOCAL: the longest time of one look at the port.
 const LOOK: Duration = Duration::from_millis(50);
-/// LOCAL: how many that dial are answered at once.
+/// LOCAL: the most visitors that are answered at the same time.
 const MOST_VISITORS: usize = 32;
-/// LOCAL: how long a peer that is measured may go on with us after our own time is over.
+/// LOCAL: the time for which a peer under measurement may go on with this party after this party's
+/// own time is over.
 const GRACE: Duration = Duration::from_secs(10);
 
-/// The connections of peers to us, by number.
+/// The connections from peers to this party, by number.
 #[derive(Default)]
 struct Came {
     by: BTreeMap<PartyId, Arrival>,
@@ -58,7 +60,7 @@ struct Rounds<'a> {
     prober: Prober,
     deadline: Instant,
     came: Mutex<Came>,
-    /// One rate at a time: they would share the line.
+    /// Allows one measurement of a rate at a time, since two would share the line.
     line: Mutex<()>,
     over: AtomicBool,
 }
@@ -67,7 +69,7 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Every peer's checks, in the file's order.
+/// Makes the checks of every peer, in the file's order.
 pub(super) fn checks(patient: &Patient) -> Result<Vec<Check>, Error> {
     let peers = patient.peers();
     let configs = peers.iter().map(|(_, config)| config.clone()).collect();
@@ -103,15 +105,15 @@ fn measured(checks: &[Check]) -> bool {
     checks.iter().any(|check| check.check == "round trip" && check.verdict != Verdict::Skipped)
 }
 
-/// Whether the peer answered but could not be greeted: it may want to look at us while our time
-/// lasts.
+/// Returns whether the peer answered but the handshake failed. It may check this party while there
+/// is time.
 fn turned_away(checks: &[Check]) -> bool {
     let ok = |name| checks.iter().any(|check| check.check == name && check.verdict == Verdict::Ok);
     ok("reachable") && !ok("version")
 }
 
 impl Rounds<'_> {
-    /// Answers until all is over.
+    /// Answers peers until all checks are over.
     fn answer(&self) {
         let Some(listener) = &self.patient.listener else { return };
         let visitors = AtomicUsize::new(0);
@@ -157,7 +159,8 @@ impl Rounds<'_> {
         }
     }
 
-    /// A peer that was measured measures us in turn; clients may come while there is time.
+    /// Waits for visits. A peer that was measured measures this party in turn; clients may come
+    /// while there is time.
     fn wait_for_visits(&self, peers: &[(&Member, PeerConfig)], looked: &[Vec<Check>]) {
         if self.patient.listener.is_none() {
             return;
@@ -170,7 +173,7 @@ impl Rounds<'_> {
             .collect();
         let missing = |id: &_, measured: bool| match lock(&self.came).by.get(id) {
             Some(Arrival::Measured) => false,
-            // One that cannot be measured has seen us by now.
+            // A peer that cannot be measured has made its visit by now.
             Some(_) => measured,
             None => true,
         };
@@ -199,7 +202,7 @@ impl Rounds<'_> {
         }
     }
 
-    /// Dials until the peer answers, says something that time does not change, or time is over.
+    /// Dials until the peer answers, an error comes that waiting does not mend, or time is over.
     fn look(&self, peer: &PeerConfig) -> Vec<Check> {
         let Some(address) = &peer.address else { return vec![] };
         if let Some(check) = unresolved(address, self.patient.wait) {
@@ -222,13 +225,15 @@ impl Rounds<'_> {
         }
     }
 
-    /// With a certificate that has ended we would end the run of a party that waits.
+    /// Returns whether to dial. If this party's own certificate has ended, dialling would end the
+    /// run of a party that waits.
     fn may_dial(&self) -> bool {
         let own = self.patient.identity.validity();
         self.patient.file.transport != TransportKind::TcpTls || own.holds_at(SystemTime::now())
     }
 
-    /// The checks of a peer as a stranger sees it, who waits for it as `look` does.
+    /// The checks of a peer by a party whose own certificate does not hold. It waits for the peer
+    /// as `look` does.
     fn seen_by_a_stranger(&self, peer: &PeerConfig, address: &str) -> Vec<Check> {
         loop {
             let left = self.deadline.saturating_duration_since(Instant::now());
@@ -253,8 +258,8 @@ impl Rounds<'_> {
         }
     }
 
-    /// Waits a little and says whether to dial again: the peer may not be there yet, and there is
-    /// time.
+    /// Returns whether to dial again, after a short wait: the peer may not have started yet, and
+    /// time must be left.
     fn goes_on_after(&self, peer: &PeerConfig, e: &NetError) -> bool {
         debug!(peer = %peer.id, %e, "not yet");
         let passes = matches!(e, NetError::Connect { .. } | NetError::Io { .. } | NetError::Closed { .. });
@@ -265,7 +270,7 @@ impl Rounds<'_> {
         goes_on
     }
 
-    /// The checks of a peer once hellos were exchanged.
+    /// The checks of a peer after hellos were exchanged.
     fn greeted(&self, peer: &PeerConfig, validity: Option<Validity>) -> Vec<Check> {
         let mut checks = vec![Check::ok("reachable", "it answers")];
         match validity {
@@ -296,7 +301,7 @@ impl Rounds<'_> {
             checks.push(Check::of_fault("round trip", &self.patient.named(&e)));
             return checks;
         }
-        // It has the numbers that it needs already.
+        // The peer has the numbers that it needs already.
         let _ = probe.bye();
         checks
     }
@@ -327,7 +332,7 @@ impl Rounds<'_> {
         Ok(())
     }
 
-    /// Whether the peer came to us, where it should have.
+    /// The check whether the peer dialled this party, if it should have.
     fn visit_of(&self, member: &Member, peer: &PeerConfig, looked: &[Check]) -> Option<Check> {
         self.patient.listen.as_ref()?;
         let came = lock(&self.came);

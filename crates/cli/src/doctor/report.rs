@@ -7,19 +7,19 @@ use hushwire_machine::printable;
 use serde::Serialize;
 use std::fmt::Write;
 
-/// The end of a check.
+/// The result of a check.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Verdict {
     Ok,
-    /// It works, and should not stay so.
+    /// It works, but should be changed.
     Warn,
     Fail,
     /// The check could not be made.
     Skipped,
 }
 
-/// The purpose of each check: the consequence for a run where it fails.
+/// The purpose of each check: the consequence for a run if the check fails.
 const WHY: [(&str, &str); 14] = [
     ("key", "whoever reads the private key can pose as this member in every run"),
     ("certificate", "when it has ended the others refuse this member, in the middle of the night as well"),
@@ -46,7 +46,7 @@ const WHY: [(&str, &str); 14] = [
     ("dials us", "who dials depends on the numbers of members: both ways must be open"),
 ];
 
-/// The purpose of a check.
+/// Returns the purpose of a check.
 pub(crate) fn why(check: &str) -> &'static str {
     WHY.iter().find(|(name, _)| *name == check).map_or("", |(_, why)| why)
 }
@@ -54,19 +54,19 @@ pub(crate) fn why(check: &str) -> &'static str {
 /// One line of the table.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Check {
-    /// `party 1`; who is meant.
+    /// The member that is checked, such as `party 1`.
     pub(crate) subject: String,
     pub(crate) check: &'static str,
     pub(crate) verdict: Verdict,
     pub(crate) found: String,
-    /// A measured number, in the unit that its name ends in.
+    /// A measured number, in the unit of the next field.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) value: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) unit: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) remedy: Option<String>,
-    /// The consequence for a run where the check fails.
+    /// The consequence for a run if the check fails.
     why: &'static str,
 }
 
@@ -113,7 +113,7 @@ impl Check {
     }
 }
 
-/// The checks, with the member they are about.
+/// The checks, and the member that made them.
 #[derive(Serialize)]
 pub(crate) struct DoctorReport {
     command: &'static str,
@@ -139,13 +139,13 @@ impl DoctorReport {
         }
     }
 
-    /// The report as one JSON object.
+    /// Returns the report as one JSON object.
     pub(crate) fn for_programs(&self) -> Result<String, Error> {
         out::pretty(self)
     }
 
-    /// A table by subject, then what to do, and why it matters: of `all` checks, or of those that
-    /// found something.
+    /// Returns a table by subject, then the remedies, and then the purpose of `all` checks, or only
+    /// of those that found something.
     pub(crate) fn for_people(&self, all: bool) -> String {
         let mut text = String::new();
         let mut subject = "";

@@ -1,11 +1,12 @@
-//! The meaning of an error of a look at a peer, and the remedy.
+//! The causes of errors in the check of a peer, and their remedies.
 
 use super::{Patient, report::Check};
 use hushwire_machine::{NetError, Presented};
 use hushwire_wire::{PeerConfig, resolve};
 use std::{io, time::Duration};
 
-/// The reason why a peer could not be looked at, and how far one came.
+/// The checks of a peer that could not be reached or measured: how far the attempt came, and why it
+/// ended.
 pub(super) fn explain(patient: &Patient, peer: &PeerConfig, address: &str, e: &NetError) -> Vec<Check> {
     let fault = patient.named(e);
     let (cause, remedy) = (fault.cause(), fault.remedy());
@@ -65,7 +66,7 @@ pub(super) fn explain(patient: &Patient, peer: &PeerConfig, address: &str, e: &N
     }
 }
 
-/// Somebody else, or somebody with another key.
+/// The address belongs to another host, or to a host with another key.
 pub(super) fn wrong_pin(patient: &Patient, peer: &PeerConfig, shown: &str) -> Check {
     let file = patient.config.display();
     Check::fail(
@@ -78,8 +79,8 @@ pub(super) fn wrong_pin(patient: &Patient, peer: &PeerConfig, shown: &str) -> Ch
     )
 }
 
-/// The fault of an address that no waiting repairs. Its name is looked up for the time `wait` at
-/// most.
+/// The check of an address that waiting does not mend, if it is one. The lookup of its name takes
+/// at most the time `wait`.
 pub(super) fn unresolved(address: &str, wait: Duration) -> Option<Check> {
     if address.starts_with("unix:") {
         return None;

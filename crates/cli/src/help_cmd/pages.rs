@@ -1,4 +1,4 @@
-//! The pages that the program has in it.
+//! The pages of the documentation that are built into the program.
 
 /// A page of the documentation.
 pub(super) struct Page {
@@ -6,8 +6,8 @@ pub(super) struct Page {
     pub(super) text: &'static str,
 }
 
-/// Pages by their files in `crates/cli/pages`, which are links to those of `docs`: so a package of
-/// this crate has them, too.
+/// Defines pages by their files in `crates/cli/pages`, which are links to the files of `docs`. So a
+/// package of this crate contains them, too.
 macro_rules! pages {
     ($($topic:literal),+ $(,)?) => {
         [$(Page { topic: $topic, text: include_str!(concat!("../../pages/", $topic, ".md")) }),+]
@@ -52,20 +52,20 @@ pub(super) static PAGES: [Page; 35] = pages![
     "gallery",
 ];
 
-/// The page of a topic, as people write it: sql, sql.md, docs/sql.md.
+/// Returns the page of a topic, in any form in which people write it: sql, sql.md, docs/sql.md.
 pub(super) fn of(name: &str) -> Option<&'static Page> {
     let file = name.rsplit('/').next().unwrap_or(name).to_lowercase();
     let topic = file.strip_suffix(".md").unwrap_or(&file);
     PAGES.iter().find(|page| page.topic == topic)
 }
 
-/// A heading in the form that links have.
+/// Returns a heading in the form of links to it.
 pub(super) fn anchor(heading: &str) -> String {
     let kept = heading.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
     kept.map(|c| if c == ' ' { '-' } else { c.to_ascii_lowercase() }).collect()
 }
 
-/// The level of a heading, and its text.
+/// Returns the level of a heading, and its text.
 fn heading(line: &str) -> Option<(usize, &str)> {
     let level = line.bytes().take_while(|b| *b == b'#').count();
     let text = line.get(level..)?.strip_prefix(' ')?;
@@ -73,8 +73,8 @@ fn heading(line: &str) -> Option<(usize, &str)> {
 }
 
 impl Page {
-    /// Lines outside of blocks of code that are headings: the place of each in the text, its level
-    /// and its words.
+    /// Returns the headings outside of code blocks: the place of each in the text, its level and
+    /// its words.
     fn marks(&self) -> impl Iterator<Item = (usize, usize, &'static str)> {
         let (mut at, mut is_code) = (0, false);
         self.text.split_inclusive('\n').filter_map(move |line| {
@@ -86,20 +86,20 @@ impl Page {
         })
     }
 
-    /// Its headings, with their levels.
+    /// Returns the page's headings, with their levels.
     pub(super) fn headings(&self) -> impl Iterator<Item = (usize, &'static str)> {
         self.marks().map(|(_, level, words)| (level, words))
     }
 
-    /// Its sections, each up to the next heading.
+    /// Returns the page's sections, each up to the next heading.
     pub(super) fn sections(&self) -> Vec<(&'static str, &'static str)> {
         let marks: Vec<_> = self.marks().collect();
         let end = |i: usize| marks.get(i + 1).map_or(self.text.len(), |mark| mark.0);
         marks.iter().enumerate().map(|(i, mark)| (mark.2, &self.text[mark.0..end(i)])).collect()
     }
 
-    /// The section whose heading is called so, with those below it: the whole heading, else its
-    /// begin, else a part of it.
+    /// Returns the section with a matching heading, and the sections below it. A heading that
+    /// equals the words is preferred, then one that begins with them, then one that contains them.
     pub(super) fn section(&self, words: &str) -> Option<String> {
         let marks: Vec<_> = self.marks().collect();
         let wanted = anchor(words.trim_start_matches('#'));
@@ -134,7 +134,7 @@ mod tests {
         assert_eq!(sql.section("no such heading"), None);
     }
 
-    /// A page for a user is a topic, and each topic is a link to its page.
+    /// Each page for users is a topic, and each topic is a link to its page.
     #[test]
     fn all_pages_for_users_are_topics() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
@@ -144,13 +144,14 @@ mod tests {
             let names = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok());
             let topics = names.filter_map(|name| {
                 let topic = name.strip_suffix(".md")?;
-                // A list made from code may have the name of its page: sql, and sql-reference.
+                // A list that is generated from code may have the name of its page, such as sql and
+                // sql-reference.
                 let is_second = dir == "docs/reference" && root.join("docs").join(&name).exists();
                 Some(if is_second { format!("{topic}-reference") } else { topic.to_owned() })
             });
             wanted.extend(topics);
         }
-        // The list of pages, which `hushwire help` prints.
+        // The page README is the list of pages, which `hushwire help` prints.
         wanted.remove("README");
         let found: BTreeSet<String> = PAGES.iter().map(|page| page.topic.to_owned()).collect();
         assert_eq!(found, wanted);

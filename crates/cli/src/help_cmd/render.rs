@@ -1,4 +1,4 @@
-//! Markdown as a terminal shows it: the part of it that the pages have.
+//! Formats Markdown for a terminal: the part of Markdown that the pages use.
 
 use anstyle::Style;
 use std::fmt::Write;
@@ -6,7 +6,7 @@ use std::fmt::Write;
 const STRONG: Style = Style::new().bold();
 const TITLE: Style = Style::new().bold().underline();
 
-/// A page's text for a terminal of `width` columns.
+/// Formats a page for a terminal of `width` columns.
 pub(super) fn text(markdown: &str, width: usize) -> String {
     let (mut out, mut paragraph, mut table, mut is_code, mut is_comment) =
         (String::new(), String::new(), vec![], false, false);
@@ -68,7 +68,7 @@ fn put(out: &mut String, line: &str) {
     let _ = writeln!(out, "{}", line.trim_end());
 }
 
-/// The columns before the text of an item of a list; `None` of another line.
+/// Returns the number of columns before the text of a list item; `None` for another line.
 fn item(line: &str) -> Option<usize> {
     let blank = line.len() - line.trim_start().len();
     let rest = &line[blank..];
@@ -80,7 +80,8 @@ fn item(line: &str) -> Option<usize> {
     Some(blank + mark + 1)
 }
 
-/// Ends a paragraph, or an item of a list, whose lines hang behind its mark.
+/// Writes a paragraph or a list item at its end. The lines of an item are indented to the text
+/// after its mark.
 fn end(out: &mut String, paragraph: &mut String, width: usize) {
     if paragraph.is_empty() {
         return;
@@ -95,7 +96,7 @@ fn end(out: &mut String, paragraph: &mut String, width: usize) {
     paragraph.clear();
 }
 
-/// The columns that text takes: styles take none.
+/// Returns the number of columns that text takes; styles take none.
 fn columns(text: &str) -> usize {
     console::measure_text_width(text)
 }
@@ -115,7 +116,7 @@ fn wrapped(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
-/// The cells of a table's row. A bar behind a backslash is text.
+/// Splits a table's row into cells. A bar after a backslash is text.
 fn cells(line: &str) -> Vec<String> {
     let (mut all, mut cell, mut is_escaped) = (vec![], String::new(), false);
     for c in line.trim().trim_start_matches('|').chars() {
@@ -137,7 +138,7 @@ fn cells(line: &str) -> Vec<String> {
     all.iter().map(|cell| inline(cell)).collect()
 }
 
-/// A table in columns, or, where it is wider than the terminal, row by row.
+/// Writes a table in columns. A table that is wider than the terminal is written row by row.
 fn put_table(out: &mut String, rows: &[Vec<String>], width: usize) {
     let is_rule = |row: &&Vec<String>| row.iter().all(|cell| cell.bytes().all(|b| matches!(b, b'-' | b':')));
     let rows: Vec<&Vec<String>> = rows.iter().filter(|row| !is_rule(row)).collect();
@@ -169,7 +170,8 @@ fn put_table(out: &mut String, rows: &[Vec<String>], width: usize) {
     }
 }
 
-/// Text within a line: links by their words, strong words in bold. Code stays as it is.
+/// Formats text within a line: links become their words, and strong words become bold. Code stays
+/// as it is.
 pub(super) fn inline(text: &str) -> String {
     let (mut out, mut rest) = (String::new(), text);
     while let Some(at) = rest.find(['`', '[', '*']) {
@@ -191,7 +193,7 @@ pub(super) fn inline(text: &str) -> String {
         if let Some((words, target, behind)) = link(rest) {
             let words = inline(words);
             if out.ends_with('!') {
-                // A picture, of which a terminal shows the words.
+                // A terminal shows a picture as its words.
                 out.pop();
             }
             let page = target.split('#').next().unwrap_or_default().rsplit('/').next().unwrap_or_default();
@@ -216,7 +218,7 @@ pub(super) fn inline(text: &str) -> String {
     out
 }
 
-/// The words of a link at the begin, its target, and what is behind it.
+/// Splits a text that begins with a link into the link's words, its target, and the rest.
 fn link(text: &str) -> Option<(&str, &str, &str)> {
     let (words, behind) = text.strip_prefix('[')?.split_once("](")?;
     let (target, rest) = behind.split_once(')')?;

@@ -29,7 +29,7 @@ pub(super) struct CircuitArgs {
     out: OutArgs,
 }
 
-/// Refuses options whose number is not the circuit's number of values.
+/// Refuses options whose number differs from the circuit's number of values.
 fn all_of(option: &str, given: usize, has: usize) -> Result<(), Error> {
     if given == has {
         return Ok(());

@@ -48,7 +48,7 @@ pub(super) struct QueryArgs {
     read: ReadArgs,
 }
 
-/// The rows that a part of a table has, if `--table` says a number and no file.
+/// Returns the number of rows of a part of a table, if `--table` gives a number and no file.
 fn counted(text: &str) -> Option<(&str, u64, &str)> {
     let (table, rest) = text.split_once('=')?;
     let (rows, owner) = rest.rsplit_once('@')?;
@@ -56,7 +56,7 @@ fn counted(text: &str) -> Option<(&str, u64, &str)> {
 }
 
 impl QueryArgs {
-    /// All tables with their parts.
+    /// Returns all tables with their parts.
     fn query_tables(
         &self,
         schema: &[QueryTable],

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-/// A text of TOML.
+/// Quotes a string for TOML.
 pub(crate) fn quoted(text: &str) -> String {
     let mut quoted = String::from("\"");
     for c in text.chars() {
@@ -19,7 +19,7 @@ pub(crate) fn quoted(text: &str) -> String {
     quoted + "\""
 }
 
-/// Texts as a list, or one alone.
+/// Formats several strings as a list, and one string alone.
 pub(super) fn list(all: &[String]) -> String {
     match all {
         [one] => quoted(one),
@@ -27,7 +27,7 @@ pub(super) fn list(all: &[String]) -> String {
     }
 }
 
-/// A text of several lines as it is, where TOML can have it so.
+/// Formats a text of several lines as it is, if TOML allows this.
 pub(super) fn of_lines(text: &str) -> String {
     let is_plain = text.chars().all(|c| !c.is_control() || matches!(c, '\n' | '\t'));
     if text.contains('\n') && is_plain && !text.contains("'''") {
@@ -36,11 +36,12 @@ pub(super) fn of_lines(text: &str) -> String {
     quoted(text)
 }
 
-/// JobLines of a job file.
+/// The text of a job file.
 pub(super) struct JobLines(String);
 
 impl JobLines {
-    /// A file of a kind. `what` names in its first line what all members have alike.
+    /// Begins a file of a kind. Its first line says with `what` that all members need the same
+    /// file.
     pub(super) fn new(kind: &str, what: &str) -> Self {
         let first = format!(
             "# All members have this file alike. `hushwire job show` says who learns what of {what}."
@@ -53,7 +54,7 @@ impl JobLines {
         self.0.push('\n');
     }
 
-    /// A table of names and values, if there are any.
+    /// Adds a table of names and values, if there are any.
     pub(super) fn table(&mut self, name: &str, lines: Vec<(String, String)>) {
         if lines.is_empty() {
             return;

@@ -1,5 +1,5 @@
-//! `hushwire model check`: the fixed-point result against floating point, layer by layer and on
-//! data.
+//! `hushwire model check`: compares the fixed-point result with floating point, layer by layer and
+//! on data.
 
 use super::{NumbersArgs, Planned, Ring, SamplesArgs, Warned, of_file, planned, wrapped};
 use crate::{
@@ -49,7 +49,8 @@ pub(super) struct CheckArgs {
 struct Checked {
     #[serde(flatten)]
     planned: Planned,
-    /// Classes of the input that are compared, and those that are the same.
+    /// The number of classes of the input that are compared, and below it the number that are
+    /// equal.
     classes: usize,
     agree: usize,
     layers: Vec<CheckedLayer>,
@@ -71,13 +72,15 @@ struct CheckedLayer {
 #[derive(Serialize)]
 struct CheckedData {
     samples: usize,
-    /// Decisions that are right, if there are labels, in floating point and in fixed point.
+    /// The number of correct decisions in floating point, if there are labels. The next field has
+    /// it for fixed point.
     right_clear: Option<usize>,
     right: Option<usize>,
     /// The greatest error of an output, and the range of outputs.
     error: f32,
     range: f32,
-    /// The samples on which rings were tried, and the fewest bits that are enough.
+    /// The number of samples on which rings were tried, and below it the fewest bits that are
+    /// enough.
     tried_samples: usize,
     enough_bits: Option<u8>,
     tried: Vec<CheckedRing>,
@@ -86,20 +89,20 @@ struct CheckedData {
 #[derive(Serialize)]
 struct CheckedRing {
     bits: u8,
-    /// Null where the ring has no room for the network's values.
+    /// Null if the ring has no room for the network's values.
     differ: Option<usize>,
     right: Option<usize>,
     error: Option<f32>,
 }
 
-/// The results of a network on data.
+/// Checks a network on data.
 fn check_data(args: &CheckArgs) -> Result<(), Error> {
     let read = model(&args.model)?;
     let mut known = args.given.given()?;
     let names = read.secret_inputs(&known);
     let files = all_by_name("--data", &args.data, &names)?;
     let data = files.iter().map(|path| read_array(path)).collect::<Result<Vec<Array>, _>>()?;
-    // A model for any number of samples takes one at a time.
+    // A model for any number of samples takes one sample at a time.
     let one = |array: &Array| [&[1][..], array.lengths.get(1..).unwrap_or_default()].concat();
     let set = known.shapes.clone();
     let open = names.iter().zip(&data).filter(|(name, _)| !set.contains_key(*name));
@@ -163,12 +166,12 @@ fn check_data(args: &CheckArgs) -> Result<(), Error> {
     deliver(Some(text.into_bytes()), &checked, json, args.json.as_deref())
 }
 
-/// A part of all, in percent.
+/// Formats a part of the whole in percent.
 fn percent(part: usize, all: usize) -> String {
     format!("{:.1} %", 100.0 * part as f64 / all.max(1) as f64)
 }
 
-/// The layers one by one, the results on data, and the rings that were tried.
+/// Formats the layers one by one, the results on data, and the rings that were tried.
 fn data_table(report: &DataReport, choice: &Choice) -> String {
     let mut text = layer_table(&report.layers);
     let (all, fixed) = (report.fixed.decisions, &report.fixed);
@@ -250,7 +253,7 @@ pub(super) fn check(args: &CheckArgs) -> Result<(), Error> {
     let report = NetworkReport::new(&network, secure.numbers(), greatest, samples.headroom(), &input);
     let report = report.map_err(of_model)?;
     let rooms = report.layers.iter().map(|layer| (layer.name.as_str(), layer.room));
-    // The input itself first: what wraps there is the cause of all else.
+    // Warnings about the input come first: values that wrap there cause all further differences.
     let mut warnings: Vec<Warned> = wrapped(rooms).into_iter().collect();
     if warnings.is_empty() {
         let finding =
@@ -282,7 +285,7 @@ impl CheckedLayer {
     }
 }
 
-/// The layers one by one.
+/// Formats the layers one by one.
 fn layer_table(layers: &[LayerReport]) -> String {
     let mut text = format!(
         "{:<20} {:>12} {:>12} {:>12} {:>6}  layer\n",
@@ -299,7 +302,7 @@ fn layer_table(layers: &[LayerReport]) -> String {
     text
 }
 
-/// The layers one by one, and the result.
+/// Formats the layers one by one, and the result.
 fn table(network: &Network, report: &NetworkReport, choice: &Choice) -> String {
     let mut text = layer_table(&report.layers);
     let of_model = network.places(network.outputs[0].1).is_some();

@@ -1,4 +1,5 @@
-//! `hushwire psi answer`: answers queries to a list, several at the same time, from one budget.
+//! `hushwire psi answer`: answers queries to a list, several at the same time, under one common
+//! budget.
 
 use super::{
     link::{Link, LinkArgs, OprfSide, Prepared},
@@ -16,14 +17,14 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// LOCAL: keys that a query may have by default.
+/// LOCAL: the default limit of keys in a query.
 const AT_ONCE: u64 = 1000;
-/// LOCAL: keys that are answered in an hour by default.
+/// LOCAL: the default limit of keys that are answered in an hour.
 const PER_HOUR: u64 = 10_000;
-/// LOCAL: how long an owner waits after a failed query, so that a failure costs the asker more than
-/// the owner.
+/// LOCAL: the time for which an owner waits after a failed query, so that a failure costs the asker
+/// more than the owner.
 const PAUSE: Duration = Duration::from_millis(200);
-/// LOCAL: queries at the same time, each a thread.
+/// LOCAL: the most queries at the same time, one thread for each.
 const TOGETHER: u64 = 16;
 
 #[derive(Args)]
@@ -47,7 +48,8 @@ pub(super) struct AnswerArgs {
     queries: Option<u64>,
 }
 
-/// The keys that may still be answered: those of an hour, regained at a constant rate.
+/// The number of keys that may still be answered. It is at most the limit of an hour, and grows at
+/// a constant rate.
 struct Hourly {
     left: f64,
     at: Instant,
@@ -67,7 +69,7 @@ impl Hourly {
     }
 }
 
-/// The budget of all queries.
+/// The budget that all queries share.
 struct Shared(Mutex<Hourly>);
 
 impl Budget for Shared {
@@ -86,35 +88,38 @@ impl Budget for Shared {
     }
 }
 
-/// What a thread that panicked left is whole: numbers, changed at once.
+/// Locks also after another thread panicked: the content is numbers that change in one step, so it
+/// is consistent.
 fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
     of.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The queries that are answered now, and those that were.
+/// The number of queries under way, and of those that were answered.
 #[derive(Default)]
 struct Count {
     running: u64,
     answered: u64,
 }
 
-/// Who may begin a query.
+/// Decides when a query may begin.
 struct QueryGate {
     count: Mutex<Count>,
     moved: Condvar,
-    /// The queries after which the owner ends.
+    /// The number of queries after which the owner ends.
     wanted: Option<u64>,
 }
 
 impl QueryGate {
-    /// Waits until one more query may begin; false where all that are wanted have been answered.
+    /// Waits until one more query may begin. Returns false if all wanted queries have been
+    /// answered.
     fn enter(&self) -> bool {
         let mut count = lock(&self.count);
         loop {
             if self.wanted == Some(count.answered) {
                 return false;
             }
-            // One that begins may be the last: who waits for another one would wait for nobody.
+            // A query under way may be the last. The owner must not wait for another asker then,
+            // because none may come.
             let is_enough = self.wanted.is_some_and(|wanted| count.answered + count.running >= wanted);
             if !is_enough && count.running < TOGETHER {
                 count.running += 1;
@@ -132,14 +137,15 @@ impl QueryGate {
     }
 }
 
-/// A query's leave to run, which it gives back however it ends.
+/// The permission of a query to run. Dropping it returns it, however the query ends.
 struct Leave<'a> {
     gate: &'a QueryGate,
     is_answered: bool,
 }
 
 impl Leave<'_> {
-    /// Takes the whole leave, so that a closure that calls it holds the whole.
+    /// Marks the query as answered. It takes the whole permission, so that a closure that calls it
+    /// captures the whole.
     fn answered(mut self) {
         self.is_answered = true;
     }
@@ -173,7 +179,7 @@ pub(super) fn run(args: &AnswerArgs) -> Result<(), Error> {
                     thread::sleep(PAUSE);
                 }
             };
-            // Who is not served here, since the system has no thread, comes again.
+            // If the system has no thread for an asker, the asker tries again.
             if let Err(e) = thread::Builder::new().name("query".to_owned()).spawn_scoped(scope, work) {
                 log::warn(format_args!("no thread could be started for a query: {e}"));
                 thread::sleep(PAUSE);
@@ -183,7 +189,7 @@ pub(super) fn run(args: &AnswerArgs) -> Result<(), Error> {
     Ok(())
 }
 
-/// Waits for who asks next; `None` if nobody came, or they do not agree.
+/// Waits for the next asker; `None` if nobody came, or the two do not agree.
 fn met(link: &Prepared) -> Option<Link<'_>> {
     match link.open() {
         Ok(open) => open,
@@ -195,7 +201,7 @@ fn met(link: &Prepared) -> Option<Link<'_>> {
     }
 }
 
-/// Answers a query.
+/// Answers one query.
 fn one(mut open: Link<'_>, secret: &Secret, most: u64, budget: &impl Budget) -> Result<String, Error> {
     let answered = answer(&mut open.channel, &secret.key, most, budget).map_err(|e| open.failed(e))?;
     let told = match answered {
@@ -238,13 +244,13 @@ mod tests {
         assert_eq!(budget.take(4), Ok(()));
     }
 
-    /// The asker keeps what it read of the answer. If this cost nothing, it could try out keys at
-    /// any rate.
+    /// The asker keeps the part of the answer that it has read. If this part cost nothing, it could
+    /// try out keys at any rate.
     #[test]
     fn an_asker_that_goes_mid_answer_is_charged() {
         let key = hushwire_psi::oprf::ListKey::draw().unwrap_or_else(|e| panic!("{e}"));
         let ids = [0, 1].map(hushwire_machine::PartyId);
-        // A part of the answer at a time, as on a network.
+        // The channel holds only a part of the answer at a time, like a network.
         let mut nets = hushwire_machine::inproc::mesh_capped(&ids, 1, Duration::from_secs(60), 64);
         let [mut asker, mut owner] =
             [0, 1].map(|i: usize| nets[i].channel(0, Some(ids[1 - i]), Some(ids[1 - i])).expect("a lane"));
@@ -266,7 +272,8 @@ mod tests {
     fn no_more_queries_begin_than_are_wanted() {
         let gate = QueryGate { count: Mutex::default(), moved: Condvar::new(), wanted: Some(2) };
         assert!(gate.enter() && gate.enter());
-        // The third waits until the first has failed; then for the end of the second and its own.
+        // The third query waits until the first has failed, and then until the second has ended. It
+        // ends after its own answer.
         thread::scope(|scope| {
             let third = scope.spawn(|| gate.enter());
             gate.leave(false);

@@ -1,4 +1,4 @@
-//! The connection between who asks and the owner of a list.
+//! The connection between an asker and the owner of a list.
 
 use crate::{error::Error, files::RunFiles, keys, log};
 use clap::Args;
@@ -13,11 +13,12 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// LOCAL: how long no byte may move while the other side is alive.
+/// LOCAL: the longest time without a byte while the other side is alive.
 const STALL: Duration = Duration::from_secs(120);
-/// LOCAL: how long an owner waits before it begins to wait again.
+/// LOCAL: the time for which an owner waits for an asker before it begins to wait again.
 const IDLE: Duration = Duration::from_secs(3600);
-/// LOCAL: an asker's wait while the owner greets another one, doubled up to the second number.
+/// LOCAL: an asker's wait while the owner runs a handshake with another one, doubled up to the
+/// second number.
 const AGAIN: (Duration, Duration) = (Duration::from_millis(20), Duration::from_millis(320));
 const STEP: &str = "the query";
 
@@ -32,7 +33,7 @@ pub(super) struct LinkArgs {
     pin: String,
 }
 
-/// A side, and its place.
+/// A side, and its place in the network.
 pub(super) enum OprfSide {
     Owner(Listener),
     /// The owner's address, and the time to wait for it.
@@ -45,7 +46,7 @@ impl OprfSide {
     }
 }
 
-/// Everything that a connection needs.
+/// The settings that a connection needs.
 pub(super) struct Prepared {
     side: OprfSide,
     identity: Identity,
@@ -57,7 +58,7 @@ pub(super) struct Prepared {
 pub(super) struct Link<'a> {
     prepared: &'a Prepared,
     pub(super) channel: Channel,
-    /// Last, so that the channel closes before the goodbye.
+    /// Must be the last field, so that the channel closes before the goodbye.
     net: Net,
 }
 
@@ -76,16 +77,16 @@ impl LinkArgs {
     }
 }
 
-/// The name of a side by its number on the wire.
+/// Returns the name of a side by its number on the wire.
 fn name(id: PartyId) -> Option<String> {
     ["the owner", "who asks"].get(usize::from(id.0)).map(|name| (*name).to_owned())
 }
 
 impl Prepared {
-    /// Meets the other side; `None` where an owner has waited and nobody came.
+    /// Meets the other side; `None` if an owner has waited and nobody came.
     ///
-    /// An owner greets one process at a time and answers many. An asker that comes while it greets
-    /// another one with the same key tries again.
+    /// An owner runs one handshake at a time, but answers many askers. An asker tries again if it
+    /// comes during a handshake with another asker that has the same key.
     pub(super) fn open(&self) -> Result<Option<Link<'_>>, Error> {
         if let OprfSide::Asker(address, wait) = &self.side {
             log::note!("connecting to the owner at {address}, for at most {} s", wait.as_secs());
@@ -125,7 +126,7 @@ impl Prepared {
                 TransportKind::TcpTls,
             )
         };
-        // An owner waits for whoever comes, and that is no news.
+        // An owner always waits for askers, so this is not worth a note.
         let waits = listener.is_none();
         let heard = Arc::new(move |event: &hushwire_wire::Event| {
             if waits || !matches!(event, hushwire_wire::Event::Joining { .. }) {
@@ -141,7 +142,7 @@ impl Prepared {
         Error::internal("asking", "nobody came")
     }
 
-    /// A network error in the words of this command.
+    /// Describes a network error in the words of this command.
     fn explain(&self, step: &str, e: NetError) -> Error {
         let differs = matches!(e, NetError::HandshakeMismatch { field: "job digest", .. });
         let error = Fault::from(e);
@@ -157,14 +158,14 @@ impl Prepared {
         self.says(error.during(step))
     }
 
-    /// An error of this side, in which both sides have their names.
+    /// Completes an error of this side with the names of both sides.
     fn says(&self, error: Fault) -> Error {
         error.by(self.side.id()).with_names(&name).into()
     }
 }
 
 impl Link<'_> {
-    /// Both sides say that they have all that they want.
+    /// Exchanges confirmations: each side says that it has received everything.
     pub(super) fn confirm(&mut self) -> Result<(), Error> {
         let said = self.channel.exchange("confirmation", &[1], &mut [0]);
         said.map_err(|e| self.prepared.explain("confirmation", e))

@@ -1,4 +1,4 @@
-//! The file of a list's secret key, for its owner alone.
+//! The file with the secret key of a list, readable only by its owner.
 
 use crate::error::Error;
 use hushwire::job::read_private_key;
@@ -6,8 +6,8 @@ use hushwire_psi::oprf::ListKey;
 use std::path::Path;
 use zeroize::Zeroizing;
 
-/// So that no output ever replaces it (`RunFiles`), and no command reads it from a file that others
-/// can read.
+/// The label marks the file as a private key. No output ever replaces such a file (`RunFiles`), and
+/// no command reads it if others can read it.
 const BEGIN: &str = "-----BEGIN HUSHWIRE PSI PRIVATE KEY-----";
 const END: &str = "-----END HUSHWIRE PSI PRIVATE KEY-----";
 

@@ -16,11 +16,11 @@ use indicatif::ProgressBar;
 use std::{sync::Arc, time::Duration};
 use zeroize::Zeroizing;
 
-/// LOCAL: with fewer OTs than this there is nothing to wait for.
+/// LOCAL: up to this number of OTs, there is no progress bar.
 const SOON: u64 = 1 << 18;
-/// LOCAL: how long no byte may move while the other side is alive.
+/// LOCAL: the longest time without a byte while the other side is alive.
 const STALL: Duration = Duration::from_secs(120);
-/// AGREEMENT: separates the run's name from any other toss.
+/// AGREEMENT: separates the coin toss for the run's name from any other toss.
 const DOMAIN: &str = "hushwire 2026 ot command sid v2";
 
 /// The link to the other side.
@@ -30,12 +30,12 @@ pub(super) struct Link {
     transfer: Transfer,
     channel: Channel,
     meter: Meter,
-    /// Last, so that the channel closes before the goodbye.
+    /// Must be the last field, so that the channel closes before the goodbye.
     net: Net,
 }
 
 impl Link {
-    /// Finds the other side, compares terms, and names the run.
+    /// Connects to the other side, compares the terms, and agrees on the run's name.
     pub(super) fn open(
         me: OtParty,
         args: &LinkArgs,
@@ -58,8 +58,8 @@ impl Link {
         let meter = Meter::new();
         channel.tap(meter.tap());
         log::note!("connected");
-        // Each side's part is fresh, so that the name is, and committed to, so that neither side
-        // can choose it.
+        // Each side's part is fresh, so the name is fresh too. Each side commits to its part, so
+        // that neither side can choose the name.
         let toss = Toss::new(DOMAIN, &terms.tags(), me.id().0);
         let toss = toss.map_err(|e| Error::internal("naming the run", e))?;
         let sid = toss.among("names", std::slice::from_mut(&mut channel)).map_err(explain)?;
@@ -68,12 +68,12 @@ impl Link {
         Ok(Self { me, terms, transfer, channel, meter, net })
     }
 
-    /// The payload moved so far.
+    /// Returns the payload so far.
     pub(super) fn reading(&self) -> MeterReading {
         self.meter.reading()
     }
 
-    /// The sender's side of all OTs.
+    /// Runs the sender of all OTs.
     pub(super) fn send(&mut self, messages: &[[Block; 2]]) -> Result<(), Error> {
         let bar = progress(self.terms.count);
         let sent = self.transfer.send(&mut self.channel, messages, &mut |done| bar.inc(done as u64));
@@ -81,8 +81,8 @@ impl Link {
         sent.map_err(|e| self.failed(e))
     }
 
-    /// The receiver's side of all OTs: the chosen messages, which the checks of its level have
-    /// covered.
+    /// Runs the receiver of all OTs. Returns the chosen messages, which have passed the checks of
+    /// its security level.
     pub(super) fn receive(&mut self, choices: &[u8], count: usize) -> Result<SecretBlocks, Error> {
         let bar = progress(self.terms.count);
         let mut chosen = Zeroizing::new(vec![Block::ZERO; count]);
@@ -93,13 +93,13 @@ impl Link {
         Ok(chosen)
     }
 
-    /// Both sides say that they have all that they want.
+    /// Exchanges confirmations: each side says that it has received everything.
     pub(super) fn confirm(&mut self) -> Result<(), Error> {
         let said = self.channel.exchange("confirmation", &[1], &mut [0]);
         said.map_err(|e| self.terms.explain(self.me, "confirmation", e).into())
     }
 
-    /// Tells the other side that this one failed for a reason of its own.
+    /// Tells the other side that this side failed for a local reason.
     pub(super) fn abort(&self) {
         self.net.abort(self.me.id(), Reason::Failed, "the use of a file");
     }
@@ -112,7 +112,7 @@ impl Link {
     }
 }
 
-/// What a side needs to meet the other one.
+/// The settings that a side needs to meet the other side.
 struct Meeting {
     identity: Identity,
     listener: Option<Listener>,
@@ -139,21 +139,22 @@ impl Meeting {
     }
 }
 
-/// Reports `e`, with which this side ends, and tells the other side the kind of its cause.
+/// Reports the error `e` that ends this side, and tells the other side the kind of its cause.
 pub(super) fn excuse(me: OtParty, args: &LinkArgs, e: Error) -> Error {
     log::failed(&e);
     let cause = match &e {
         Error::Job(e) => e.tells(),
         _ => Excuse::Inputs,
     };
-    // Whoever cannot be met cannot be told.
+    // A side that cannot be reached cannot be told.
     if let Ok(Meeting { identity, listener, config }) = Meeting::new(me, args, Error::from) {
         let _ = hushwire_wire::excuse(&config, &identity, listener.as_ref(), Reason::Local(cause));
     }
     e
 }
 
-/// This side's identity and the other one's pin. Where nobody is authenticated any will do.
+/// Returns this side's identity and the other side's pin. A transport without authentication takes
+/// any identity.
 fn who(args: &LinkArgs, transport: TransportKind) -> Result<(Identity, Pin), Error> {
     let internal = |doing| move |e: hushwire_wire::IdentityError| Error::internal(doing, e);
     if transport != TransportKind::TcpTls {
@@ -170,7 +171,7 @@ fn who(args: &LinkArgs, transport: TransportKind) -> Result<(Identity, Pin), Err
     Ok((keys::identity(key)?, pin))
 }
 
-/// A bar for people at a terminal.
+/// Returns a progress bar for people at a terminal.
 fn progress(count: u64) -> ProgressBar {
     if count <= SOON {
         return ProgressBar::hidden();

@@ -56,11 +56,12 @@ pub(super) struct OtTerms {
     pub(super) level: Level,
 }
 
-/// AGREEMENT: of the exchange that this file and its neighbours describe.
+/// AGREEMENT: the version of the exchange that this file and its neighbours describe.
 const RELEASE: &[u8; 7] = b"hw-ot/1";
 
 impl OtTerms {
-    /// As the handshake compares them: in clear, so that each side can say what differs.
+    /// The terms as the handshake compares them. They are in the clear, so that each side can say
+    /// which terms differ.
     ///
     /// ```text
     /// byte  0        8        9                  25        32
@@ -76,7 +77,7 @@ impl OtTerms {
         tags
     }
 
-    /// The terms in which the other side's tags differ, in words.
+    /// Describes the terms in which the other side's tags differ.
     fn differences(&self, theirs: &[u8; 32]) -> String {
         let ours = self.tags();
         if ours[25..] != theirs[25..] {
@@ -105,7 +106,7 @@ impl OtTerms {
         differ.join(", ")
     }
 
-    /// A network error in the words of this command.
+    /// Describes a network error in the words of this command.
     pub(super) fn explain(&self, me: OtParty, step: &str, e: NetError) -> Fault {
         let known = match &e {
             NetError::HandshakeMismatch { field: "job digest", theirs, .. } => {
@@ -136,7 +137,7 @@ impl OtTerms {
         me.says(error.during(step))
     }
 
-    /// Any error of the protocol.
+    /// Describes any error of the protocol.
     pub(super) fn failed(&self, me: OtParty, e: OtError) -> Fault {
         match e {
             OtError::Net(e) => self.explain(me, "oblivious transfer", e),
@@ -146,7 +147,7 @@ impl OtTerms {
 }
 
 impl OtParty {
-    /// The name of a side by its number on the wire.
+    /// Returns the name of a side by its number on the wire.
     pub(super) fn name(id: PartyId) -> Option<String> {
         [OtParty::Sender, OtParty::Receiver]
             .into_iter()
@@ -154,13 +155,14 @@ impl OtParty {
             .map(|side| side.to_string())
     }
 
-    /// An error of this side, in which both sides have their names.
+    /// Completes an error of this side with the names of both sides.
     fn says(self, error: Fault) -> Fault {
         error.by(self.id()).with_names(&OtParty::name)
     }
 }
 
-/// The remedy in the words of this command, where that of [`NetError`] names files that it has not.
+/// The remedy in the words of this command, if that of [`NetError`] names files that this command
+/// does not have.
 fn remedy(e: &NetError) -> Option<&'static str> {
     match e {
         NetError::Tls { .. } => Some("compare --pin and --transport of both sides"),
@@ -218,7 +220,7 @@ mod tests {
         assert_eq!((error.code(), names(&error)), (code::STALLED, sides()), "{error}");
     }
 
-    /// There are no party files here, and no jobs.
+    /// This command has no party files and no jobs.
     #[test]
     fn remedies_are_those_of_this_command() {
         let terms = OtTerms { count: 1, protocol: Protocol::Kos, level: Level::Malicious };

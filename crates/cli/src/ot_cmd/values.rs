@@ -1,4 +1,4 @@
-//! The files: pairs of messages, choices, and what was chosen.
+//! The files of the command: pairs of messages, choices, and chosen messages.
 
 use crate::{error::Error, files::is_stream};
 use hushwire::job::NewFile;
@@ -12,10 +12,10 @@ use std::{
 };
 use zeroize::Zeroizing;
 
-/// Messages, wiped when dropped.
+/// Messages, which are wiped when dropped.
 pub(super) type SecretBlocks = Zeroizing<Vec<Block>>;
 
-/// The values in the lines of a file; a mark in front is no part of them.
+/// Reads the values in the lines of a file. A byte order mark at the begin is not a part of them.
 fn read<T>(
     path: &Path,
     lines: impl Fn(&str) -> Result<T, BadLine>,
@@ -34,17 +34,17 @@ fn read<T>(
         .map_err(|BadLine(line)| Error::file("use", path, format!("line {} does not fit", line + 1), remedy))
 }
 
-/// The sender's pairs.
+/// Reads the sender's pairs.
 pub(super) fn messages(path: &Path) -> Result<Zeroizing<Vec<[Block; 2]>>, Error> {
     read(path, lines::messages, "write two numbers of up to 32 hexadecimal digits each")
 }
 
-/// The receiver's choices.
+/// Reads the receiver's choices.
 pub(super) fn choices(path: &Path) -> Result<Choices, Error> {
     read(path, lines::choices, "write 0 or 1")
 }
 
-/// Puts all messages on the disk, still without a name.
+/// Writes all messages to disk; the file has no name yet.
 pub(super) fn put(out: &NewFile, messages: &[Block]) -> Result<(), Error> {
     out.reserve((messages.len() * (DIGITS + 1)) as u64)?;
     let mut writer = BufWriter::new(out.writer()?);

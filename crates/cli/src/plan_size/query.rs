@@ -1,4 +1,4 @@
-//! The query whose size is asked for as its text, with the tables that it reads.
+//! A query that is given as its text, with the tables that it reads.
 
 use crate::{
     error::Error,
@@ -41,7 +41,8 @@ pub(crate) struct QueryTextArgs {
     tag_join: bool,
 }
 
-/// The text of a query, where this is no job file: a file called .sql, or words that name no file.
+/// Returns the text of a query, if this is not a job file: a file with the ending .sql, or words
+/// that name no file.
 pub(crate) fn text_of(given: &Path) -> Result<Option<String>, Error> {
     if given.extension().is_some_and(|end| end.eq_ignore_ascii_case("sql")) {
         return files::text(given).map(Some);
@@ -52,7 +53,7 @@ pub(crate) fn text_of(given: &Path) -> Result<Option<String>, Error> {
 }
 
 impl QueryTextArgs {
-    /// The option of these that a job file has no use for.
+    /// Returns the first of these options that is given, all of which are useless with a job file.
     pub(crate) fn first_given(&self) -> Option<&'static str> {
         let given = [
             (!self.tables.is_empty(), "--table"),
@@ -67,7 +68,7 @@ impl QueryTextArgs {
         given.into_iter().find(|(is_given, _)| *is_given).map(|(_, name)| name)
     }
 
-    /// The query as a job of `shards` processes a party.
+    /// Returns the query as a job of `shards` processes for each party.
     pub(crate) fn job(&self, sql: &str, shards: u16) -> Result<QueryJob, Error> {
         let schema =
             self.schema.iter().map(|path| QueryTable::schema(path)).collect::<Result<Vec<_>, _>>()?.concat();

@@ -7,8 +7,8 @@ use hushwire_aes::Backend;
 use hushwire_psi::PsiSide;
 use serde::Serialize;
 
-/// The result of `side` as it is printed, `None` where it is in a file. Both parties must have
-/// found as many keys.
+/// Returns the result of `side` in the form in which it is printed, or `None` if it is in a file.
+/// Both parties must have found the same number of keys.
 pub(super) fn result(ended: &[OfProcess<Intersection>], side: PsiSide) -> Result<Option<Vec<u8>>, Error> {
     let differ = || {
         let cause = "the parties found different things".to_owned();
@@ -22,19 +22,19 @@ pub(super) fn result(ended: &[OfProcess<Intersection>], side: PsiSide) -> Result
     }
 }
 
-/// The report; its fields are the JSON's.
+/// The report; its fields are those of the JSON.
 #[derive(Serialize)]
 pub(super) struct IntersectionReport {
     command: &'static str,
     version: &'static str,
     #[serde(flatten)]
     of_kind: PsiReport,
-    /// The whole command, until the result was there.
+    /// The seconds of the whole command, until the result was complete.
     seconds: f64,
     transport: String,
     aes_tier: &'static str,
     parties: Vec<OfMember>,
-    /// Whether it speaks of B's rows.
+    /// Whether the result is about B's rows.
     #[serde(skip)]
     of_b: bool,
 }
@@ -61,7 +61,7 @@ impl IntersectionReport {
         }
     }
 
-    /// A few lines.
+    /// Returns a few lines for people.
     pub(super) fn for_people(&self) -> String {
         let [what, how] = self.of_kind.lines(self.of_b);
         let sent: Vec<_> = self.parties.iter().map(|p| size::show(p.bytes_sent)).collect();

@@ -12,7 +12,7 @@ use std::{
 const ALL: [&str; 4] = ["party0", "party1", "party2", "alice"];
 const IV: &str = "ffffffffffffffffffffffffffffff00";
 
-/// Everybody's files for a job of `alice`'s, and a file of `len` bytes.
+/// Writes the files of all members for a job of `alice`, and a file of `len` bytes to encrypt.
 fn world(lines: &str, len: usize) -> Rehearsal {
     let world = Rehearsal::new(&format!(
         "kind = \"aes-ctr\"\nowner = \"client:alice\"\n{lines}\n[parameters]\nbatch = 512\n"
@@ -21,7 +21,7 @@ fn world(lines: &str, len: usize) -> Rehearsal {
     world
 }
 
-/// A line in the table `[aes-ctr]` of the owner's file, which is its last.
+/// Adds a line to the table `[aes-ctr]`, which is the last of the owner's file.
 fn add(world: &Rehearsal, line: &str) {
     world.edit("r/alice.toml", |text| format!("{text}{line}\n"));
 }
@@ -41,7 +41,7 @@ fn good(world: &Rehearsal) {
     }
 }
 
-/// Everybody ends with an error; the owner's exit code and error are these.
+/// Checks that all members end with an error, and the exit code and error of the owner.
 fn refused(world: &Rehearsal, code: i32, words: &[&str]) {
     for ended in run(world) {
         if ended.name == "alice" {
@@ -61,7 +61,7 @@ fn ledger(world: &Rehearsal) -> serde_json::Value {
     serde_json::from_slice(&world.place.get("r/alice.ledger/ledger.json")).unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// The key that the three share files add up to: the test may know it, nobody else does.
+/// Returns the key from the three share files. Only the test knows it.
 fn key_of(world: &Rehearsal, len: usize) -> String {
     let shares = [0, 1, 2].map(|party| world.place.get(&format!("r/party{party}.share")));
     hex::encode((32..32 + len).map(|i| shares[0][i] ^ shares[1][i] ^ shares[2][i]).collect::<Vec<_>>())
@@ -69,7 +69,7 @@ fn key_of(world: &Rehearsal, len: usize) -> String {
 
 #[test]
 fn a_given_key_gives_what_openssl_writes() {
-    // Counters pass 2^128, chunks are on two threads, and the last block is a broken one.
+    // The counters pass 2^128, chunks run on two threads, and the last block is incomplete.
     for (key, len) in [(KEY.to_owned(), 300_001), (KEY.repeat(2), 5000), (format!("{KEY}{}", &KEY[..16]), 1)]
     {
         let world = world(&format!("key = \"given\"\nkey-bits = {}", 4 * key.len()), len);
@@ -110,12 +110,12 @@ fn a_drawn_key_is_kept_for_later_runs_and_no_counter_serves_twice() {
             assert!(theirs == *ours);
         }
     }
-    // What was encrypted is found by its content, whatever it is called, and nothing is recorded.
+    // An encrypted file is recognized by its content under any name. Decryption records nothing.
     world.place.put("r/old.bin", &first);
     world.edit("r/alice.toml", |text| {
         text.replace("data.bin.enc", "plain.bin").replace("data.bin", "old.bin")
     });
-    // Who allowed the encryption did not allow that.
+    // A member that allowed the encryption did not allow the decryption.
     let digest = |world: &Rehearsal| world.place.ran("job digest job.toml").out.trim().to_owned();
     let encrypts = digest(&world);
     world.edit("job.toml", |text| text.replace("[parameters]", "direction = \"decrypt\"\n[parameters]"));
@@ -133,13 +133,13 @@ fn a_drawn_key_is_kept_for_later_runs_and_no_counter_serves_twice() {
     good(&world);
     assert!(world.place.get("r/plain.bin") == world.place.get("r/data.bin"));
     assert_eq!(ledger(&world)["ranges"].as_array().map(Vec::len), Some(2));
-    // A file of older releases, in which the owner alone set the direction.
+    // A file of older releases, in which only the owner sets the direction.
     add(&world, "decrypt = true");
     let alone = world.end(world.start_all(&["alice"]));
     assert!(alone[0].code == Some(4) || alone[0].code == Some(2), "{}", alone[0].err);
     assert!(alone[0].error().contains("direction = \"decrypt\""), "{}", alone[0].err);
     remove(&world, "decrypt = true");
-    // A file that the ledger does not know is not decrypted; its owner never dials.
+    // A file that the ledger does not know is not decrypted, and its owner never dials.
     world.place.put("r/old.bin", &first[1..]);
     let alone = world.end(world.start_all(&["alice"]));
     assert_eq!(alone[0].code, Some(4), "{}", alone[0].err);
@@ -152,7 +152,7 @@ fn counters_are_refused_a_second_time() {
     add(&world, &format!("iv = \"{IV}\""));
     good(&world);
     let before = (result(&world), world.place.get("r/alice.ledger/ledger.json"));
-    // 63 blocks from …ff00 on.
+    // The 63 blocks that begin at …ff00.
     for iv in [IV, "ffffffffffffffffffffffffffffff3e", "fffffffffffffffffffffffffffffec2"] {
         world.edit("r/alice.toml", |text| {
             let lines = text.lines().filter(|line| !line.starts_with("iv")).map(|line| format!("{line}\n"));
@@ -164,7 +164,7 @@ fn counters_are_refused_a_second_time() {
         assert!(error.contains("overlap") && error.contains("data.bin.enc"), "{error}");
         assert!((result(&world), world.place.get("r/alice.ledger/ledger.json")) == before);
     }
-    // Whose history is lost draws counters, and chooses none.
+    // An owner without its history draws counters, and cannot choose them.
     fs::remove_dir_all(world.place.at("r/alice.ledger")).unwrap_or_else(|e| panic!("{e}"));
     world.edit("r/alice.toml", |text| text.replace("# again", ""));
     refused(&world, 5, &["key set-up", "the parties keep a key", "history-lost"]);
@@ -185,13 +185,13 @@ fn an_imported_key_is_kept_as_shares() {
     good(&world);
     assert_eq!(key_of(&world, 16), KEY);
     let first = result(&world);
-    // No party takes another key where it has one; the owner's ledger has it, too.
+    // A party that has a key takes no other key, and the owner's ledger names the key, too.
     let alone = world.end(world.start_all(&["party1"]));
     assert_eq!(alone[0].code, Some(5), "{}", alone[0].err);
     assert!(alone[0].error().contains("already holds a share"), "{}", alone[0].err);
     let alone = world.end(world.start_all(&["alice"]));
     assert!(alone[0].code == Some(5) && alone[0].error().contains("is of key"), "{}", alone[0].err);
-    // From then on the key is theirs.
+    // From now on the parties keep the key.
     world.edit("job.toml", |text| text.replace("\"imported\"", "\"kept\""));
     world.edit("r/alice.toml", |text| {
         let key = text.lines().filter(|line| !line.starts_with("key = {") && !line.starts_with("iv"));
@@ -213,7 +213,8 @@ fn shares_that_do_not_belong_together_are_named_and_nothing_is_computed() {
         share.extend_from_slice(blake3::hash(&share).as_bytes());
         world.place.put(name, &share);
     };
-    // Another key, as its own file says; and a share that only the comparison of tags can find.
+    // A share of another key, according to its own file, and a share that only the comparison of
+    // tags can find.
     forge(&|share| share[16] ^= 1);
     refused(&world, 5, &["party 1's share belongs to another key"]);
     forge(&|share| share[32] ^= 1);
@@ -270,7 +271,7 @@ fn whoever_is_absent_is_named() {
 fn whoever_is_killed_is_named() {
     for victim in ALL {
         let world = world("", 0);
-        // Long enough, and no bytes on the disk.
+        // A file that is long enough, but takes no space on disk.
         let sparse = fs::File::create(world.place.at("r/data.bin")).and_then(|file| file.set_len(1 << 30));
         sparse.unwrap_or_else(|e| panic!("{e}"));
         let start = |name: &'static str| {
@@ -286,7 +287,7 @@ fn whoever_is_killed_is_named() {
             ended.blames(victim);
         }
         let mut left = world.left();
-        // The key's shares stay: they are of use, and no result.
+        // The shares of the key stay. They are useful and not a result.
         left.retain(|name| name != "alice.ledger" && !name.ends_with(".share"));
         assert!(left.is_empty(), "{left:?}");
     }

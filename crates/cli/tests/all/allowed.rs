@@ -1,4 +1,4 @@
-//! Members that take part in jobs of certain digests alone.
+//! Members that only take part in jobs of certain digests.
 
 use crate::{
     common::Place,
@@ -6,14 +6,14 @@ use crate::{
     rehearsal::{Ended, Rehearsal},
 };
 
-/// The standard output of a command that ends well.
+/// Returns the standard output of a command that succeeds.
 fn said(world: &Rehearsal, line: &str) -> String {
     let ran = world.place.ran(line);
     assert_eq!(ran.code, Some(0), "{line}: {}", ran.err);
     ran.out
 }
 
-/// The digest of a job file there.
+/// Returns the digest of a job file in the test's directory.
 fn digest(world: &Rehearsal, file: &str) -> String {
     said(world, &format!("job digest {file}")).trim().to_owned()
 }
@@ -32,7 +32,7 @@ fn members_that_allow_a_job_run_it_whatever_the_way_in_which_they_say_so() {
         let options = match *name {
             "party1" => format!(" --allow {digest}"),
             "alice" => " --allow-file r/allowed.txt".to_owned(),
-            // If there are two sources, both count.
+            // With two sources of digests, both are allowed.
             "party0" => format!(" --allow blake3:{:064}", 2),
             _ => String::new(),
         };
@@ -47,7 +47,7 @@ fn members_that_allow_a_job_run_it_whatever_the_way_in_which_they_say_so() {
 fn a_job_that_a_party_or_an_owner_does_not_allow_ends_at_every_member_at_once() {
     for refuses in ["party1", "alice"] {
         let world = world(9);
-        // Inputs are not looked at: there are none.
+        // A member that refuses does not open its inputs, so they need not exist.
         let input = if refuses == "alice" { "r/salaries.csv" } else { "r/nothing.csv" };
         world.place.put(input, b"");
         let line = |name: &&'static str| {
@@ -111,8 +111,8 @@ fn a_digest_binds_the_question_and_not_the_sizes() {
     assert_eq!((&report["digest"], &report["kind"]), (&seen[0].clone().into(), &"query".into()));
 }
 
-/// The attempts open to a party that deviates are in the terms that people read, and nowhere in the
-/// digest, as the sizes that it follows from.
+/// The number of keys that a deviating party can try appears in the terms for people. The digest
+/// does not have it, because it follows from sizes in the digest.
 #[test]
 fn intersections_show_how_many_keys_a_party_can_try() {
     let place = Place::new();

@@ -1,4 +1,4 @@
-//! `hushwire bench` becomes the program beside it.
+//! `hushwire bench` replaces itself by the program in the same directory.
 
 use hushwire_testkit::executable;
 use std::{

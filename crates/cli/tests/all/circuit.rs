@@ -1,4 +1,4 @@
-//! `hushwire circuit`: what it prints, to the letter.
+//! `hushwire circuit`: its exact output.
 
 use crate::common::{Place, Ran};
 use std::path::{Path, PathBuf};
@@ -8,18 +8,18 @@ fn circuit(place: &Place, args: &[&str]) -> Ran {
     Ran::new(command.args(args).output().unwrap_or_else(|e| panic!("{args:?}: {e}")))
 }
 
-/// The stdout of a command that works.
+/// Returns the stdout of a command that succeeds.
 fn good(place: &Place, args: &[&str]) -> String {
     let ran = circuit(place, args);
     assert_eq!(ran.code, Some(0), "{args:?}: {}", ran.err);
     ran.out
 }
 
-/// The stderr of a command that fails with `code`.
+/// Returns the stderr of a command that fails with `code`.
 fn bad(place: &Place, args: &[&str], code: i32) -> String {
     let ran = circuit(place, args);
     assert_eq!(ran.code, Some(code), "{args:?}: {}", ran.err);
-    // Who asks for JSON there gets the error there as well.
+    // With JSON on standard output, the error is there as well.
     assert!(ran.out.is_empty() || (args.contains(&"--json") && ran.out.contains("\"error\"")), "{}", ran.out);
     ran.err
 }
@@ -52,8 +52,8 @@ fn made_circuits_give_the_standards_vectors() {
     let inputs = format!("0={ABC},1={SHA1_START}");
     let sha1 = good(&place, &["eval", "sha1", "--inputs", &inputs]);
     assert_eq!(sha1, "0=a9993e364706816aba3e25717850c26c9cd0d89d\n");
-    // In the older format its numbers are read the other way round by default, and right on
-    // request.
+    // In the older format, the bits of numbers are reversed by default, and in order with an
+    // option.
     good(&place, &["make", "sha1", "--format", "old", "--out", "old.txt"]);
     let args = ["eval", "old.txt", "--bit-order", "lsb", "--inputs", &inputs];
     let ran = circuit(&place, &args);
@@ -187,7 +187,7 @@ fn microcode_is_written_with_its_head() {
     let info = good(&place, &["info", "less:8", "--json", "-"]);
     crate::schemas::see_as("circuit-info", &serde_json::from_str(&info).unwrap_or_default());
     assert!(place.get("less.hex").starts_with(MICROCODE.as_bytes()));
-    // From a file, and a circuit in stages.
+    // A circuit from a file, and a circuit in stages.
     good(&place, &["make", "less:1", "--out", "less.txt"]);
     good(&place, &["make-microcode", "less.txt", "--out", "file.hex", "--json", "facts.json"]);
     assert!(place.get("file.hex").starts_with(b"// hushwire microcode v1\n// circuit less.txt\n"));

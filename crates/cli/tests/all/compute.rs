@@ -6,7 +6,7 @@ const BILL: &str = "computation bill\nmembers shop, client\nsymbols n\n\
     input price: i32[n] from shop\ninput amount: i32[n] from client\n\
     output total = sum(price * amount) to shop, client\noutput dear = price > 100 to client\n";
 
-/// Prices and amounts of three articles.
+/// Writes the prices and amounts of three articles.
 pub(crate) fn bill() -> Place {
     let place = Place::new();
     place.put("bill.hwc", BILL.as_bytes());
@@ -53,7 +53,7 @@ fn every_protocol_gives_what_the_open_one_gives() {
     }
 }
 
-/// Five parties of whom four may cheat, as docs/jobs.md has it.
+/// Five parties of which four may be corrupted, as in docs/jobs.md.
 #[test]
 fn five_salaries_among_people_who_trust_nobody() {
     let place = Place::new();
@@ -79,7 +79,7 @@ fn outputs_go_to_csv_and_records_that_only_their_owner_reads() {
     for name in ["total.bin", "dear.csv", "report.json"] {
         assert_eq!(place.mode(name), 0o600, "{name}");
     }
-    // The same job may replace what it wrote; what it reads is never replaced.
+    // The same job may replace its outputs, but never its inputs.
     good(&place, &run);
     let over = "local compute bill.hwc --in price=shop.csv --in amount=order.csv --force --out dear=";
     bad(&place, &format!("{over}shop.csv"), 5, &["shop.csv", "that would overwrite input price"]);
@@ -209,7 +209,7 @@ fn public_values_are_everybodys_and_secret_ones_are_brought_by_whom_the_job_says
     );
     place.put("rates.csv", b"rate\n3\n");
     bad(&place, &run("--value bank/seed=1"), 4, &["its n is 3, the agreed one is 1"]);
-    // In a job file they have tables of their own.
+    // A job file has separate tables for them.
     place.put("rates.csv", b"rate\n3\n500\n7\n");
     let job = |rest: &str| place.put("job.toml", format!("computation = \"rates.hwc\"\n{rest}").as_bytes());
     job("[public]\nrate = { csv = \"rates.csv\", column = \"rate\" }\n[owners]\nseed = \"client:carl\"\n");
@@ -279,7 +279,7 @@ fn shapes_that_overflow_and_columns_without_rows() {
         );
     }
     bad(&place, &format!("local compute bill.hwc {IN} --symbol n=many"), 2, &["a length is a whole number"]);
-    // No rows are a length like any other.
+    // Zero rows is a valid length.
     place.put("shop.csv", b"price\n");
     place.put("order.csv", b"amount\n");
     assert_eq!(
@@ -327,7 +327,7 @@ fn a_product_that_wraps_early_is_remarked_wherever_it_is_read() {
     assert!(good(&place, "compute check wraps.hwc").err.contains("multiply(x, y) keeps their type"));
 }
 
-/// Groups beside a column in another order are remarked.
+/// A computation warns of groups beside a column in another order.
 #[test]
 fn groups_in_another_order_are_remarked() {
     let place = Place::new();
@@ -337,8 +337,8 @@ fn groups_in_another_order_are_remarked() {
     assert!(ran.err.contains("group_last(x, x) has the keys beside them"), "{}", ran.err);
 }
 
-/// Decimals that no `fixed` has become the nearest that there is, with a note for their owner,
-/// wherever they come from.
+/// A decimal that `fixed` cannot represent becomes the nearest representable number. Its owner gets
+/// a note, whatever the source of the value.
 #[test]
 fn decimals_are_rounded_and_their_owner_is_told() {
     let place = Place::new();
@@ -372,7 +372,7 @@ fn decimals_are_rounded_and_their_owner_is_told() {
     assert_eq!(ran.err.matches(public).count(), 1, "{}", ran.err);
     let report: serde_json::Value = serde_json::from_str(&ran.out).unwrap_or_default();
     assert_eq!(report["remarks"], serde_json::json!([public]));
-    // Whatever is exact has no note.
+    // An exact value causes no note.
     let ran = good(&place, "local compute rate.hwc --value r=0.5 --value a/x=1 --transport unix --json -");
     assert!(!ran.err.contains("rounded") && ran.out.contains("\"remarks\": []"), "{}{}", ran.err, ran.out);
     bad(&place, "compute eval rate.hwc --value r=127.999 --value x=1", 4, &["does not fit fixed(16, 8)"]);

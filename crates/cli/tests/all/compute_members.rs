@@ -65,7 +65,7 @@ fn two_parties_run_the_same_job() {
             assert_eq!(of(&all, name).out, "total=6000000004\npaid=false\n", "{protocol} {name}");
         }
     }
-    // Who has no place is named, with the way to give it one.
+    // The error names a member without a place, and how to give it one.
     let world = Rehearsal::bare();
     world.place.put("bill.hwc", BILL.as_bytes());
     world.place.put("job.toml", b"protocol = \"yao\"\ncomputation = \"bill.hwc\"\n");
@@ -94,7 +94,7 @@ fn public_values_that_differ_are_named_and_all_end() {
     let text = BILL.replace("most: u64 from bank", "most: u64 public");
     let world = three(&[]);
     world.place.put("bill.hwc", text.as_bytes());
-    // The bank brings nothing any more.
+    // The bank no longer brings an input.
     world.edit("r/bob.toml", |text| text.split("[inputs]").next().unwrap_or_default().to_owned());
     let public = |file: &str, most: u64| {
         let job = String::from_utf8(world.place.get("job.toml")).unwrap_or_default();
@@ -108,7 +108,7 @@ fn public_values_that_differ_are_named_and_all_end() {
     assert!(all.iter().all(|member| member.code == Some(3) && member.out.is_empty()), "{all:?}");
     let found = of(&all, "party2").error();
     assert!(found.contains("another plan, which differs in public values (ours: most "), "{found}");
-    // With one value everywhere the same members end well.
+    // With one value at all members, the same members succeed.
     let all = world.end(world.start_all(&ALL));
     all.iter().for_each(Ended::good);
     assert_eq!(of(&all, "ann").out, "total=6000000004\npaid=false\n");
@@ -148,7 +148,7 @@ fn whoever_is_killed_before_the_end_is_named_by_all() {
     for victim in ["party1", "ann"] {
         let world = three(&[("bob", "[outputs]\npaid = { file = \"paid.bin\" }")]);
         ALL.iter().for_each(|name| world.set(name, "connect-timeout = \"8s\""));
-        // Party 2 comes last: all others have met, and wait for it.
+        // Party 2 comes last: all other members have met, and wait for it.
         let mut running = world.start_all(&["party0", "party1", "ann", "bob"]);
         world.until_said(&["party0"], "waits for");
         std::thread::sleep(Duration::from_millis(500));

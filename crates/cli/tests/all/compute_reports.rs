@@ -1,4 +1,4 @@
-//! Prices of computations beside what runs take, and the fields of reports.
+//! Compares prices of computations with the costs of runs, and checks the fields of reports.
 
 use crate::{
     compute::{IN, bill, good},
@@ -44,7 +44,7 @@ fn a_declared_cost_is_what_a_run_says() {
         assert_eq!(declared["protocols"][i]["ands"], found["ands"], "{protocol}");
         let sent = |of: &serde_json::Value| of["bytes_sent"].as_u64().unwrap_or_default();
         let most = found["parties"].as_array().into_iter().flatten().map(sent).max().unwrap_or_default();
-        // Set-ups come on top, and what clients and the last word take.
+        // A run also has set-ups, the messages of clients, and a last message.
         let (declared, rounds) = (&declared["protocols"][i], found["rounds"].as_u64().unwrap_or_default());
         assert!(
             sent(declared) <= 2 * most && most < 2 * sent(declared) + 131_072,
@@ -57,8 +57,8 @@ fn a_declared_cost_is_what_a_run_says() {
     }
 }
 
-/// Whatever a protocol runs has a price, and what it cannot run has a reason beside the prices of
-/// others.
+/// Each protocol that can run a computation has a price. A protocol that cannot has a reason,
+/// beside the prices of the others.
 #[test]
 fn a_million_rows_have_a_price() {
     let place = bill();
@@ -79,13 +79,13 @@ fn a_million_rows_have_a_price() {
     let refused = &sorts["refused"][0];
     assert_eq!(refused["protocol"], "gmw", "{sorts}");
     assert!(refused["cause"].as_str().is_some_and(|why| why.contains("bits")), "{sorts}");
-    // Nobody runs it: that is an error.
+    // If no protocol can run it, the command fails.
     let ran = place.ran("compute cost sorts.hwc --symbol n=1000000 --protocol gmw");
     assert_eq!(ran.code, Some(2), "{}", ran.err);
 }
 
-/// The cost of more rows is as declared: set-ups, which no price has, are the set-ups of the
-/// shorter run.
+/// The cost of additional rows is as declared. Prices do not contain set-ups, which are those of
+/// the shorter run.
 #[test]
 fn two_parties_on_numbers_and_authenticated_garbling_have_a_price() {
     let place = bill();
@@ -117,12 +117,12 @@ fn two_parties_on_numbers_and_authenticated_garbling_have_a_price() {
             let parties = found["parties"].as_array().cloned().unwrap_or_default();
             let sent = parties.iter().map(|party| number(party, "bytes_sent")).max().unwrap_or_default();
             let (rounds, forecast) = (number(&found, "rounds"), number(&declared, "rounds"));
-            // The meter has those of one direction, and of set-ups; two parties who find each other
-            // far apart take fewer.
+            // The meter counts the rounds of one direction, and those of set-ups. Two parties with
+            // a long round trip need fewer rounds.
             let most = if protocol == "two" { 3 * rounds } else { 5 * rounds / 4 };
             let is_near = forecast <= most && rounds <= forecast + 64;
             assert!(is_near, "{protocol}: {rounds}, forecast {forecast}");
-            // Products and comparisons of two parties on numbers are OTs.
+            // Products and comparisons of two parties on numbers are OTs, so they have no ANDs.
             assert_eq!(number(&declared, "ands") > 0, protocol != "two", "{declared}");
             (number(&declared, "bytes_sent"), sent)
         };

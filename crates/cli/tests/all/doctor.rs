@@ -1,4 +1,4 @@
-//! `hushwire doctor`: every member a process with its own files, as on machines of their own.
+//! `hushwire doctor`: every member is a process with its own files, as on separate machines.
 
 use crate::common::{Place, Ran};
 use hushwire_testkit::Port;
@@ -18,7 +18,7 @@ const JOB: &str = "protocol = \"rep3\"\ncircuit = \"less:32\"\n\
                    [[inputs]]\nname = \"a\"\nfrom = \"party0\"\n[[inputs]]\nname = \"b\"\nfrom = \"party1\"\n\
                    [[outputs]]\nname = \"less\"\nto = [\"party2\"]\n";
 
-/// Keys and files of three parties and a client.
+/// The keys and files of three parties and a client.
 struct World {
     place: Place,
     pins: Vec<String>,
@@ -38,7 +38,7 @@ impl World {
         world
     }
 
-    /// Writes a member's file, changed: parties 0, 1 and 2, and client 3.
+    /// Writes a member's file with changes. Parties are 0, 1 and 2, and the client is 3.
     fn file(&self, me: usize, more: &str, change: impl Fn(String) -> String) {
         let mut text = match me {
             3 => "name = \"alice\"\n".to_owned(),
@@ -52,7 +52,7 @@ impl World {
         self.place.put(&format!("{me}.toml"), change(text + more).as_bytes());
     }
 
-    /// The client's table, in a party's file.
+    /// Adds the client's table to a party's file.
     fn with_client(&self, me: usize) {
         self.file(me, &format!("[[peers]]\nclient = \"alice\"\npin = \"{}\"\n", self.pins[3]), |text| text);
     }
@@ -64,7 +64,7 @@ impl World {
         command.spawn().unwrap_or_else(|e| panic!("{args}: {e}"))
     }
 
-    /// Doctors of these members together, and what each found.
+    /// Runs the doctors of these members at the same time, and returns their findings.
     fn doctors(&self, members: &[usize], seconds: u32) -> Vec<Found> {
         let children: Vec<_> = members.iter().map(|i| self.doctor(*i, seconds)).collect();
         children.into_iter().map(|child| Found::new(end(child))).collect()
@@ -98,7 +98,7 @@ impl Found {
         Self { ran, report }
     }
 
-    /// The check of that name, of the subject that begins so.
+    /// Returns the check of that name whose subject begins like this.
     fn check(&self, subject: &str, check: &str) -> &Value {
         let mut all = self.report["checks"].as_array().unwrap_or_else(|| panic!("{}", self.ran.out)).iter();
         let is =
@@ -202,7 +202,7 @@ fn a_certificate_that_has_ended() {
     let identity = Identity::generate_for("late", ended).unwrap_or_else(|e| panic!("{e}"));
     world.pins[0] = key(&world.place, 0, &identity);
     (1..3).for_each(|i| world.file(i, "", |text| text));
-    // The others come later, as people do.
+    // The other members start later.
     let first = world.doctor(0, 15);
     sleep(Duration::from_secs(1));
     let mut found = world.doctors(&[1, 2], 15);
@@ -223,7 +223,7 @@ fn a_party_that_waits_is_not_disturbed() {
     world.file(0, "[inputs]\na = { hex = \"0000002a\" }\n", |text| text);
     world.file(1, "[inputs]\nb = { hex = \"00000063\" }\n", |text| text);
     let parties: Vec<_> = [0, 1].map(|i| world.start(&format!("party job.toml --config {i}.toml"))).into();
-    // Twice, and with keys that nobody knows.
+    // Twice, and with keys that no other member knows.
     for _ in 0..2 {
         let found = &world.doctors(&[2], 15)[0];
         assert_eq!(found.ran.code, Some(0), "{} {}", found.ran.out, found.ran.err);
@@ -253,7 +253,7 @@ fn the_port_in_use_is_a_warning() {
     let found = world.doctors(&[0, 1], 3);
     let port = found[0].is("party 0, this host", "port", "warn");
     assert!(port.contains("held by another process"), "{port}");
-    // Somebody takes the connection and says nothing.
+    // A listener accepts the connection, and sends nothing.
     assert_eq!(found[1].check("party 0 at", "reachable")["verdict"], "fail", "{}", found[1].ran.out);
     drop(held);
 }

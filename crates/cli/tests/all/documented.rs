@@ -1,10 +1,10 @@
-//! Fields of reports beside the tables of the documentation that say what each of them is.
+//! Compares the fields of reports with the tables of the documentation that explain them.
 
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// The fields that the table under a heading says a command's report has: rows are `` | `field` |
-/// command, command | … | ``.
+/// Returns the fields that the table under a heading lists for a command's report. Its rows are ``
+/// | `field` | command, command | … | ``.
 fn documented(text: &str, heading: &str, command: &str) -> BTreeSet<String> {
     let section =
         text.split(&format!("\n{heading}\n")).nth(1).unwrap_or_else(|| panic!("there is no {heading}"));
@@ -14,8 +14,8 @@ fn documented(text: &str, heading: &str, command: &str) -> BTreeSet<String> {
     of.map(|row| row[1].trim_matches('`').to_owned()).collect()
 }
 
-/// The fields of a report, as the tables write them: clients have those of parties. What stands in
-/// `free` has names that are no fields.
+/// Collects the fields of a report in the form of the tables: clients have the fields of parties.
+/// Names within the fields of `free` are not field names.
 fn fields(value: &Value, at: &str, free: &[&str], all: &mut BTreeSet<String>) {
     match value {
         Value::Object(map) if !free.contains(&at) => {
@@ -25,7 +25,7 @@ fn fields(value: &Value, at: &str, free: &[&str], all: &mut BTreeSet<String>) {
         Value::Array(list) if list.first().is_some_and(Value::is_object) => {
             list.iter().for_each(|value| fields(value, &format!("{at}[]"), free, all));
         }
-        // A list without elements has no fields of its own.
+        // An empty list shows no fields.
         Value::Array(_) if at == "clients" => {}
         _ => {
             all.insert(at.replace("clients[]", "parties[]"));
@@ -33,8 +33,7 @@ fn fields(value: &Value, at: &str, free: &[&str], all: &mut BTreeSet<String>) {
     }
 }
 
-/// Checks that reports of a command have the fields that are documented, together all of them, and
-/// no other.
+/// Checks that the reports of a command together have all documented fields, and no other field.
 pub(crate) fn check(text: &str, heading: &str, command: &str, free: &[&str], reports: &[&Value]) {
     let mut found = BTreeSet::new();
     reports.iter().for_each(|report| fields(report, "", free, &mut found));

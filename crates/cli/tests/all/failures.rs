@@ -1,4 +1,4 @@
-//! Faults are named, nothing half done is left, and no secret is shown.
+//! Errors name their cause, no partial files remain, and no secret is shown.
 
 use crate::common::{KEY, Place, Ran, bytes, children, cmdline, runs};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -11,10 +11,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The time for which a test waits on a busy host; most things take a fraction of a second.
+/// The time for which a test waits on a busy host. Most steps take a fraction of a second.
 const LONG: Duration = Duration::from_secs(30);
 
-/// Starts a run that would take long: a sparse file of 2 GiB.
+/// Starts a run that would take long, on a sparse file of 2 GiB.
 fn long_run(place: &Place, options: &str) -> (Child, Vec<u32>) {
     let sparse = File::create(place.at("big")).and_then(|file| file.set_len(2 << 30));
     sparse.unwrap_or_else(|e| panic!("{e}"));
@@ -39,7 +39,7 @@ fn kill(pid: u32, signal: &str) {
     assert!(status.is_ok_and(|status| status.success()));
 }
 
-/// Waits for processes to go.
+/// Waits until processes have ended.
 fn all_end(pids: &[u32]) {
     let begun = Instant::now();
     while pids.iter().any(|pid| runs(*pid)) {
@@ -94,7 +94,7 @@ fn a_key_reaches_no_child_by_argument_or_environment() {
     for pid in &pids {
         let environ = match fs::read(format!("/proc/{pid}/environ")) {
             Ok(environ) => String::from_utf8_lossy(&environ).into_owned(),
-            // Nobody but root may look into a process that is not dumped.
+            // Only root may read the environment of a process without dumps.
             Err(e) if e.kind() == io::ErrorKind::PermissionDenied => "HUSHWIRE_TEST=kept".to_owned(),
             Err(e) => panic!("{e}"),
         };
@@ -107,7 +107,7 @@ fn a_key_reaches_no_child_by_argument_or_environment() {
     all_end(&pids);
 }
 
-/// The owner's process and the parties': none leaves its memory on a disk, however it ends.
+/// Neither the owner's process nor a party's process leaves its memory on disk, however it ends.
 #[test]
 fn no_process_dumps_its_memory() {
     let most = getrlimit(Resource::Core).maximum;

@@ -2,17 +2,18 @@
 //! processes.
 //!
 //! A cell asserts that each surviving member ends in time, with the right exit code and the whole
-//! text of its error (`fault_table/texts.rs`), that nothing partial is left on disk, and that no
-//! process is left behind.
+//! text of its error (`fault_table/texts.rs`). It also asserts that no partial file remains on
+//! disk, and that no process remains.
 //!
-//! Cells that cannot exist are named with their reason in `Cell::without`: the processes of
-//! `local psi` and `local aes-ctr` have no keys, addresses or outputs of their own, since a
-//! supervisor starts them and writes the result.
+//! `Cell::without` has the cells that cannot exist, with the reason. For example, a supervisor
+//! starts the processes of `local psi` and `local aes-ctr`, and writes the result. So these
+//! processes have no keys, addresses or outputs of their own.
 //!
-//! The standard run stops a member for longer than the liveness limit of 8 s, has each fault once
-//! for psi and aes-ctr as jobs, and a pause once a protocol; with `--ignored` it is every cell, a
-//! minute, and kills fall into several moments. `HUSHWIRE_FAULTS=rep3/party1/kill` runs the cells
-//! whose name contains that, and `HUSHWIRE_FAULTS_PRINT=1` prints what everybody wrote.
+//! The ordinary run stops a member for longer than the liveness limit of 8 s. It has each fault
+//! once for psi and aes-ctr as jobs, and a pause once for each protocol. With `--ignored` it runs
+//! every cell, a pause of a minute, and kills at several moments.
+//! `HUSHWIRE_FAULTS=rep3/party1/kill` runs the cells whose name contains this text.
+//! `HUSHWIRE_FAULTS_PRINT=1` prints the output of all members.
 
 mod alone;
 mod cell;
@@ -33,17 +34,17 @@ use std::{
 };
 use world::World;
 
-/// Runs at a time. They mostly wait.
+/// The number of runs at a time. They mostly wait.
 const WORKERS: usize = 16;
 
-/// Longer than the liveness limit, and short enough for every run of the tests.
+/// The time of a stop: longer than the liveness limit, and short enough for the ordinary run.
 const FROZEN: Duration = Duration::from_secs(12);
 
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Runs cells, the longest first, and reports all that failed.
+/// Runs cells, the longest first, and reports all failures.
 fn run(mut cells: Vec<Cell>) {
     if let Ok(wanted) = std::env::var("HUSHWIRE_FAULTS") {
         cells.retain(|cell| cell.to_string().contains(&wanted));
@@ -71,7 +72,7 @@ fn run(mut cells: Vec<Cell>) {
     assert!(failed.is_empty(), "{} cells failed, as said above: {}", failed.len(), failed.join(", "));
 }
 
-/// Every cell that can exist, in one moment each.
+/// Returns every cell that can exist, with one moment for each.
 fn all(frozen: Duration) -> Vec<Cell> {
     let cells = Protocol::ALL.into_iter().flat_map(|protocol| {
         let faults = |member| Fault::all(frozen).into_iter().map(move |fault| (member, fault));
@@ -100,7 +101,7 @@ fn every_cell_for_a_minute_and_at_more_moments() {
     run(moments.into_iter().flat_map(later).collect());
 }
 
-/// One line of an error, whole.
+/// Checks that one whole line of an error matches a pattern.
 fn assert_says(member: &Ended, code: i32, patterns: &[&str]) {
     let same = patterns.iter().any(|pattern| matches(pattern, member.error()));
     assert!(same && member.code == Some(code), "{} ends with {:?}: {}", member.name, member.code, member.err);
@@ -116,7 +117,7 @@ fn a_death_deep_in_yao_is_found_where_it_was() {
             world.files.spawn(name, command)
         };
         let mut running: Vec<_> = cell.protocol.members().iter().map(|name| start(*name)).collect();
-        // Both are through a batch, on every thread another one is under way.
+        // Both parties have finished a batch, and another batch is under way on every thread.
         world.files.until_said(cell.protocol.members(), "computing done=");
         let at = running.iter().position(|member| member.name == victim).unwrap_or(0);
         let killed = running.remove(at);
@@ -131,8 +132,8 @@ fn a_death_deep_in_yao_is_found_where_it_was() {
                     title(victim)
                 )
             };
-            // Tables that are sent may still lie in the link when the garbler waits for what they
-            // evaluate to.
+            // Tables that were sent may still be in the link while the garbler waits for the result
+            // of their evaluation.
             let steps = [
                 "OT extension",
                 "evaluation of garbled tables",
@@ -162,7 +163,7 @@ fn all_who_are_missing_are_named() {
         );
         assert_says(&member, 3, &[&text]);
     }
-    // Parties that are all there have only clients to miss.
+    // The parties are all present, so only clients can be missing.
     ["party1", "party2"].iter().for_each(|name| world.set(name, "connect-timeout = \"8s\""));
     for member in world.end(world.start_all(&["party0", "party1", "party2"])) {
         let title = title(member.name);
@@ -211,8 +212,8 @@ fn cells_that_cannot_exist_say_why() {
             }
         }
     }
-    // Members with a process of their own have every cell; of the supervised, faults of work and of
-    // outputs exist.
+    // Members with a process of their own have every cell. Supervised members have the faults of
+    // work and of outputs.
     let (supervisors, parties) = (2, 5);
     assert_eq!(empty, supervisors * 3 + parties * 7);
 }

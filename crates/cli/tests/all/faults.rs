@@ -1,6 +1,6 @@
-//! Faults among real processes: members that are killed, stopped or late, keys that do not fit,
-//! ports that are taken, disks that are full. Nobody waits for ever, everybody says whose fault it
-//! was, and no output passes for whole.
+//! Faults among real processes: killed, stopped or late members, keys that do not match, ports in
+//! use, full disks. No member waits for ever, all members name the one with the fault, and no
+//! partial output looks complete.
 
 use crate::common::{Place, Ran, bytes};
 use crate::rehearsal::{ALL, Ended, Rehearsal, Running, sums, title};
@@ -12,15 +12,15 @@ use std::{
     time::{Duration, Instant, SystemTime},
 };
 
-/// The longest time from a kill to everybody's end, the wait for the missing and slack for a busy
-/// host in it.
+/// The longest time from a kill until all members have ended. It includes the wait for missing
+/// members, and slack for a busy host.
 const LIMIT: Duration = Duration::from_secs(45);
-/// A member that dies before all have met is only missing; this is how long the others wait for it.
+/// A member that dies before all have met only counts as missing. The others wait this long for it.
 const JOIN: &str = "connect-timeout = \"12s\"";
 const KILLS: u32 = 12;
 const INSTANCES: usize = 1_000_000;
 
-/// Numbers that differ from run to run; printed, so that a failure shows them.
+/// Returns a number that differs from run to run. It is printed, so that a failure shows it.
 fn seed() -> u64 {
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     let seed = std::env::var("HUSHWIRE_FAULTS_SEED").ok().and_then(|text| text.parse().ok());
@@ -29,8 +29,8 @@ fn seed() -> u64 {
     seed
 }
 
-/// Adds many numbers of alice's and party 1's; party 2 and bob learn the sums, and what they should
-/// be is the answer.
+/// Adds many numbers of alice and party 1. Party 2 and bob learn the sums. Returns the files and
+/// the expected sums.
 fn many_sums() -> (Rehearsal, Vec<u8>) {
     let world = Rehearsal::new(&sums("add:32", INSTANCES));
     let [a, b] = [1, 2].map(|seed| bytes(4 * INSTANCES, seed));
@@ -48,7 +48,7 @@ fn many_sums() -> (Rehearsal, Vec<u8>) {
 fn whoever_is_killed_whenever() {
     let seed = seed();
     let (world, expected) = many_sums();
-    // The quicker of two runs, as others may keep this machine busy.
+    // The faster of two runs, because other programs may keep this machine busy.
     let runs = [(); 2].map(|()| {
         let begun = Instant::now();
         world.end(world.start_all(&ALL)).iter().for_each(Ended::good);
@@ -64,8 +64,8 @@ fn whoever_is_killed_whenever() {
         for name in ["party2", "bob"] {
             let _ = std::fs::remove_file(world.place.at(&format!("r/{name}.out")));
         }
-        // One in each twelfth of the time, and the roles take turns from another one on in each
-        // run.
+        // The kills are spread over twelve parts of the time. The victims take turns, and each run
+        // begins with another one.
         let victim = ALL[(seed as usize % 5 + kill as usize) % 5];
         let within = f64::from(moments[kill as usize]) / 256.0;
         let moment = total.mul_f64((f64::from(kill) + within) / f64::from(KILLS));
@@ -83,10 +83,10 @@ fn whoever_is_killed_whenever() {
             ended[0].err.lines().last().unwrap_or("")
         );
         if let Some(status) = by_itself {
-            // It was done, and the others are too.
+            // The victim was done already, and so are the others.
             assert!(status.success(), "{what}: {status}");
             ended.iter().for_each(Ended::good);
-            // So long a run takes at most, whatever held up those that were timed.
+            // A run never takes longer than this, whatever delayed the runs that were timed.
             total = total.min(moment);
         }
         in_time += usize::from(ended.iter().any(|member| member.code != Some(0)));
@@ -95,7 +95,8 @@ fn whoever_is_killed_whenever() {
     assert!(in_time >= 4, "only {in_time} kills came before the end of the job");
 }
 
-/// A member that ended well has the whole output; one that did not has none and names the victim.
+/// Checks that a member that succeeded has the whole output, and that a failed member has no output
+/// and names the victim.
 fn judge(world: &Rehearsal, victim: &str, ended: &[Ended], expected: &[u8], what: &str) {
     let good = ended.iter().filter(|member| member.code == Some(0)).count();
     for member in ended {
@@ -105,15 +106,16 @@ fn judge(world: &Rehearsal, victim: &str, ended: &[Ended], expected: &[u8], what
             assert!(output.as_deref() == wanted, "{what}: {} has a wrong output", member.name);
             continue;
         }
-        // Who comes when all others have ended meets nobody.
+        // A member that comes when all others have ended meets nobody.
         if !(member.error().contains("did not come within ") && member.error().contains(&title(victim))) {
             member.blames(victim);
         }
         assert!(output.is_none(), "{what}: {} has an output", member.name);
-        // Some can only have ended well when all that was left was to say so.
+        // A member can only succeed if the others only lacked the confirmation.
         assert!(good == 0 || member.error().contains("confirmation"), "{what}: {}", member.err);
     }
-    // Whoever was killed may have had the last word of all; then its output is whole too.
+    // The victim may have sent the last message of all before it was killed. Then its output is
+    // complete, too.
     let output = world.kept(victim);
     assert!(
         output.is_none() || good > 0 && output.as_deref() == Some(expected),
@@ -129,7 +131,7 @@ fn whoever_is_killed_while_others_are_missing() {
         for victim in ["party1", "party2", "alice"] {
             scope.spawn(move || {
                 let world = Rehearsal::new(&sums("add:32", 1));
-                // It may be started again until then.
+                // Until then the member may be started again.
                 ALL.iter().for_each(|name| world.set(name, JOIN));
                 let mut running = world.start_all(&ALL[..4]);
                 world.until_said(&ALL[..3], "still waiting for client bob to join");
@@ -144,7 +146,7 @@ fn whoever_is_killed_while_others_are_missing() {
     });
 }
 
-/// The numbers of clients `130` and `bob` on the wire are 129 and 130.
+/// On the wire, the clients `130` and `bob` have the numbers 129 and 130.
 #[test]
 fn a_client_called_by_a_number_is_blamed_under_its_own_name() {
     let world = Rehearsal::new(&sums("less:32", 1).replace("alice", "130"));
@@ -176,7 +178,7 @@ fn a_party_that_is_stopped_is_named() {
     stopped.signal("-STOP");
     for member in world.end_within(running, begun, LIMIT) {
         member.blames("party1");
-        // Links that close would show a death at once; this was silence.
+        // Closed links would show a death at once; here the peer was only silent.
         assert!(
             member.err.contains("nothing was heard of it") || member.err.contains("fell silent"),
             "{}",
@@ -214,7 +216,7 @@ fn who_comes_late_is_waited_for() {
                 assert!(running.iter_mut().all(Running::lives), "somebody did not wait");
                 let waiting = format!("still waiting for {} to join", title(late));
                 for name in others {
-                    // Clients do not meet each other, and hear of each other from the parties.
+                    // Clients do not meet each other, so they learn of each other from the parties.
                     assert!(world.said(name).contains(&waiting), "{name}: {}", world.said(name));
                     let connected = world.said(name).contains("all members are connected");
                     assert!(!connected, "{name}: {}", world.said(name));
@@ -263,7 +265,7 @@ fn an_expired_certificate_is_named() {
     }
     for member in world.end(world.start_all(&ALL)) {
         member.blames("party1");
-        // It does not let itself in, so that the others only see that it is not there.
+        // Party 1 keeps itself out, so the others only see that it is missing.
         if member.name == "party1" {
             let dates = validity.to_string();
             for words in ["certificate", &dates, "hushwire keys rotate"] {
@@ -303,7 +305,7 @@ fn swapped_keys_are_named_on_both_sides() {
             relayed.push(error);
         }
     }
-    // Whoever did not meet one of the two itself heard who did, or of one of them.
+    // A member that did not meet one of the two itself names one that did, or one of the two.
     for error in relayed {
         let shown = |name: &str| {
             name.strip_prefix("party").map_or(format!("client {name}"), |i| format!("party {i}"))
@@ -315,12 +317,12 @@ fn swapped_keys_are_named_on_both_sides() {
             "{error}"
         );
     }
-    // Both sides of the first meeting, and one of the two is always there.
+    // Both sides of the first meeting; one of the two always takes part.
     let wrong = |name: &&str| ["party1", "party2"].contains(name);
     assert!(explained.len() > 1 && explained.iter().any(wrong), "only {explained:?} say why");
 }
 
-/// Runs a command under a limit on the size of files, which stands for a full disk.
+/// Runs a command under a limit on the size of files, which has the effect of a full disk.
 fn on_a_full_disk(place: &Place, args: &str) -> Command {
     let script = format!("ulimit -f 8; exec {} {args}", env!("CARGO_BIN_EXE_hushwire"));
     let mut command = Command::new("sh");
@@ -368,7 +370,7 @@ fn a_full_disk_under_a_ciphertext() {
     assert_eq!(place.names(), ["cipher.keys", "plain"]);
 }
 
-/// Rows that both have, more than fit, as either format.
+/// Common rows of both parties that do not fit on the disk, in either format.
 #[test]
 fn a_full_disk_under_common_rows() {
     let rows: String =

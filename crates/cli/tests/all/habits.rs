@@ -1,5 +1,5 @@
-//! Habits that people bring from other commands: numbers, names, pages, colours, and no surprise
-//! from a mark in a file.
+//! Habits of users from other commands: numbers, names, pages, colours, and byte order marks in
+//! files.
 
 use crate::common::{Place, Ran};
 use std::{
@@ -70,7 +70,7 @@ fn a_mark_begins_no_file() {
     good(&place, "keys pin key.pem", &[pin.out.trim()]);
 }
 
-/// A stray quote swallowed a thousand rows, and the answer was 5.
+/// A stray quote once swallowed a thousand rows, and the answer was 5.
 #[test]
 fn a_stray_quote_is_an_error_with_its_place() {
     let place = Place::new();
@@ -89,7 +89,7 @@ fn a_stray_quote_is_an_error_with_its_place() {
     good(&place, psi, &["995"]);
 }
 
-/// A pipe was read twice, and the messages were about what was not there the second time.
+/// A pipe was once read twice, and the messages were about missing content in the second reading.
 #[test]
 fn what_can_be_read_once_is_told_so() {
     let place = Place::new();
@@ -191,7 +191,7 @@ fn manual_pages_and_completions_come_from_the_command_line() {
     }
 }
 
-/// The repository has every file that an example of a command names.
+/// The repository has every file that an example in a help text names.
 #[test]
 fn files_that_helps_name_are_there() {
     let place = Place::new();
@@ -246,7 +246,7 @@ fn a_long_run_says_so_before_it_begins() {
     place.put("many", "1 2\n".repeat(4_000_000).as_bytes());
     let portable = "--transport unix --aes-backend portable";
     for (args, words) in [
-        // Thirty-two layers, each a second late.
+        // Thirty-two layers, each of which takes a second more.
         (format!("{args}2s"), ["32 rounds", "over 1Mbps,2s"]),
         (format!("local aes-ctr --in big --key-shares k {portable}"), ["2.50 M blocks, ", "on this machine"]),
         (

@@ -1,8 +1,8 @@
-//! Hardware parties in a whole run: the output is openssl's, whoever is hardware, and what is
-//! missing or breaks is named.
+//! Hardware parties in a whole run: the output is that of openssl for any choice of hardware
+//! parties, and errors name missing or failed devices.
 //!
-//! Hardware is a stand-in here, the model of `hushwire-hdl` in a process of its own, and simulated
-//! hardware where it has been built.
+//! The hardware is a stand-in: the model of `hushwire-hdl` in its own process, and simulated
+//! hardware if it has been built.
 
 use crate::common::{KEY, Place, Ran, bytes};
 use crate::rehearsal::{Ended, Rehearsal};
@@ -17,9 +17,9 @@ use std::{
 };
 
 const IV: &str = "fffffffffffffffffffffffffffffff0";
-/// Two whole batches and a broken block.
+/// The length of two whole batches and an incomplete block.
 const LEN: usize = 2 * 10_240 + 5;
-/// Tells the stand-in's process that it is one, and after how many bytes it shall die.
+/// The variable that tells a process to be the stand-in, and after how many bytes it must die.
 const STAND_IN: &str = "HUSHWIRE_TEST_STAND_IN";
 
 /// The device of the stand-in.
@@ -33,7 +33,7 @@ const HELLO: Hello = Hello {
     flight: 512,
 };
 
-/// Writes to a stream until this many bytes are through.
+/// A stream that dies after this many bytes are written.
 struct Mortal(UnixStream, usize);
 
 impl Read for Mortal {
@@ -63,11 +63,11 @@ fn stand_in() {
     let (lanes, life) = lanes_and_life.split_once(' ').unwrap_or_else(|| panic!("{lanes_and_life}"));
     let [lanes, life] = [lanes, life].map(|n| n.parse().unwrap_or_else(|e| panic!("{lanes_and_life}: {e}")));
     let socket = io::stdin().as_fd().try_clone_to_owned().unwrap_or_else(|e| panic!("{e}"));
-    // That it dies, or that the engine ends first, is what some tests are about.
+    // Some tests make it die, or make the engine end first.
     let _ = model::serve(Mortal(socket.into(), life), Hello { lanes, ..HELLO });
 }
 
-/// A folder whose `party-sim` runs `script`.
+/// Makes a folder whose `party-sim` runs `script`.
 fn folder(place: &Place, script: &str) -> PathBuf {
     let (folder, program) = (place.at("hdl"), place.at("hdl").join(PROGRAM));
     fs::create_dir_all(&folder).unwrap_or_else(|e| panic!("{e}"));
@@ -75,7 +75,7 @@ fn folder(place: &Place, script: &str) -> PathBuf {
     folder
 }
 
-/// A folder whose `party-sim` is the stand-in, which has this many lanes, and dies after `life`
+/// Makes a folder whose `party-sim` is the stand-in. It has this many lanes, and dies after `life`
 /// bytes.
 fn standing_in(place: &Place, lanes: usize, life: usize) -> PathBuf {
     let me = std::env::current_exe().unwrap_or_else(|e| panic!("{e}"));
@@ -83,13 +83,13 @@ fn standing_in(place: &Place, lanes: usize, life: usize) -> PathBuf {
     folder(place, &format!("{STAND_IN}='{lanes} {life}' {run}"))
 }
 
-/// Simulated hardware, beside the directory of the program, if it has been built.
+/// Returns the simulated hardware next to the program's directory, if it has been built.
 fn simulated() -> Option<PathBuf> {
     let beside = Path::new(env!("CARGO_BIN_EXE_hushwire")).parent()?.parent()?.join("hdl");
     let folder = std::env::var_os(hushwire_hdl::ENV).map_or(beside, PathBuf::from);
     let there = folder.join(PROGRAM).is_file();
     if !there {
-        // Past the harness, which keeps what a passing test prints to itself.
+        // Written around the test harness, which keeps the output of a passing test to itself.
         let _ = writeln!(
             io::stderr(),
             "NOT RUN with simulated hardware: there is no {PROGRAM} in {}; run hdl/setup",
@@ -119,7 +119,7 @@ fn bad(place: &Place, folder: &Path, args: &str, code: i32, words: &[&str]) {
     }
 }
 
-/// Encrypts with these parties as hardware, and compares with openssl and with software.
+/// Encrypts with these hardware parties, and compares with openssl and with software.
 fn check(place: &Place, folder: &Path, len: usize, options: &str) {
     let data = bytes(len, 3);
     place.put("in", &data);
@@ -143,7 +143,7 @@ fn every_mix_of_stand_ins_writes_what_openssl_writes() {
     }
     check(&place, &folder, 1, "--sbox depth4 --transport unix");
     check(&place, &folder, 0, "--hdl-parties 2");
-    // More batches than contexts.
+    // More batches than the device has contexts.
     check(&place, &folder, 6 * 10_240 + 1, "--hdl-parties 1 --sbox depth4");
 }
 
@@ -244,7 +244,7 @@ fn a_device_that_fails_is_named_and_nothing_is_written() {
     let place = Place::new();
     place.put("in", &bytes(LEN, 4));
     let args = "--in in --backend hdl-sim --hdl-parties 1";
-    // While it says hello, at its first message, in the middle of a batch, at an output.
+    // In its greeting, at its first message, in the middle of a batch, and at an output.
     for life in [10, 40, 300_000, 430_000, 900_000] {
         bad(&place, &standing_in(&place, 1, life), args, 3, &["party 1", "simulated party", "it is gone"]);
     }
@@ -273,7 +273,7 @@ fn a_job_names_its_hardware_and_each_party_starts_its_own() {
     for name in ["party0", "party1", "party2", "alice"] {
         world.set(name, "connect-timeout = \"8s\"");
     }
-    // Who is no hardware looks for no device.
+    // A party without hardware does not look for a device.
     let run = |first: &Path| {
         let start = |name: &'static str| {
             let folder = if name == "party0" { first } else { &here };

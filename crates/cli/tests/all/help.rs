@@ -1,4 +1,4 @@
-//! Pages and the help of commands in the terminal; completions in a home directory.
+//! Pages and help texts in the terminal; completions in a home directory.
 
 use crate::common::{Place, Ran};
 

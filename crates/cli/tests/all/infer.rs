@@ -6,7 +6,7 @@ use crate::{
 };
 use hushwire_nn::{Array, Floats, Network, npy, onnx::Attribute, zoo};
 
-/// A model of a few layers, and three images.
+/// Writes a model of a few layers and three images, and returns the images.
 fn place() -> (Place, Array) {
     let place = Place::new();
     let mut w = zoo::Writer::new("small", 3, &[1, 2, 8, 8]);
@@ -40,11 +40,11 @@ fn bad(place: &Place, args: &str, code: i32, words: &[&str]) {
 
 const INFER: &str = "local infer --model m.onnx --input x.npy --transport unix";
 
-/// Where fields of reports are documented, and under which heading.
+/// The page that documents the fields of reports, and its heading.
 pub(crate) const FIELDS: [&str; 2] = [include_str!("../../../../docs/models.md"), "## Reports"];
 
-/// A feature of tens of thousands with a weight of 5e-5, beside one of about a half with a weight
-/// of 5.
+/// A model and an input. One feature is tens of thousands and has a weight of 5e-5, the other is
+/// about a half and has a weight of 5.
 pub(crate) fn raw_feature() -> (Vec<u8>, Vec<u8>) {
     let mut w = zoo::Writer::new("raw", 3, &[1, 2]);
     let weights = w.weights(&[2, 1], vec![5e-5, 5.0]);
@@ -54,8 +54,8 @@ pub(crate) fn raw_feature() -> (Vec<u8>, Vec<u8>) {
 
 const INFER_RAW: &str = "local infer --model raw.onnx --input raw.npy --transport unix";
 
-/// The number of bits follows from the network; with too few of them the layer, the cause and the
-/// remedy are told.
+/// The number of bits follows from the network. If there are too few, the error names the layer,
+/// the cause and the remedy.
 #[test]
 fn small_weights_count_or_are_told() {
     let place = Place::new();
@@ -99,7 +99,7 @@ fn small_weights_count_or_are_told() {
     bad(&place, &format!("{INFER_RAW} --bits 65"), 2, &["--bits", "16 to 64"]);
 }
 
-/// `bits` of a job is the network's, which the owner's plan has chosen.
+/// A job's `bits` are those of its network, which the owner's plan has chosen.
 #[test]
 fn bits_of_a_job_are_those_of_its_network() {
     let (place, _) = place();
@@ -175,8 +175,8 @@ fn three_processes_run_an_owners_network_on_a_clients_images() {
     assert_eq!(ran.out.matches("input ").count(), 3);
 }
 
-/// The same bits, whoever computes: linear layers under encryption and by OT, OTs ahead of their
-/// use and in turn, three parties between.
+/// All ways of computing give the same bits. They are linear layers under encryption and by OT, OTs
+/// ahead of their use and in turn, and three parties between owner and client.
 #[test]
 fn owner_and_client_run_a_network_with_each_other() {
     let (place, _) = place();
@@ -192,7 +192,7 @@ fn owner_and_client_run_a_network_with_each_other() {
     }
     let told = good(&place, &format!("{INFER} --protocol two --explain")).out;
     assert!(told.contains("there is nobody else") && !told.contains("three parties"), "{told}");
-    // The link that --net models chooses, unless an extension is named.
+    // The link of --net chooses the extension, unless an option names one.
     for (args, expected) in [("--ot auto --net 5Mbps,1ms", "ferret-b11"), ("--ot softspoken8", "softspoken8")]
     {
         let told = good(&place, &format!("{INFER} --protocol two {args} --explain")).out;
@@ -285,7 +285,7 @@ fn what_cannot_run_is_named() {
     );
 }
 
-/// Not even with `--force`.
+/// This holds even with `--force`.
 #[test]
 fn nothing_that_is_read_is_written() {
     let (place, _) = place();
@@ -318,7 +318,7 @@ fn networks_and_arrays_go_through_pipes() {
     }
     let (code, out, err) = place.through(&format!("{INFER} --labels -"), b"ant\nbee\ncat\ndog\neel\nfox\n");
     let out = String::from_utf8_lossy(&out);
-    // The five likeliest of six.
+    // The five most probable of six classes.
     let labels = ["ant", "bee", "cat", "dog", "eel", "fox"].iter().filter(|label| out.contains(**label));
     assert!(code == Some(0) && labels.count() == 5, "{out}: {err}");
     good(&place, "model plan m.onnx --out network.hwc");
@@ -336,8 +336,8 @@ fn networks_and_arrays_go_through_pipes() {
     assert!(!place.at("-").exists());
 }
 
-/// A model whose output is the class of each input, without the axis unless `keep` is set, and
-/// inputs of classes 2, 0 and 1.
+/// Returns a model whose output is the class of each input, and inputs of classes 2, 0 and 1. The
+/// model drops the axis unless `keep` is set.
 pub(crate) fn places(keep: bool) -> (Vec<u8>, Vec<u8>) {
     let mut w = zoo::Writer::new("places", 3, &[1, 3]);
     let one = w.weights(&[3, 3], vec![1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0]);
@@ -382,8 +382,8 @@ fn outputs_of_one_axis_are_printed() {
     bad(&place, &format!("{INFER} --labels labels.txt"), 4, &["labels.txt", "one axis"]);
 }
 
-/// Two layers, and inputs of which the second is far larger: of a hidden layer, whose scale comes
-/// from calibration.
+/// Returns a model of two layers, and two inputs. The second input is far too large for a hidden
+/// layer, whose scale comes from calibration.
 pub(crate) fn wrapping() -> (Vec<u8>, [Vec<u8>; 2]) {
     let mut w = zoo::Writer::new("hidden", 3, &[1, 4]);
     let x = w.gemm("input", [4, 8]);
@@ -442,7 +442,7 @@ fn what_models_and_inputs_lack_is_named() {
     assert!(told.contains("Gemm") && !told.contains("is the same"), "{told}");
     model.graph.outputs.push(model.graph.inputs[0].clone());
     place.put("outputs.onnx", &model.to_bytes());
-    // An output that is an input is one too.
+    // An output may also be an input.
     let told = good(&place, "model explain outputs.onnx").out;
     assert!(told.contains("output_input: fixed("), "{told}");
     let (model, input) = places(false);

@@ -1,5 +1,5 @@
-//! Inference as jobs of members that each start their own process: an agreed network, and a member
-//! that is killed in the midst of a layer.
+//! Inference as a job of members that each start their own process: an agreed network, and a member
+//! that is killed during a layer.
 
 use crate::{
     common::Place,
@@ -16,9 +16,9 @@ use std::{
 pub(crate) const THREE: [&str; 5] = ["party0", "party1", "party2", "lab", "ann"];
 pub(crate) const TWO: [&str; 2] = ["party0", "party1"];
 
-/// Everybody's files for a published network, and what it gives in floating point: `members` are
-/// [`THREE`] or [`TWO`], of which the last two are owner and client. `terms` are lines of the job
-/// besides.
+/// Writes the files of all members for a published network, and returns its output in floating
+/// point. `members` are [`THREE`] or [`TWO`], the last two of which are owner and client. `terms`
+/// are further lines of the job.
 pub(crate) fn world(members: &[&str], terms: &str) -> (Rehearsal, Array) {
     let made = zoo::make("squeezenet-cifar", 1).expect("a network");
     let input = zoo::sample(&[1, 3, 32, 32], 2);
@@ -44,17 +44,17 @@ pub(crate) fn world(members: &[&str], terms: &str) -> (Rehearsal, Array) {
     (world, expected)
 }
 
-/// Everybody's files, of which one will be missing.
+/// Writes the files of all members for a run in which one will be missing.
 pub(crate) fn broken(members: &[&str]) -> Rehearsal {
     world(members, "").0
 }
 
-/// The client's output is the network's, but for what fixed point rounds.
+/// Checks that the client's output is that of the network, up to the rounding of fixed point.
 fn right(world: &Rehearsal, expected: &Array) {
     near(&world.place.get("r/output.npy"), expected);
 }
 
-/// The same of an output's file.
+/// Checks the same for an output's file.
 pub(crate) fn near(file: &[u8], expected: &Array) {
     let found = npy::read(file).expect("an array");
     assert_eq!(found.lengths, expected.lengths);
@@ -69,8 +69,8 @@ fn take(running: &mut Vec<Running>, name: &str) -> Running {
     running.remove(at)
 }
 
-/// Whether a process has a thread that makes OTs ahead of their use; none where the system does not
-/// tell.
+/// Returns whether a process has a thread that makes OTs ahead of their use; `None` if the system
+/// does not tell.
 fn makes_ots_ahead(pid: u32) -> Option<bool> {
     let tasks = std::fs::read_dir(format!("/proc/{pid}/task")).ok()?.flatten();
     // A thread may end meanwhile.
@@ -78,9 +78,9 @@ fn makes_ots_ahead(pid: u32) -> Option<bool> {
     Some(tasks.filter_map(name).any(|name| name.trim_end() == "ots ahead"))
 }
 
-/// Kills each of `victims` some time after all have met, of those that make OTs `ahead` after the
-/// thread is there that does. Whoever is left names it and has no output; a run that had ended has
-/// all of its output.
+/// Kills each of `victims` some time after all have met. With `ahead`, the victim has a thread that
+/// makes OTs, and the kill comes after its start. The survivors name the victim and have no output.
+/// A run that had ended has its whole output.
 fn killed(members: &[&'static str], terms: &str, ahead: bool, victims: &[(&str, u64)]) {
     let (world, expected) = world(members, terms);
     let mut in_time = 0;
@@ -150,7 +150,7 @@ fn an_owner_or_a_client_that_is_killed_while_it_makes_ots_ahead_is_named_by_the_
     killed(&TWO, "ahead = \"yes\"\n", true, &[("party0", 1), ("party1", 100), ("party0", 700)]);
 }
 
-/// Everybody's run of a model on an input, of which the client names no file for the output.
+/// Runs a model on an input with all members. The client names no file for the output.
 fn shown(model: &[u8], shape: &str, input: &[u8], calibration: &[u8]) -> Vec<Ended> {
     let place = Place::new();
     place.put("m.onnx", model);
@@ -183,7 +183,7 @@ fn a_client_without_a_file_is_shown_the_classes_that_a_model_finds() {
     assert_eq!(out_of(&all, "lab"), "");
 }
 
-/// Whether values wrapped is about both the model and the input: no member learns it.
+/// A wrap of values depends on both the model and the input, so no member learns of it.
 #[test]
 fn members_are_not_told_that_values_wrap() {
     let (model, [small, large]) = wrapping();

@@ -1,4 +1,4 @@
-//! `local run`: circuits and job files among processes, judged by published vectors.
+//! `local run`: circuits and job files among processes, checked against published vectors.
 
 use crate::common::{Place, Ran, bytes, children, cmdline, runs};
 use std::{
@@ -9,7 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Runs and wants these lines on standard output.
+/// Runs the command and expects these lines on standard output.
 fn good(place: &Place, args: &str, lines: &[&str]) -> Ran {
     let ran = place.ran(args);
     assert_eq!(ran.code, Some(0), "{args}: {}", ran.err);
@@ -17,7 +17,7 @@ fn good(place: &Place, args: &str, lines: &[&str]) -> Ran {
     ran
 }
 
-/// Runs and wants this exit code and these words in the error.
+/// Runs the command and expects this exit code, and these words in the error.
 fn bad(place: &Place, args: &str, code: i32, words: &[&str]) -> Ran {
     let ran = place.ran(args);
     assert_eq!(ran.code, Some(code), "{args}: {}", ran.err);
@@ -63,7 +63,7 @@ fn circuits_from_files_of_both_formats() {
     assert!(ran.err.contains("most significant") && ran.err.contains("old.txt"), "{}", ran.err);
     let ran = good(&place, "local run --circuit old.txt --inputs 0=3,1=1 --bit-order lsb", &["0=0"]);
     assert!(!ran.err.contains("note:"), "{}", ran.err);
-    // No ANDs, so that nothing is sent between inputs and outputs.
+    // Without ANDs, nothing is sent between inputs and outputs.
     place.put("xor.txt", b"1 3\n2 1 1\n1 1\n\n2 1 0 1 2 XOR\n");
     good(&place, "local run --circuit xor.txt --inputs 0=1,1=0", &["0=1"]);
 }
@@ -162,7 +162,7 @@ fn what_does_not_make_sense_is_named() {
             2,
             &["output 0", "--output 0=FILE"],
         ),
-        // Either party may be the first to say so.
+        // Either party may be the first to report it.
         (
             "--circuit less:32 --instances 10 --inputs 0=00000001,1=00000001 --output 0=o",
             2,
@@ -184,7 +184,8 @@ fn what_does_not_make_sense_is_named() {
 fn a_full_disk_leaves_nothing() {
     let place = Place::new();
     place.put("zeros", &vec![0; 400_000]);
-    // A limit on file size stands for the disk's. Nobody dies by the signal that comes with it.
+    // A limit on the size of files has the effect of a full disk. The signal that comes with it
+    // kills no process.
     let script = format!(
         "ulimit -f 8; exec {} local run --circuit less:32 --instances 100000 --input-file 0=zeros \
          --input-file 1=zeros --output 0=out",
@@ -228,7 +229,7 @@ fn a_member_that_is_killed_ends_everything() {
     }
 }
 
-/// Waits until a run's members have started.
+/// Waits until the members of a run have started.
 fn members(parent: u32, count: usize) -> Vec<u32> {
     let begun = Instant::now();
     while begun.elapsed() < Duration::from_secs(30) {

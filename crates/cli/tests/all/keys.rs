@@ -1,4 +1,4 @@
-//! Keys that are kept as shares, and the counters used under them.
+//! Keys that are kept as shares, and the counters that were used under them.
 
 use crate::common::{KEY, Place, bytes};
 use std::{fs, process::Stdio, thread};
@@ -51,7 +51,7 @@ fn a_drawn_key_is_kept_and_taken_up_again() {
     assert!(!place.at("b.enc.keys").exists());
     place.good("--decrypt --in b.enc --key-shares a.enc.keys");
     assert!(place.get("b.dec") == place.get("b"));
-    // The two files of one key are known by their content; a part of one is not.
+    // The two files of one key are recognized by their content; a part of one is not.
     fs::copy(place.at("b.enc"), place.at("c")).unwrap_or_else(|e| panic!("{e}"));
     place.good("--decrypt --in c --key-shares a.enc.keys");
     assert!(place.get("c.dec") == place.get("b"));
@@ -66,7 +66,7 @@ fn a_longer_key_is_drawn_kept_and_imported() {
         let keys = format!("--key-shares k{bits}");
         place.good(&format!("--in a --key-bits {bits} {keys} --force"));
         assert_eq!(place.get(&format!("k{bits}/party-2.share")).len(), 64 + 2 * bits / 8);
-        // The kept key says how long it is.
+        // The kept key determines the length.
         place.good(&format!("--decrypt --in a.enc {keys}"));
         assert!(place.get("a.dec") == place.get("a"));
         place.bad(&format!("--in a --key-bits 128 {keys}"), 2, &["--key-bits", &bits.to_string()]);
@@ -77,8 +77,8 @@ fn a_longer_key_is_drawn_kept_and_imported() {
     assert!(place.get("a.dec") == place.get("a"));
 }
 
-/// A share that its own file vouches for, and that does not fit the other two: a backup of another
-/// day, or a lie of whoever gave the key.
+/// A share with a valid hash that does not match the other two: from another day's backup, or
+/// altered by the giver of the key.
 #[test]
 fn key_shares_that_do_not_fit_together_are_named_before_anything_is_computed() {
     let place = place(1000);
@@ -110,7 +110,7 @@ fn a_drawn_key_is_one_key_for_every_counter() {
     let place = place(100);
     place.good(&format!("--in a --iv-hex {IV} --key-shares k"));
     let ours = place.get("a.enc");
-    // Counters 0x101… under the same key are what follows the first block.
+    // Under the same key, counters from 0x101… on encrypt the bytes after the first block.
     place.good("--in a.enc --decrypt --out all --key-shares k");
     place.put("rest", &ours[16..]);
     place.good("--in rest --decrypt --out tail --key-shares k --iv-hex 00000000000000000000000000000101");
@@ -153,7 +153,7 @@ fn two_runs_at_once_share_one_key_and_no_counter() {
         place.good(&format!("--decrypt --in {name} --out {name}.dec --key-shares k"));
         assert!(place.get(&format!("{name}.dec")) == place.get("a"), "{name}");
     }
-    // One counter, wanted twice at the same time, is given once.
+    // Two runs that want the same counter at the same time: only one gets it.
     let codes: Vec<_> = thread::scope(|scope| {
         let run = |out| place.run(&format!("--in a --out {out} --key-shares k --iv-hex {IV}")).code;
         let runs = ["v", "w"].map(|out| scope.spawn(move || run(out)));
@@ -175,7 +175,7 @@ fn a_given_key_is_imported() {
         let kept = place.get(&format!("k/{name}"));
         assert!(!kept.windows(16).any(|w| w == raw), "{name} holds the key");
     }
-    // From the shares alone, expanded inside the computation.
+    // The key is taken from the shares only, and expanded within the computation.
     place.good("--decrypt --in a.enc --key-shares k");
     assert!(place.get("a.dec") == place.get("a"));
     place.bad("--in a --key-file key --key-shares k", 5, &["already holds a key", "leave out"]);
@@ -235,13 +235,14 @@ fn a_key_whose_shares_are_lost_is_not_replaced_unasked() {
         fs::remove_file(place.at(&name)).unwrap_or_else(|e| panic!("{e}"));
         (name, bytes)
     });
-    // A new key would be where the backup of the old one belongs.
+    // A new key would be in the place of the old one's backup.
     place.bad("--in a --out b --key-shares k", 5, &["ledger of key", "none of its shares", "backup"]);
     assert!(!place.at("b").exists() && !place.at("k/party-0.share").exists());
     kept.iter().for_each(|(name, bytes)| place.put(name, bytes));
     place.good("--decrypt --in a.enc --key-shares k");
     assert!(place.get("a.dec") == place.get("a"));
-    // The user says that another key takes its place: what was encrypted before is not of that one.
+    // The user says that another key replaces the old one. Earlier files are not encrypted under
+    // the new key.
     kept.iter().for_each(|(name, _)| fs::remove_file(place.at(name)).unwrap_or_else(|e| panic!("{e}")));
     place.put("key", KEY.as_bytes());
     place.good("--in a --out b --key-shares k --key-file key");

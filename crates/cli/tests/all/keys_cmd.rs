@@ -56,14 +56,14 @@ fn a_key_is_made_shown_and_rotated() {
     let second = place.get("party0.pem");
     let again = good(&place, "keys rotate party0.pem");
     assert!(again.out.contains(&new_pin) && again.err.contains("[[peers]]"), "{}{}", again.out, again.err);
-    // Neither old key is lost.
+    // Both old keys are kept.
     assert!(again.err.contains("party0.pem.old.2"), "{}", again.err);
     assert_eq!((place.get("party0.pem.old"), place.get("party0.pem.old.2")), (before, second));
     assert_eq!(place.mode("party0.pem.old.2"), 0o600);
 }
 
-/// `init` writes a card beside the key. A rotation writes the new pin into it, and leaves other
-/// files of that name as they are.
+/// `init` writes a card beside the key. A rotation writes the new pin into the card, and leaves
+/// other files of that name unchanged.
 #[test]
 fn a_rotation_writes_the_card_anew() {
     let place = Place::new();
@@ -77,13 +77,14 @@ fn a_rotation_writes_the_card_anew() {
     assert_ne!(place.get("party0.card"), card);
     let again = good(&place, "keys rotate party0.pem");
     assert!(again.err.contains("party0.card has the new pin"), "{}", again.err);
-    // The old card again: it is not this key's.
+    // The old card again, which does not belong to this key.
     place.put("party0.card", &card);
     let third = json(&good(&place, "keys rotate party0.pem --json -").out);
     assert!(third["card"].is_null() && place.get("party0.card") == card, "{third}");
 }
 
-/// Beside the text where it is a file, in its place on standard output; never in a key's place.
+/// A description in a file comes in addition to the text. On standard output it replaces the text.
+/// It never replaces a key.
 #[test]
 fn descriptions_go_to_files_and_to_standard_output() {
     let place = Place::new();
@@ -224,7 +225,7 @@ fn quiet_is_silent_and_json_lines_parse() {
         for line in ran.err.lines() {
             let line = json(line);
             assert!(line["level"].is_string() && line["message"].is_string(), "{args}: {line}");
-            // Neither keys nor inputs.
+            // The log has neither keys nor inputs.
             let text = line.to_string();
             assert!(!text.contains("PRIVATE") && !text.contains("0000002a"), "{args}: {text}");
         }

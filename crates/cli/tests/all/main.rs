@@ -1,4 +1,4 @@
-//! The command as a person starts it. One program, so that it is linked once.
+//! Runs the command as a person starts it. All tests are one program, so that it is linked once.
 
 mod aes_jobs;
 #[cfg(feature = "sql")]

@@ -1,4 +1,4 @@
-//! `party` and `client`: every member a process with its own files, as on machines of their own.
+//! `party` and `client`: every member is a process with its own files, as on separate machines.
 
 use crate::common::{Place, Ran};
 use hushwire_testkit::Port;
@@ -26,7 +26,7 @@ to = ["party2", "client:bob"]
 "#;
 const ALL: [&str; 5] = ["party0", "party1", "party2", "alice", "bob"];
 
-/// Keys and files of all members.
+/// The keys and files of all members.
 struct World {
     place: Place,
     pins: BTreeMap<&'static str, String>,
@@ -54,7 +54,7 @@ impl World {
         world
     }
 
-    /// Writes a member's file, changed.
+    /// Writes a member's file with changes.
     fn file(&self, name: &str, change: impl Fn(String) -> String) {
         let mut text = match name.strip_prefix("party") {
             Some(index) => {
@@ -94,7 +94,7 @@ impl World {
         command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap_or_else(|e| panic!("{e}"))
     }
 
-    /// Runs all members to their end.
+    /// Runs all members to their ends.
     fn run(&self, names: &[&'static str], options: impl Fn(&str) -> String) -> BTreeMap<&'static str, Ran> {
         let running: Vec<_> = names.iter().map(|name| (*name, self.start(name, &options(name)))).collect();
         let ended = running.into_iter().map(|(name, child)| {
@@ -107,7 +107,7 @@ impl World {
 #[test]
 fn three_parties_and_two_clients() {
     let world = World::new(JOB);
-    // Two runs one after the other: every session draws fresh keys.
+    // Two runs one after the other. Every session draws fresh keys.
     for run in ["--run monday", "--run monday"] {
         let ended = world.run(&ALL, |_| run.to_owned());
         for (name, ran) in &ended {
@@ -117,7 +117,7 @@ fn three_parties_and_two_clients() {
         }
         assert_eq!(world.place.get("sum.hex"), b"10001\n");
         assert_eq!(world.place.mode("sum.hex"), 0o600);
-        // Alice's file holds her input, and anybody can read it.
+        // Alice's file contains her input, and everybody can read it.
         assert!(ended["alice"].err.contains("chmod 600"), "{}", ended["alice"].err);
         assert!(!ended["bob"].err.contains("chmod"), "{}", ended["bob"].err);
     }
@@ -148,8 +148,8 @@ fn a_wrong_pin_is_refused() {
     assert!(!world.place.names().contains(&"sum.hex".to_owned()));
 }
 
-/// Party 0's file has two addresses the wrong way round: nobody else is to blame, and nobody is
-/// sent round in a circle.
+/// Party 0's file has two addresses in the wrong order. No other member is blamed, and no remedy
+/// leads in a circle.
 #[test]
 fn addresses_that_are_swapped_are_said_to_be() {
     let world = World::new(JOB);
@@ -278,7 +278,7 @@ fn files_that_do_not_fit_are_named() {
         ("party2", "client = \"bob\"", "client = \"rob\"", 2, &["client bob", "[[peers]]"]),
         ("party2", "index = 2", "index = 1", 4, &["itself"]),
     ] {
-        // Nobody is there to be told.
+        // No other member is there to be told.
         world.file(name, |text| text.replacen(from, to, 1).replace("20s", "1s"));
         let ran = run(name);
         assert_eq!(ran.code, Some(code), "{to}: {}", ran.err);

@@ -1,4 +1,4 @@
-//! Files that are not clean: what commands say of them, and the ways out.
+//! Files that are not clean: the messages of commands about them, and the remedies.
 
 use crate::{
     common::{Place, Ran},
@@ -15,7 +15,7 @@ fn place() -> Place {
     place
 }
 
-/// `local query` with an SQL text of several words.
+/// Runs `local query` with an SQL text of several words.
 fn query(place: &Place, tables: &str, sql: &str) -> Ran {
     place.put("q.sql", sql.as_bytes());
     place.ran(&format!("local query {tables} --sql-file q.sql --transport unix --out - --force"))
@@ -56,11 +56,12 @@ fn one_word_among_numbers_is_named_and_has_a_way_out() {
     ];
     refused(&place, "--table t=na.csv@a", sum, &words);
     assert_eq!(good(&place, "--table t=na.csv@a --null n/a", sum), "s\n12\n");
-    // A type that is given is kept, and the value that does not fit is found.
+    // A given type is kept, and the value that does not fit is found.
     let words = ["client a cannot read na.csv, line 4: column n: it is no INTEGER; its form is a/a"];
     refused(&place, "--table t=na.csv@a --type t.n=INTEGER", sum, &words);
     assert_eq!(good(&place, "--table t=na.csv@a --type t.n=INTEGER --null t=n/a", sum), "s\n12\n");
-    // A query that runs is told, too: the greatest text is not the greatest number.
+    // A query that succeeds also gets the note, because the greatest text is not the greatest
+    // number.
     let ran = query(&place, "--table t=na.csv@a", "SELECT MAX(n) AS s FROM t");
     assert!(ran.code == Some(0) && ran.err.contains("note: column t.n is read as VARCHAR(3)"), "{}", ran.err);
 }
@@ -102,7 +103,7 @@ fn a_file_is_described_and_its_schema_is_taken() {
     let rows =
         good(&place, "--table t=de.csv@a --schema de.toml", "SELECT SUM(Betrag) AS s, MAX(Tag) AS d FROM t");
     assert_eq!(rows, "s,d\n1227.25,2026-11-23\n");
-    // The report has the same; a sample says that there may be more.
+    // The report has the same findings. After a sample, it says that there may be more rows.
     let report = ended_well(&place, "table describe de.csv --sample 2 --json -").out;
     let report: serde_json::Value = serde_json::from_str(&report).expect("JSON");
     assert_eq!((report["rows"].as_u64(), report["sampled"].as_bool()), (Some(2), Some(true)));
@@ -118,7 +119,7 @@ fn a_file_is_described_and_its_schema_is_taken() {
     ended_badly(&place, "table describe nobody-*.csv", 4, &["no file has such a name"]);
 }
 
-/// Arrow's files are tables, with the types that they declare.
+/// Files of Arrow are tables with the declared types.
 #[cfg(feature = "parquet")]
 #[test]
 fn files_of_arrow_are_tables() {
@@ -142,7 +143,7 @@ fn files_of_arrow_are_tables() {
     let rows = "id,name,day,price\n1,Ann,2026-11-23,1.5\n2,a name that has more than twelve bytes,,\n";
     assert_eq!(ended_well(&place, &format!("{line} --to a")).out, rows);
     ended_badly(&place, &format!("{line} --to a --out r.arrow"), 4, &["read and not written"]);
-    // A column that is not read may be in the file, if no result shows it.
+    // A column that is not read may be in the file, if no result contains it.
     let line = "local psi --a a.arrow --b p.feather --key-a code --key-b name --transport unix";
     assert_eq!(ended_well(&place, &format!("{line} --reveal size")).out, "0\n");
     let words = ["column list is of a type that CSV cannot have", "bring it as Parquet"];
@@ -175,7 +176,7 @@ fn a_join_of_many_rows_with_many_names_the_options() {
     );
 }
 
-/// Files as people have them, one in each line, with the words of `table describe` about them.
+/// Typical files of users, one in each line, with the words of `table describe` about them.
 #[test]
 fn notes_and_remedies_of_files() {
     let place = Place::new();
@@ -208,7 +209,7 @@ fn notes_and_remedies_of_files() {
             b"id,from,Select,year\n1,2,3,4\n",
             &["queries must write these names with their quotes: \"from\"\n"],
         ),
-        // A name does not steer the terminal.
+        // A name cannot send control characters to the terminal.
         ("escape.csv", b"id,\x1b[31mred\n1,2\n", &["\\u{1b}[31mred  INTEGER"]),
         ("soh.csv", b"a\x01b\n1\x012\n3\x014\n", &["set --separator $'\\x01'"]),
         (
@@ -236,7 +237,7 @@ fn notes_and_remedies_of_files() {
     ];
     for (name, bytes, words) in files {
         place.put(name, bytes);
-        // The command line is parted at blanks.
+        // The command line is split at blanks.
         let command = format!("table describe {}", name.replace(' ', "?"));
         let told = ended_well(&place, &command).out;
         assert!(!told.contains('\u{1b}'), "{name}: {told:?}");
@@ -262,7 +263,8 @@ fn notes_and_remedies_of_files() {
         place.put(name, bytes);
         ended_badly(&place, &format!("table describe {name}"), 4, &[words]);
     }
-    // The rest of a file with a long text is there; numbers that a query means have a way out.
+    // The rest of a file with a long text is read. Columns that a query uses as numbers have a
+    // remedy.
     assert_eq!(
         good(&place, "--table t=long.csv@a", "SELECT SUM(id) AS s, COUNT(DISTINCT s) AS d FROM t"),
         "s,d\n3,2\n"
@@ -336,7 +338,7 @@ fn intersections_read_the_same_files() {
     );
 }
 
-/// An owner's own file says how its table is read; the job, and all others, stay as they are.
+/// An owner's own file says how its table is read. The job and all other members stay as they are.
 #[test]
 fn a_member_reads_its_table_as_its_own_file_says() {
     let world = world(9);

@@ -1,8 +1,8 @@
-//! The output is, byte for byte, that of openssl.
+//! The output is equal to that of openssl, byte for byte.
 
 use crate::common::{KEY, Place, bytes};
 
-/// Two blocks before the counter wraps.
+/// A counter block after which the counter of 128 bits wraps within 16 blocks.
 const WRAPS: &str = "fffffffffffffffffffffffffffffff0";
 const PLAIN: &str = "f0f1f2f3f4f5f6f7f8f9fafbfcfdfeff";
 

@@ -1,4 +1,4 @@
-//! `ot send` and `ot recv`: each side a process with its own files, as on two machines.
+//! `ot send` and `ot recv`: each side is a process with its own files, as on two machines.
 
 use crate::common::{Place, Ran, bytes};
 use hushwire_testkit::Port;
@@ -13,10 +13,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The longest time of a run, whatever goes wrong: a test that waits for ever tells nothing.
+/// The longest time of a run in any case, because a test that waits for ever reports nothing.
 const LONG: Duration = Duration::from_secs(60);
 
-/// Keys of both sides, a port, and files of `count` lines.
+/// The keys of both sides, a port, and files of `count` lines.
 struct World {
     place: Place,
     port: Port,
@@ -47,7 +47,7 @@ impl World {
         world
     }
 
-    /// Both files, the choices with this many lines.
+    /// Writes both files; the file of choices has this many lines.
     fn write(&self, choices: usize) {
         let mut text = String::new();
         for [zero, one] in &self.pairs {
@@ -58,7 +58,7 @@ impl World {
         self.place.put("bits.txt", bits.as_bytes());
     }
 
-    /// The messages that the receiver must get.
+    /// Returns the messages that the receiver must get.
     fn wanted(&self) -> String {
         let chosen = self.pairs.iter().zip(&self.choices);
         chosen.map(|(pair, choice)| format!("{:032x}\n", pair[usize::from(*choice)])).collect()
@@ -81,7 +81,7 @@ impl World {
         command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap_or_else(|e| panic!("{e}"))
     }
 
-    /// Runs both sides to their end.
+    /// Runs both sides to their ends.
     fn run(&self, send: &str, recv: &str) -> [Ran; 2] {
         [self.send(send), self.recv(recv)].map(ended)
     }
@@ -119,7 +119,7 @@ fn the_receiver_gets_what_it_chose() {
     }
     assert_eq!(send["bytes_sent"], recv["bytes_received"]);
     assert!(send["bytes_sent"].as_u64().is_some_and(|bytes| bytes >= 32 * 5000));
-    // A result that is there stays, and nobody is dialled.
+    // An existing result is kept, and the command does not dial.
     let again = ended(world.recv(&world.keys(1)));
     assert_eq!(again.code, Some(5), "{}", again.err);
     assert!(again.err.contains("cannot write out.txt: it is there already"), "{}", again.err);
@@ -192,7 +192,8 @@ fn a_side_that_does_not_come_or_dies_ends_the_other() {
     let alone = ended(world.send(&(world.keys(0) + " --wait 1")));
     assert_eq!(alone.code, Some(3), "{}", alone.err);
     assert!(alone.err.contains("the receiver"), "{}", alone.err);
-    // Slow enough to be killed on the way: short numbers, thirty-two calls an OT, the slowest AES.
+    // Slow enough for a kill during the run: short numbers, thirty-two calls for each OT, and the
+    // slowest AES.
     let lines = 1 << 20;
     world.place.put("pairs.txt", "1 2\n".repeat(lines).as_bytes());
     world.place.put("bits.txt", "1\n".repeat(lines).as_bytes());
@@ -250,8 +251,8 @@ fn what_cannot_work_is_said_before_anybody_is_dialled() {
             &["--pin"],
         ),
     ];
-    // Who has read its certificate tells the other for a few seconds why it ends: all do so at
-    // once.
+    // A side whose certificate was read tells the other side for a few seconds why it ends. The
+    // test runs all of these at once.
     thread::scope(|scope| {
         for (args, code, words) in &cases {
             let world = &world;

@@ -1,5 +1,5 @@
-//! Files that commands write: they replace nothing of the user's, nobody else reads them, and no
-//! counter serves twice.
+//! Files that commands write: they replace no file of the user, other users cannot read them, and
+//! no counter is used twice.
 
 use crate::common::{KEY, Place, bytes, children};
 use std::{
@@ -11,10 +11,10 @@ use std::{
 };
 
 const IV: &str = "000102030405060708090a0b0c0d0e0f";
-/// A circuit of one input of eight bits at each of two parties, and one output of one bit.
+/// A circuit with one input of eight bits from each of two parties, and one output of one bit.
 const LESS: &str = "local run --transport shm --circuit less:8";
 
-/// Runs a command and wants this exit code, and these words in the error.
+/// Runs a command and expects this exit code, and these words in the error.
 fn ends(place: &Place, args: &str, code: i32, words: &[&str]) {
     let ran = place.ran(args);
     assert_eq!(ran.code, Some(code), "{args}: {}", ran.err);
@@ -23,7 +23,7 @@ fn ends(place: &Place, args: &str, code: i32, words: &[&str]) {
     }
 }
 
-/// Inputs of every kind.
+/// Writes inputs of every kind.
 fn furnished() -> Place {
     let place = Place::new();
     place.put("a", &bytes(100, 1));
@@ -59,7 +59,7 @@ fn the_order_of_the_readme_loses_nothing() {
     place.good(&format!("{given} --force"));
     assert!(place.get("report.pdf.enc") != enc);
 
-    // The shares beside it are those of the other key, whose file it was.
+    // The shares beside it belong to the other key, which encrypted that file.
     let old = "--decrypt --in report.pdf.enc --transport shm";
     place.bad(old, 4, &["report.pdf.enc", "changed or replaced since", "restore it"]);
     place.bad(&format!("{old} --force"), 4, &["changed or replaced since"]);
@@ -67,7 +67,7 @@ fn the_order_of_the_readme_loses_nothing() {
     place.good(&format!("--decrypt --in report.pdf.enc --key-file my.key --iv-hex {IV} --transport shm"));
     assert!(place.get("report.pdf.dec") == dec);
 
-    // Put back under any name, the first one is known again; with one bit changed it is not.
+    // The first ciphertext is recognized under any name, and with one changed bit it is not.
     place.put("back", &enc);
     place.good("--decrypt --in back --out again --key-shares report.pdf.enc.keys --transport shm");
     assert!(place.get("again") == dec);
@@ -95,7 +95,7 @@ fn what_runs_twice_replaces_its_own_outputs() {
         ends(&place, args, 0, &[]);
         ends(&place, args, 0, &[]);
     }
-    // What the user put there, or another job, is not theirs.
+    // Files that the user or another job wrote there do not belong to these commands.
     for (args, file) in commands.iter().zip([
         "hushwire-sample.txt.enc",
         "hushwire-sample.txt.dec",
@@ -106,7 +106,7 @@ fn what_runs_twice_replaces_its_own_outputs() {
         "old",
         "info",
     ]) {
-        // The decryption wants what was encrypted.
+        // The decryption needs the ciphertext.
         let kept = place.get(file);
         place.put(file, b"mine");
         ends(&place, args, 5, &[file, "not the file that this job wrote last", "--force"]);
@@ -122,7 +122,7 @@ fn what_runs_twice_replaces_its_own_outputs() {
     ends(&place, other, 5, &["both.csv", "not the file that this job wrote last"]);
 }
 
-/// One job is one computation or query, whatever rows it is about.
+/// Runs of one computation or query belong to the same job, whatever rows they read.
 #[test]
 fn results_of_other_computations_and_queries_are_kept() {
     let place = Place::new();
@@ -212,8 +212,8 @@ fn no_output_is_something_that_the_run_reads_or_a_key() {
             assert!(place.get(name) == *content, "{args}: {name} was changed");
         }
     };
-    // Members tell the others for a few seconds why they end: each command does so beside the
-    // others.
+    // Members tell the others for a few seconds why they end. The commands run at the same time, so
+    // that these waits overlap.
     let command = |args: &str| args.split(' ').next().map(str::to_owned);
     thread::scope(|scope| {
         for of_command in cases.chunk_by(|(a, _), (b, _)| command(a) == command(b)) {
@@ -264,7 +264,7 @@ fn a_ledger_that_is_lost_is_not_forgotten() {
         place.bad(&run(&args), 5, words);
     }
     assert!(!place.at("b.enc").exists() && !place.at("k/ledger.json").exists());
-    // A plaintext needs no history where the counter is given, and nothing is recorded of it.
+    // A decryption with a given counter needs no history, and nothing is recorded.
     place.good(&run(&format!("--decrypt --in a.enc --iv-hex {IV}")));
     assert!(place.get("a.dec") == place.get("a") && !place.at("k/ledger.json").exists());
 
@@ -303,7 +303,7 @@ fn what_holds_inputs_or_outputs_is_for_its_owner_alone() {
     }
 }
 
-/// The ledger of another run's key was replaced, which tells which counters were used.
+/// The ledger of another run's key was once replaced. It records which counters were used.
 #[test]
 fn nothing_goes_among_shares_of_a_key() {
     let place = furnished();
@@ -335,7 +335,7 @@ fn nothing_goes_among_shares_of_a_key() {
     assert_eq!(names, ["ledger.json", "lock", "party-0.share", "party-1.share", "party-2.share"]);
 }
 
-/// Whole runs were done, and their results lost.
+/// Whole runs once ended with their results lost.
 #[test]
 fn links_that_lead_nowhere_are_refused_before_the_run() {
     let place = furnished();

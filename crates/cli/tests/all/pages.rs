@@ -1,10 +1,11 @@
-//! The commands that pages show are run from the pages' own text, and print what the pages show.
+//! Runs the commands of the documentation from the text of the pages, and compares their output
+//! with the pages.
 //!
-//! A block of a page whose fence names `sh` is run by bash, in one directory for all blocks of the
-//! page. Further words of the fence say how: `fails 4` wants that exit code, `terminals` starts
-//! all lines at once, `clone` is not run, since it builds the project. A block of `text` right
-//! behind it is its standard output, or with `error` its standard error. There `…` is any text,
-//! or any lines if it is a line of its own.
+//! Bash runs each block of a page whose fence names `sh`, in one directory for all blocks of the
+//! page. Further words of the fence give options. `fails 4` expects that exit code, and `terminals`
+//! starts all lines at once. `clone` is not run, because it builds the project. A block of `text`
+//! directly after it is its standard output, or with `error` its standard error. There, `…` is any
+//! text, and a line `…` is any number of lines.
 
 use crate::common::{Place, Ran};
 use hushwire_testkit::Port;
@@ -14,11 +15,11 @@ use std::{
     process::{Command, Stdio},
 };
 
-/// The page's first port, which a test replaces by one that is free.
+/// The page's first port, which the test replaces by a free one.
 const SHOWN_PORT: &str = "127.0.0.1:7000";
 
-/// A block of code: the words of its fence, its text, and whether nothing but empty lines lies
-/// between it and the block before.
+/// A block of code: the words of its fence, its text, and whether only empty lines are between it
+/// and the block before.
 struct Block<'a> {
     words: Vec<&'a str>,
     text: String,
@@ -46,7 +47,7 @@ fn blocks(page: &str) -> Vec<Block<'_>> {
     blocks
 }
 
-/// Whether a line is the one shown, where `…` stands for any text.
+/// Returns whether a line matches the one on the page, where `…` is any text.
 fn line_fits(shown: &str, found: &str) -> bool {
     match shown.split_once('…') {
         None => shown == found,
@@ -57,7 +58,7 @@ fn line_fits(shown: &str, found: &str) -> bool {
     }
 }
 
-/// Whether lines are those shown, where a line `…` stands for any lines.
+/// Returns whether lines match those on the page, where a line `…` is any number of lines.
 fn lines_fit(shown: &[&str], found: &[&str]) -> bool {
     match shown.split_first() {
         None => found.is_empty(),
@@ -78,7 +79,8 @@ fn assert_shown(page: &str, shown: &str, found: &str) {
     assert!(fit, "{page} shows:\n{shown}\nthe command prints:\n{found}");
 }
 
-/// Runs the commands of a page; the number of its blocks that were run, and of outputs compared.
+/// Runs the commands of a page. Returns the number of blocks that were run, and of outputs that
+/// were compared.
 fn run(page: &str) -> (usize, usize) {
     let text = fs::read_to_string(root().join(page)).unwrap_or_else(|e| panic!("{page}: {e}"));
     let (place, ports) = (Place::new(), Port::row::<12>());
@@ -123,7 +125,7 @@ fn run(page: &str) -> (usize, usize) {
     (ran, compared)
 }
 
-/// A script with a free port where the page has the first one of a rehearsal.
+/// Replaces the first port of a rehearsal on the page by a free one.
 fn free(script: &str, port: u16) -> String {
     let mut text = String::new();
     for line in script.lines() {
@@ -136,7 +138,7 @@ fn free(script: &str, port: u16) -> String {
     text
 }
 
-/// Starts all commands at once; their outputs, one behind the other.
+/// Starts all commands at once, and returns their outputs one after the other.
 fn in_terminals(page: &str, commands: Vec<Command>) -> Ran {
     let start = |mut command: Command| command.spawn().unwrap_or_else(|e| panic!("{page}: {e}"));
     let started: Vec<_> = commands.into_iter().map(start).collect();
@@ -193,13 +195,14 @@ const QUICK: [&str; 9] = [
 /// The pages of tasks whose commands take longer, with the least numbers of blocks and outputs.
 const SLOW: [(&str, usize, usize); 2] = [("private-inference", 5, 2), ("serve-model", 2, 0)];
 
-/// The pages whose commands need clusters: tests of the Python package check what they apply.
+/// The pages whose commands need clusters. Tests of the Python package check the files that these
+/// commands apply.
 const OF_CLUSTERS: [&str; 1] = ["shards-on-clusters"];
 
-/// The pages of tasks in Python, which the tests of the Python package run.
+/// The pages of tasks in Python, which tests of the Python package run.
 const PYTHON: [&str; 1] = ["arrays-in-python"];
 
-/// The pages whose commands need parties that stay up: tests of the service run them.
+/// The pages whose commands need parties that stay up, which tests of the service run.
 const OF_THE_SERVICE: [&str; 1] = ["operate-service"];
 
 #[test]

@@ -1,14 +1,14 @@
-//! Pipelines of scikit-learn through the command, among three parties, against ONNX Runtime.
-//! Without the packages the test says so and is skipped; `HUSHWIRE_PYTHON` names an interpreter
-//! other than `python3`.
+//! Pipelines of scikit-learn with the command, among three parties, compared with ONNX Runtime.
+//! Without the packages the test prints a note and is skipped. `HUSHWIRE_PYTHON` names an
+//! interpreter other than `python3`.
 
 use crate::common::Place;
 use hushwire_nn::npy;
 use std::process::{Command, Stdio};
 
-/// Trains the pipelines, and writes them into a folder.
+/// A program that trains the pipelines, and writes them into a folder.
 const PROGRAM: &str = include_str!("../../../nn/tests/pipelines.py");
-/// Those that run among processes: linear models, trees, vectors and a network.
+/// The pipelines that run among processes: linear models, trees, vectors and a network.
 const SOME: [&str; 7] =
     ["logistic", "linear", "forest", "boosting_regressor", "vectors_probability", "naive_bayes", "network"];
 

@@ -1,5 +1,5 @@
-//! Phases of authenticated garbling that `party --prepare` makes ahead, and the runs that take
-//! them.
+//! Phases of authenticated garbling that `party --prepare` makes before a run, and the runs that
+//! use them.
 
 use crate::{
     common::Place,
@@ -27,16 +27,16 @@ to = ["party0", "party1"]
 threads = 1
 "#;
 
-/// A computation whose rows nobody says before a run.
+/// A computation whose number of rows is not known before a run.
 const SCORES: &str = "computation scores\nmembers a, b\nsymbols n\ninput x: u32[n] from a\ninput y: u32[n] from b\n\
     output total = sum(x * y) to a, b\n";
 
-/// Both parties, with a shelf each.
+/// Writes the files of both parties, each with a directory for preprocessing.
 fn world() -> Rehearsal {
     shelved(Rehearsal::new(JOB))
 }
 
-/// The same for a computation, with two rows each.
+/// The same for a computation, with two rows from each party.
 fn computed() -> Rehearsal {
     let place = Place::new();
     place.put("scores.hwc", SCORES.as_bytes());
@@ -70,7 +70,7 @@ fn run(world: &Rehearsal, options: &str) -> Vec<Ended> {
     all
 }
 
-/// The files that wait on a party's shelf.
+/// Returns the files in a party's directory for preprocessing.
 fn waiting(world: &Rehearsal, party: &str) -> Vec<PathBuf> {
     let Ok(dir) = fs::read_dir(world.place.at(&format!("r/{party}.shelf"))) else { return vec![] };
     let all = dir.flatten().map(|entry| entry.path());
@@ -87,7 +87,7 @@ fn a_garbled_circuit_that_waits_on_disk_serves_one_run() {
         assert!(ended.out.is_empty() && ended.err.contains(done), "{}: {}", ended.name, ended.err);
     }
     let taken = "the function-dependent phase is taken from disk by 1 of 1 threads";
-    // Then there is none left, and the parties make what they need.
+    // After that, no file is left, and the parties make the preprocessing themselves.
     for waits in [true, false] {
         for ended in run(&world, "") {
             assert_eq!(ended.err.contains(taken), waits, "{}: {}", ended.name, ended.err);
@@ -98,7 +98,7 @@ fn a_garbled_circuit_that_waits_on_disk_serves_one_run() {
     assert!(alone.code == Some(2) && alone.err.contains("--prepare"), "{}", alone.err);
 }
 
-/// Who allows a job allows what is made ahead for it, and nothing for another.
+/// The digest of a job also allows its preprocessing, but not the preprocessing of another job.
 #[test]
 fn what_is_made_ahead_is_allowed_by_the_digest_of_its_job() {
     let world = world();
@@ -116,7 +116,7 @@ fn what_is_made_ahead_is_allowed_by_the_digest_of_its_job() {
     all[1].blames("party0");
 }
 
-/// Rows are given on the command line, and the run has the remaining phases.
+/// The command line gives the number of rows, and the run has only the remaining phases.
 #[test]
 fn a_computation_is_prepared_for_as_many_rows() {
     let world = computed();
@@ -149,7 +149,7 @@ fn a_computation_is_prepared_for_as_many_rows() {
     assert!(odd.code == Some(2) && odd.err.contains("only computations have lengths"), "{}", odd.err);
 }
 
-/// `kill -9` after a file is marked: nobody has it again, also when it is put back.
+/// `kill -9` after a file is marked as used. No run uses it again, even if it is put back.
 #[test]
 fn whoever_is_killed_in_a_run_takes_nothing_twice() {
     let world = computed();
@@ -172,8 +172,8 @@ fn whoever_is_killed_in_a_run_takes_nothing_twice() {
     assert!(run(&world, "").iter().all(|ended| ended.out == "total=39\n"));
 }
 
-/// `kill -9` while files are made: those that both parties have whole serve, and nothing else is in
-/// the way.
+/// `kill -9` during the preprocessing. Files that both parties have complete can be used, and no
+/// other file is in the way.
 #[test]
 fn whoever_is_killed_while_it_prepares_leaves_whole_files() {
     let world = computed();
@@ -189,7 +189,7 @@ fn whoever_is_killed_while_it_prepares_leaves_whole_files() {
     assert!(!parts.into_iter().any(|entry| entry.file_name().to_string_lossy().ends_with(".part")));
 }
 
-/// Two processes of each party, of two runs at once, on one shelf.
+/// Two processes of each party, of two runs at the same time, with one directory.
 #[test]
 fn of_two_runs_at_once_one_takes_what_waits() {
     let world = computed();
@@ -220,7 +220,7 @@ fn of_two_runs_at_once_one_takes_what_waits() {
         assert!(matches!(ended.code, Some(0 | 3 | 4)), "{ended:?}");
         assert!(ended.code != Some(0) || ended.out == "total=39\n", "{ended:?}");
     }
-    // A run that ends early may leave one party's copy, which serves nobody.
+    // A run that ends early may leave the copy of one party, which no run can use.
     assert!(run(&world, "").iter().all(|ended| ended.out == "total=39\n" && !ended.err.contains(TAKEN)));
 }
 

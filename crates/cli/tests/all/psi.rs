@@ -1,4 +1,4 @@
-//! `local psi`: both parties as processes, each with its own file.
+//! `local psi`: both parties are processes, each with its own file.
 
 use crate::{
     common::{self, Place},
@@ -6,7 +6,7 @@ use crate::{
 };
 use std::collections::BTreeSet;
 
-/// Rows with a key each, and one without.
+/// Writes a row for each key, and one row without a key.
 fn put(place: &Place, file: &str, column: &str, keys: &[String]) {
     let rows: String = keys.iter().enumerate().map(|(i, key)| format!("{i},{key},\"x, y\"\n")).collect();
     place.put(file, format!("row,{column},note\n{rows}last,,\n").as_bytes());
@@ -23,7 +23,7 @@ struct World {
 }
 
 impl World {
-    /// Sets that share some keys, with duplicates in both.
+    /// Makes sets that share some keys, with duplicates in both.
     fn new(a: std::ops::Range<usize>, b: std::ops::Range<usize>) -> World {
         let (place, mut a, mut b) = (Place::new(), keys(a), keys(b));
         a.extend(a.last().cloned());
@@ -38,7 +38,7 @@ impl World {
         self.a.iter().filter(|key| b.contains(key)).cloned().collect()
     }
 
-    /// The rows of a file whose keys are in both.
+    /// Returns the rows of a file whose keys are in both files.
     fn rows(&self, keys: &[String]) -> String {
         let common = self.common();
         let rows = keys.iter().enumerate().filter(|(_, key)| common.contains(*key));
@@ -80,7 +80,7 @@ fn items_are_those_of_the_plain_intersection() {
         let ran = world.run(&format!("--reveal items --transport unix {method}"));
         assert_eq!(ran.out, world.rows(&world.a), "{method}");
     }
-    // Items are the default.
+    // Items are the default result.
     world.run("--transport unix --out common.csv --out-b theirs.csv --json report.json");
     assert_eq!(world.place.get("common.csv"), world.rows(&world.a).as_bytes());
     assert_eq!(world.place.get("theirs.csv"), world.rows(&world.b).as_bytes());
@@ -101,11 +101,11 @@ fn items_are_those_of_the_plain_intersection() {
     assert_eq!(report["parties"].as_array().map(Vec::len), Some(2));
 }
 
-/// Where fields of reports are documented, and under which heading.
+/// The page that documents the fields of reports, and its heading.
 pub(crate) const FIELDS: [&str; 2] = [include_str!("../../../../docs/psi.md"), "## Reports"];
 
-/// A field is there in one of these reports at least: one that another option makes belongs into a
-/// run of its own.
+/// Each field is in at least one of these reports. A field that needs another option must get its
+/// own run.
 #[test]
 fn every_field_of_a_report_is_documented_and_there() {
     let place = Place::new();
@@ -157,7 +157,7 @@ fn flags_follow_the_rows_of_a() {
     assert_eq!(report["found"], 16);
 }
 
-/// The rows of one party with columns of the other's file, against a join of texts: quotes,
+/// The rows of one party with columns of the other's file, compared with a join of texts: quotes,
 /// Unicode, a key twice on both sides.
 #[test]
 fn columns_of_the_other_file_stand_beside_common_rows() {
@@ -197,7 +197,7 @@ fn columns_of_the_other_file_stand_beside_common_rows() {
     );
     assert_eq!(report["items"], serde_json::json!(["ann@x", "eve@x"]));
     assert_eq!(report["values"], serde_json::json!([["", "größer"], ["7", "a, b"]]));
-    // B learns them of A's file.
+    // Party B learns columns of A's file.
     let ran = run(&["--reveal", "columns:id", "--to", "b", "--key-a", "id", "--key-b", "since"]);
     assert_eq!(ran.out, "mail,plan,\"paid, €\",since,id\n");
 }
@@ -271,8 +271,8 @@ fn a_column_that_one_file_lacks_is_named_and_nothing_is_left() {
     assert_eq!(place.names(), ["a.csv", "b.csv"], "nothing is left of a run that failed");
 }
 
-/// Tables as Parquet on either side, from files of this command's and of a query's, whose columns
-/// have types.
+/// Tables as Parquet on either side, from files of this command and of a query, whose columns have
+/// types.
 #[cfg(feature = "parquet")]
 #[test]
 fn parquet_goes_in_and_comes_out() {
@@ -303,13 +303,13 @@ fn parquet_goes_in_and_comes_out() {
     let told = ok(&format!("--a a.csv --b b.parquet {key} --reveal sum:row,count")).out;
     assert_eq!(told, format!("count,sum\n{},{sum}\n", shown.len()));
     assert_eq!(ok(&format!("--a a.parquet --b b.csv {key} --reveal size")).out, format!("{}\n", shown.len()));
-    // Columns of the other file, which is Parquet, beside a result that is.
+    // Columns of the other party's Parquet file, in a Parquet result.
     world.place.put("mine.csv", format!("id,email\n7,{}\n8,none\n", world.b[0]).as_bytes());
     ok(&format!("--a mine.csv --b b.parquet {key} --reveal columns:note --out with.parquet"));
     let joined = ok("--a with.parquet --b with.parquet --key id --to a").out;
     assert_eq!(joined, format!("id,email,note\n7,{},\"x, y\"\n", world.b[0]));
 
-    // Numbers and days are the text that CSV has, and keep their types.
+    // Numbers and dates have the same text as in CSV, and keep their types.
     world.place.put("typed.csv", b"id,day,price\n7,2026-11-23,1.50\n8,,2.00\n9,2026-01-01,\n");
     world.place.put("copy.sql", b"SELECT id, day, price FROM t ORDER BY id");
     let ran = world
@@ -356,7 +356,7 @@ fn parquet_that_does_not_serve_is_named_and_nothing_is_written() {
     }
 }
 
-/// A build without Parquet says how to get one with it.
+/// A build without Parquet says how to get a build with it.
 #[cfg(not(feature = "parquet"))]
 #[test]
 fn parquet_is_named_where_the_build_has_none() {
@@ -375,7 +375,8 @@ fn parquet_is_named_where_the_build_has_none() {
     }
 }
 
-/// Flags that would have the name of a column are refused; the other party's file may have one.
+/// Flags with the name of a column are refused. The other party's file may have a column of that
+/// name.
 #[test]
 fn flags_need_a_name_of_their_own() {
     let place = Place::new();

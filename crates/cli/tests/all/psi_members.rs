@@ -57,7 +57,7 @@ fn each_party_has_its_own_file_result_and_report() {
         let report: serde_json::Value = serde_json::from_str(&member.out).unwrap_or_default();
         assert_eq!((&report["command"], &report["member"]), (&"party".into(), &name.into()));
         assert_eq!((&report["reveal"], &report["found"]), (&"items".into(), &2.into()));
-        // What is in a file is not in the report.
+        // A result in a file is not in the report.
         let items = if name == "party0" { serde_json::json!(items) } else { serde_json::Value::Null };
         assert_eq!((&report["keys"], &report["items"]), (&serde_json::json!([3, 3]), &items));
         assert_eq!(report["rows"], 2);
@@ -150,7 +150,7 @@ fn local_run_says_how_to_run_an_intersection() {
     assert!(ran.err.contains("hushwire local psi --a"), "{}", ran.err);
 }
 
-/// Files of party configurations are Parquet by their names.
+/// The files in party configurations are Parquet if their names say so.
 #[cfg(feature = "parquet")]
 #[test]
 fn parties_may_have_parquet() {
@@ -170,8 +170,8 @@ fn parties_may_have_parquet() {
     assert_eq!(world.place.ran(read).out, "mail,since\neve@x,2020\nann@x,2021\n");
 }
 
-/// A row that a Parquet result cannot have is refused before anybody is met, common or not: the
-/// sender learns nothing of it.
+/// A row that a Parquet result cannot contain is refused before the parties meet, whether it is
+/// common or not. So the sender learns nothing about it.
 #[cfg(feature = "parquet")]
 #[test]
 fn a_row_that_is_not_utf8_ends_alike_whether_it_is_common_or_not() {

@@ -1,5 +1,5 @@
-//! `hushwire psi`: a list published once, and queries to its owner, each side a process with its
-//! own files.
+//! `hushwire psi`: a list that is published once, and queries to its owner. Each side is a process
+//! with its own files.
 
 use crate::common::{Place, Ran};
 use hushwire_machine::{Net, PartyId};
@@ -14,7 +14,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The longest time of a run, whatever goes wrong.
+/// The longest time of a run in any case.
 const LONG: Duration = Duration::from_secs(60);
 const PUBLISH: &str =
     "psi publish --in all.csv --key email --normalise email --secret all.key --out all.list";
@@ -26,7 +26,7 @@ struct World {
 }
 
 impl World {
-    /// A published list of 300 addresses, and six to ask for, of which four are in it.
+    /// Makes a published list of 300 addresses, and a query of six, four of which are in the list.
     fn new() -> Self {
         let place = Place::new();
         let pins = ["owner", "asker"].map(|name| {
@@ -102,8 +102,7 @@ fn who_asks_learns_which_of_its_rows_are_in_the_list() {
     drop(ended(owner));
 }
 
-/// Many who ask at the same time all get their answers, and the budget of an hour is that of all
-/// together.
+/// Many askers at the same time all get answers, and share the budget of an hour.
 #[test]
 fn queries_at_the_same_time_are_all_answered_from_one_budget() {
     const ASKERS: usize = 6;
@@ -132,7 +131,7 @@ fn queries_at_the_same_time_are_all_answered_from_one_budget() {
         "{}",
         owner.err
     );
-    // Two queries of four keys each and a rest of two, whoever comes first.
+    // Two queries of four keys each, and two keys for a third, in any order.
     let owner = answer(10);
     let (answered, refused): (Vec<_>, Vec<_>) = ask().into_iter().partition(|ran| ran.code == Some(0));
     assert_eq!(answered.len(), 2, "{:?}", refused.iter().map(|ran| &ran.err).collect::<Vec<_>>());
@@ -145,7 +144,7 @@ fn queries_at_the_same_time_are_all_answered_from_one_budget() {
     assert_eq!(owner.err.matches("2 keys are left of --per-hour").count(), ASKERS - 2, "{}", owner.err);
 }
 
-/// A session with the owner in which nothing is asked.
+/// Connects to the owner without a query.
 fn connected(world: &World) -> Net {
     let list = List::open(&world.place.at("all.list")).unwrap_or_else(|e| panic!("{e}"));
     let terms = ListTerms { public: list.public(), forms: list.forms().to_owned() };
@@ -162,7 +161,7 @@ fn connected(world: &World) -> Net {
     connect(&config, &identity, None).unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// An asker that stops in the middle of its query keeps nobody from being answered.
+/// An asker that stops in the middle of its query does not delay the answers to others.
 #[test]
 fn an_asker_that_stands_still_holds_nobody_up() {
     let world = World::new();
@@ -176,7 +175,7 @@ fn an_asker_that_stands_still_holds_nobody_up() {
     owner.kill().and_then(|()| owner.wait()).map_or_else(|e| panic!("{e}"), drop);
 }
 
-/// A query that failed took whoever came half a second later with it.
+/// A failed query once also failed the queries of the next half second.
 #[test]
 fn a_query_after_a_bad_one_is_answered() {
     let world = World::new();
@@ -194,12 +193,12 @@ fn a_query_after_a_bad_one_is_answered() {
     assert!(good.code == Some(0) && good.err.contains("3 of 4 keys are in the list"), "{}", good.err);
     let owner = ended(owner);
     assert!(owner.code == Some(0) && owner.err.contains("answered 4 keys"), "{}", owner.err);
-    // The owner hears that the other side's list is another's, not that its own is.
+    // The owner learns that the other side's list is of another key, and not that its own list is.
     let told = owner.err.contains("who asks has a list of another key");
     assert!(told && !owner.err.contains("get the list again"), "{}", owner.err);
 }
 
-/// The rows would be others than those whose keys were asked for.
+/// The rows would differ from those whose keys were in the query.
 #[test]
 fn a_file_that_changes_while_it_is_asked_about_gives_no_result() {
     let world = World::new();
@@ -208,7 +207,7 @@ fn a_file_that_changes_while_it_is_asked_about_gives_no_result() {
     let link = format!("--connect {} --identity asker.pem --pin {pin} --wait 20", world.port);
     let keys = "--in mine.csv --key mail --normalise email --list all.list --out known.csv";
     let asker = world.start(&format!("psi query {keys} {link}"));
-    // It has read its keys when it comes.
+    // The asker has read its keys when it connects.
     drop(wait.accept().unwrap_or_else(|e| panic!("{e}")));
     drop(wait);
     let mut lines: Vec<_> =
@@ -256,16 +255,16 @@ fn keys_stay_private_and_lists_fit_them() {
     let world = World::new();
     assert_eq!((world.place.mode("all.key"), world.place.mode("all.list")), (0o600, 0o644));
     let first = world.place.get("all.key");
-    // The same list again under the same key; another form would be another list.
+    // The same list again under the same key. Another form would make another list.
     assert_eq!(world.place.ran(PUBLISH).code, Some(0));
     assert_eq!(world.place.get("all.key"), first);
     let ran = world.place.ran(&PUBLISH.replace("--normalise email", "--normalise case --force"));
     assert!(ran.code == Some(5) && ran.err.contains("is a key of lists in the form email"), "{}", ran.err);
-    // No output replaces a secret key, and none is read that others can read.
+    // No output replaces a secret key, and no key is read that others can read.
     let ran =
         world.place.ran("psi publish --in all.csv --key email --secret other.key --out all.key --force");
     assert!(ran.code == Some(5) && ran.err.contains("a private key"), "{}", ran.err);
-    // A list as it is written where it has a name, of what comes by a pipe.
+    // A list from a pipe is equal to one from a file.
     let published = "psi publish --in - --key email --normalise email --secret all.key --out -";
     let (code, list, err) = world.place.through(published, &world.place.get("all.csv"));
     assert!(code == Some(0) && list.len() == world.place.get("all.list").len(), "{err}");
@@ -287,7 +286,7 @@ fn keys_stay_private_and_lists_fit_them() {
 #[test]
 fn an_owner_that_is_not_there_is_waited_for_with_words() {
     let world = World::new();
-    // Somebody is at the address who says nothing.
+    // A listener at the address accepts the connection, and sends nothing.
     let silent = TcpListener::bind(world.port.to_string()).unwrap_or_else(|e| panic!("{e}"));
     let [pin, _] = &world.pins;
     let link = format!("--connect {} --identity asker.pem --pin {pin} --wait 8", world.port);
@@ -300,7 +299,7 @@ fn an_owner_that_is_not_there_is_waited_for_with_words() {
     }
 }
 
-/// The owner's file and the asker's are read as their options say.
+/// The options say how the owner's file and the asker's are read.
 #[test]
 fn lists_and_queries_are_of_files_in_any_dialect() {
     let world = World::new();
@@ -338,7 +337,7 @@ fn lists_and_queries_may_be_of_parquet() {
         ));
         assert_eq!(ran.code, Some(0), "{}", ran.err);
     }
-    // The same list, byte for byte, under the same key.
+    // The list is the same, byte for byte, under the same key.
     let again = PUBLISH.replace("all.csv", "all.parquet").replace("all.list", "again.list");
     let ran = world.place.ran(&again);
     assert!(ran.code == Some(0) && ran.err.contains("300 keys published"), "{}", ran.err);

@@ -5,11 +5,11 @@ use crate::{
     documented::check,
 };
 
-/// Where fields of reports are documented, and under which heading.
+/// The page that documents the fields of reports, and its heading.
 pub(crate) const FIELDS: [&str; 2] = [include_str!("../../../../docs/sql.md"), "## Reports"];
 
-/// Salaries of one owner in cents of people of another; one person has none, one salary is
-/// nobody's.
+/// Writes salaries of one owner, in cents, and people of another. One person has no salary, and one
+/// salary belongs to nobody.
 fn place() -> Place {
     let place = Place::new();
     place.put("a.csv", b"person,salary\n1,1000.50\n2,3000.00\n3,\n5,9.99\n4,2000.00\n");
@@ -64,7 +64,7 @@ fn every_field_of_a_report_is_documented_and_there() {
     assert_eq!(filed["columns"], shown["columns"]);
 }
 
-/// Values of parameters are literals, of the type that takes them.
+/// Values of parameters are literals of the required type.
 #[test]
 fn parameters_take_the_place_of_names_and_of_question_marks() {
     let place = place();
@@ -86,8 +86,8 @@ fn parameters_take_the_place_of_names_and_of_question_marks() {
     refused("--param before", "names no parameter and value");
 }
 
-/// Parties that are farther apart take fewer rounds for more bytes, and so does what is predicted
-/// for them: a join with too many rows for parties on one machine to do so.
+/// Parties with a longer round trip take fewer rounds and more bytes, and so does the prediction.
+/// The query is a join with too many rows for this choice between parties on one machine.
 #[test]
 fn predictions_are_those_of_the_network() {
     let place = Place::new();
@@ -113,7 +113,8 @@ fn predictions_are_those_of_the_network() {
     assert!(line.is_some_and(|line| line.contains(&format!(", {far} rounds, "))), "{}", ran.err);
 }
 
-/// Where nothing is sorted the prediction is exact, but for what members say before and after.
+/// If nothing is sorted, the prediction is exact, apart from the messages of members before and
+/// after the query.
 #[test]
 fn predictions_stand_beside_what_a_run_took() {
     let place = place();
@@ -130,7 +131,7 @@ fn predictions_stand_beside_what_a_run_took() {
             |field: &str| (most(field).expect(field), report["predicted"][field].as_u64().expect(field));
         let (took, predicted) = both("bytes_sent");
         assert!((predicted..=predicted + 8192).contains(&took), "{sql}: {took} bytes, predicted {predicted}");
-        // Rounds of one direction are counted, and steps take turns with both directions.
+        // The run counts rounds of one direction, and steps alternate with both directions.
         let (took, predicted) = both("rounds");
         assert!(took <= predicted + 40 && 4 * predicted <= 5 * took, "{sql}: {took}, predicted {predicted}");
     }
@@ -181,7 +182,7 @@ fn a_plan_is_explained() {
     }
 }
 
-/// Names of columns are not words alone, and are asked for between quotes.
+/// Names of columns may be other than words, and a query writes them between quotes.
 #[test]
 fn a_column_without_values_is_named_where_a_query_is_refused() {
     let place = Place::new();
@@ -215,7 +216,7 @@ fn tables_queries_and_results_go_through_pipes() {
         place.through(&format!("{run} --table t=-@bob --sql-file query.sql"), b"n\n1\n\"2\n");
     assert!(code == Some(4) && err.contains("table on standard input, line 3"), "{err}");
     place.put("t.csv", format!("n\n1\n{}\n", "long".repeat(20_000)).as_bytes());
-    // A text that no string type holds is counted and compared, and not shown.
+    // A text that is too long for any string type can be counted and compared, but not shown.
     place.put("query.sql", b"SELECT COUNT(*) AS rows_of, COUNT(DISTINCT n) AS n FROM t");
     let ran = place.ran(&format!("{run} --table t=t.csv@bob --sql-file query.sql"));
     assert_eq!((ran.code, ran.out.as_str()), (Some(0), "rows_of,n\n2,2\n"), "{}", ran.err);
@@ -226,8 +227,8 @@ fn tables_queries_and_results_go_through_pipes() {
     assert!(!place.at("-").exists());
 }
 
-/// Strings of any length that are compared alone: digests join and count like the strings, and are
-/// never shown.
+/// Strings of any length that are only compared. Their digests are joined and counted like the
+/// strings, and never shown.
 #[test]
 fn a_schema_declares_types_keys_and_digests() {
     let place = Place::new();
@@ -259,8 +260,8 @@ key = ["mail"]
     assert_eq!(ran.out, "n  rows\n-  ----\n3     5\n", "{}", ran.err);
 }
 
-/// Parquet that one query writes another reads: the same answer as from CSV, strings that look like
-/// numbers among it.
+/// One query writes Parquet that another reads. The answer is the same as from CSV, also for
+/// strings that look like numbers.
 #[cfg(feature = "parquet")]
 #[test]
 fn parquet_goes_in_and_comes_out() {
@@ -294,13 +295,13 @@ fn parquet_goes_in_and_comes_out() {
     let back =
         place.ran("local query --table answer=answer.parquet@bob --sql-file back.sql --transport unix");
     assert_eq!(back.out, shown, "{}", back.err);
-    // A broken file is named, and nothing is written.
+    // The error names a broken file, and nothing is written.
     place.put("bad.parquet", &place.get("b.parquet")[8..]);
     let bad = place
         .ran("local query --table b=bad.parquet@bob --sql-file copy.sql --out none.csv --transport unix");
     assert_eq!(bad.code, Some(4), "{}", bad.err);
     assert!(bad.err.contains("bad.parquet: it is no good Parquet"), "{}", bad.err);
-    // One at which the decoder gives up is no bug of ours.
+    // A file at which the decoder panics is not reported as a bug of the program.
     place.put("bad.parquet", include_bytes!("../../../files/tests/vectors/broken.parquet"));
     let bad = place
         .ran("local query --table b=bad.parquet@bob --sql-file copy.sql --out none.csv --transport unix");
@@ -310,7 +311,7 @@ fn parquet_goes_in_and_comes_out() {
     assert!(!place.names().contains(&"none.csv".to_owned()));
 }
 
-/// A build without Parquet says how to get one with it.
+/// A build without Parquet says how to get a build with it.
 #[cfg(not(feature = "parquet"))]
 #[test]
 fn parquet_is_named_where_the_build_has_none() {
@@ -324,8 +325,8 @@ fn parquet_is_named_where_the_build_has_none() {
     }
 }
 
-/// Two joins of many rows with many, whose bounds look equal: the first keeps to its own, and the
-/// second does not.
+/// Two joins of many rows with many, whose bounds look equal. The first join is within its bound,
+/// and the second is not.
 #[test]
 fn every_bound_of_a_join_is_checked_and_named() {
     let place = Place::new();
@@ -349,7 +350,7 @@ fn every_bound_of_a_join_is_checked_and_named() {
     }
 }
 
-/// A key that two owners have between them is a second row in place of a scalar subquery's value.
+/// Two owners with the same key give a scalar subquery a second row.
 #[test]
 fn a_scalar_subquery_has_one_row_among_all_owners() {
     let place = Place::new();
@@ -365,7 +366,7 @@ fn a_scalar_subquery_has_one_row_among_all_owners() {
     assert_eq!((kept.code, kept.out.as_str()), (Some(0), "x,v\n7,2\n8,2\n"), "{}", kept.err);
 }
 
-/// A key that takes the place of another is a promise that nobody checks.
+/// A --key that replaces another one is reported, because it is a promise that nobody checks.
 #[test]
 fn no_key_and_no_declaration_is_dropped_silently() {
     let place = place();

@@ -1,5 +1,5 @@
-//! Queries as jobs of members that each start their own process: what happens when they do not
-//! agree, leave, or are killed.
+//! Queries as jobs of members that each start their own process: members that disagree, leave, or
+//! are killed.
 
 use crate::{
     documented::check,
@@ -25,7 +25,8 @@ pub(crate) fn job(rows: usize) -> String {
     )
 }
 
-/// Everybody's files for a query of `rows` salaries, each of a person of one of three cities.
+/// Writes the files of all members for a query of `rows` salaries, each of a person in one of three
+/// cities.
 pub(crate) fn world(rows: usize) -> Rehearsal {
     let world = Rehearsal::new(&job(rows));
     let (mut salaries, mut people) = ("person,salary\n".to_owned(), "id,city\n".to_owned());
@@ -41,7 +42,7 @@ pub(crate) fn world(rows: usize) -> Rehearsal {
     world
 }
 
-/// The answer, from the same rows in the open.
+/// Returns the answer, computed from the same rows in the open.
 pub(crate) fn expected(rows: usize) -> String {
     let mut cents = [0; 3];
     (0..rows).for_each(|i| cents[(i * 7 + 3) % rows % 3] += 100 * i + 50);
@@ -53,7 +54,7 @@ pub(crate) fn of<'a>(all: &'a [Ended], name: &str) -> &'a Ended {
     all.iter().find(|member| member.name == name).unwrap_or_else(|| panic!("{name}"))
 }
 
-/// Nothing of a result is where the analyst's should be.
+/// Checks that no part of a result is in the analyst's place for it.
 pub(crate) fn no_result(world: &Rehearsal) {
     let left: Vec<String> = world.left().into_iter().filter(|name| !name.ends_with(".csv")).collect();
     assert!(left.is_empty() && !world.place.at("r/result.csv").exists(), "{left:?}");
@@ -72,7 +73,7 @@ fn six_members_answer_a_query() {
     assert_eq!(String::from_utf8(world.place.get("r/result.csv")).unwrap_or_default(), expected(9));
 }
 
-/// Reports of members, and the operator that a party has under way.
+/// Reports of members have the documented fields, and a party's log names the operator under way.
 #[test]
 fn members_report_each_documented_field_and_parties_each_operator() {
     let world = world(9);
@@ -88,7 +89,7 @@ fn members_report_each_documented_field_and_parties_each_operator() {
     let reports: Vec<_> = ALL.iter().map(|name| report(name)).collect();
     check(FIELDS[0], FIELDS[1], "party", &[], &reports[..3].iter().collect::<Vec<_>>());
     check(FIELDS[0], FIELDS[1], "client", &[], &reports[3..].iter().collect::<Vec<_>>());
-    // The analyst alone learns the result, which is in its file.
+    // Only the analyst learns the result, which is in its file.
     let learnt = |report: &serde_json::Value| (report["count"].clone(), report["rows"].clone());
     for report in &reports[..5] {
         assert_eq!(learnt(report), (serde_json::Value::Null, serde_json::json!([])), "{report}");
@@ -98,7 +99,7 @@ fn members_report_each_documented_field_and_parties_each_operator() {
         let said = &of(&all, name).err;
         let operators = ["inner join on", "groups by"];
         let told = operators.iter().all(|words| said.contains(&format!("\"operator\":\"{words}")));
-        // Clients hear it from parties once a second, and this is over sooner.
+        // Parties tell clients the progress once a second, but this run ends sooner.
         assert!(told || !name.starts_with("party"), "{name}: {said}");
     }
 }
@@ -140,7 +141,7 @@ fn rows_that_are_not_those_agreed_are_named_by_their_owner() {
 fn an_owner_who_leaves_is_named_by_all() {
     let world = world(9);
     ALL.iter().for_each(|name| world.edit(&format!("r/{name}.toml"), |text| text.replace("30s", "60s")));
-    // The analyst comes last: all others have met, and wait for it.
+    // The analyst comes last: all other members have met, and wait for it.
     let mut running = world.start_all(&ALL[..5]);
     world.until_said(&ALL[..3], "still waiting for client analyst to join");
     let begun = Instant::now();
@@ -151,7 +152,7 @@ fn an_owner_who_leaves_is_named_by_all() {
     no_result(&world);
 }
 
-/// Killed while the query is computed; a run that ended before has the whole result.
+/// The party is killed during the query. A run that had ended before has the whole result.
 #[test]
 fn a_party_that_is_killed_in_the_midst_of_a_query_is_named_by_all() {
     const ROWS: usize = 4000;
@@ -181,8 +182,8 @@ fn a_party_that_is_killed_in_the_midst_of_a_query_is_named_by_all() {
     assert!(in_time > 0, "every kill came after the end of the query");
 }
 
-/// A broken promise is known to who learns the result alone. An owner who learns nothing ends alike
-/// whether its row breaks one or not: it would otherwise find out the keys of another.
+/// Only the member that learns the result learns of a broken promise. An owner that learns nothing
+/// has the same end in both cases. Otherwise it could find out another owner's keys.
 #[test]
 fn a_broken_promise_is_told_to_none_but_who_learns_the_result() {
     let table = |name: &str, key: &str, parts: &str| {
@@ -192,7 +193,7 @@ fn a_broken_promise_is_told_to_none_but_who_learns_the_result() {
     };
     let head = "kind = \"query\"\nto = [\"client:analyst\"]\n";
     let both = "\"client:alice 1\", \"client:bob 2\"";
-    // A key that two owners have, and more pairs than were agreed on.
+    // A key that two owners have, and more pairs than were agreed.
     let sql = "SELECT SUM(people.x) AS total FROM visits JOIN people ON visits.id = people.id";
     let (people, visits) =
         (table("people", "key = [\"id\"]\n", both), table("visits", "", "\"client:analyst 1\""));
@@ -215,7 +216,7 @@ fn a_broken_promise_is_told_to_none_but_who_learns_the_result() {
                 format!("{rest}[inputs]\n{table} = {{ file = \"{name}-rows.csv\" }}\n")
             });
         }
-        // In the second job both of bob's rows meet the one of alice.
+        // In the second job, both rows of bob match the one of alice.
         let rest = if files[1] == "others" { "2,6\n2,7\n" } else { "2,6\n3,7\n" };
         world.place.put(&bobs, format!("id,x\n{rest}").as_bytes());
         let mut ends = vec![];

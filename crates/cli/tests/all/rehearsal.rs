@@ -1,4 +1,4 @@
-//! A job among processes on loopback, with files made by `hushwire local files`.
+//! A job among processes on loopback, with files from `hushwire local files`.
 
 use crate::common::Place;
 use hushwire_testkit::Port;
@@ -9,12 +9,13 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Everybody in [`sums`].
+/// All members of [`sums`].
 pub(crate) const ALL: [&str; 5] = ["party0", "party1", "party2", "alice", "bob"];
-/// The time for which a test waits where there is no limit otherwise.
+/// The time for which a test waits if no other limit applies.
 const LONG: Duration = Duration::from_secs(120);
 
-/// A party without values, one that brings some, one that learns some, and a client of each sort.
+/// Returns a job with a party without values, one that brings a value, one that learns a value, and
+/// a client of each kind.
 pub(crate) fn sums(circuit: &str, instances: usize) -> String {
     format!(
         "protocol = \"rep3\"\ncircuit = \"{circuit}\"\ninstances = {instances}\n\
@@ -24,12 +25,12 @@ pub(crate) fn sums(circuit: &str, instances: usize) -> String {
     )
 }
 
-/// As messages name a member.
+/// Returns a member's name in messages.
 pub(crate) fn title(name: &str) -> String {
     name.strip_prefix("party").map_or_else(|| format!("client {name}"), |index| format!("party {index}"))
 }
 
-/// Files of all members.
+/// The files of all members.
 pub(crate) struct Rehearsal {
     pub(crate) place: Place,
     pub(crate) port: u16,
@@ -37,12 +38,12 @@ pub(crate) struct Rehearsal {
 }
 
 impl Rehearsal {
-    /// Writes `job` and everybody's files to run it.
+    /// Writes `job`, and the files with which all members run it.
     pub(crate) fn new(job: &str) -> Self {
         Self::within(Place::new(), job)
     }
 
-    /// As [`Rehearsal::new`], where files that the job names are there already.
+    /// Like [`Rehearsal::new`], in a place that already has the files that the job names.
     pub(crate) fn within(place: Place, job: &str) -> Self {
         let ports = Port::row();
         let port = ports[0].number();
@@ -52,14 +53,14 @@ impl Rehearsal {
         Self { place, port, _ports: ports }
     }
 
-    /// A directory `r` without files, and a port.
+    /// Makes a directory `r` without files, and reserves ports.
     pub(crate) fn bare() -> Self {
         let (place, ports) = (Place::new(), Port::row());
         fs::create_dir(place.at("r")).unwrap_or_else(|e| panic!("{e}"));
         Self { place, port: ports[0].number(), _ports: ports }
     }
 
-    /// Changes a file that is there; its permissions stay.
+    /// Changes an existing file; its permissions stay.
     pub(crate) fn edit(&self, file: &str, change: impl Fn(&str) -> String) {
         let old = String::from_utf8(self.place.get(file)).unwrap_or_else(|e| panic!("{file}: {e}"));
         let new = change(&old);
@@ -67,23 +68,23 @@ impl Rehearsal {
         self.place.put(file, new.as_bytes());
     }
 
-    /// A line in a member's file, before its tables.
+    /// Adds a line to a member's file, before its tables.
     pub(crate) fn set(&self, name: &str, line: &str) {
         self.edit(&format!("r/{name}.toml"), |text| format!("{line}\n{text}"));
     }
 
-    /// A file that takes a recipient's output.
+    /// Names a file for the output of a recipient.
     pub(crate) fn keep(&self, name: &str, output: &str) {
         let table = format!("\n[outputs]\n{output} = {{ file = \"{name}.out\" }}\n");
         self.edit(&format!("r/{name}.toml"), |text| text.to_owned() + &table);
     }
 
-    /// The output that [`Rehearsal::keep`] asked for.
+    /// Returns the output in the file of [`Rehearsal::keep`].
     pub(crate) fn kept(&self, name: &str) -> Option<Vec<u8>> {
         fs::read(self.place.at(&format!("r/{name}.out"))).ok()
     }
 
-    /// The files that members may have left beside their own.
+    /// Returns the files that members have left besides their own.
     pub(crate) fn left(&self) -> Vec<String> {
         let entries = fs::read_dir(self.place.at("r")).unwrap_or_else(|e| panic!("{e}")).flatten();
         let names = entries.map(|e| e.file_name().to_string_lossy().into_owned());
@@ -91,7 +92,7 @@ impl Rehearsal {
         names.filter(|name| !expected(name)).collect()
     }
 
-    /// The command line of a member.
+    /// Returns the command line of a member.
     pub(crate) fn line(name: &str) -> String {
         let command = if name.starts_with("party") { "party" } else { "client" };
         format!("{command} job.toml --config r/{name}.toml")
@@ -105,13 +106,13 @@ impl Rehearsal {
         names.iter().map(|name| self.start(name)).collect()
     }
 
-    /// Runs `command` as a member. Its output goes to files, which can be read meanwhile.
+    /// Runs `command` as a member. Its output goes to files, which can be read during the run.
     pub(crate) fn spawn(&self, name: &'static str, command: Command) -> Running {
         let stdout = self.log(name, "stdout");
         self.spawn_to(name, command, stdout.into())
     }
 
-    /// As [`Rehearsal::spawn`], with a standard output of its own.
+    /// Like [`Rehearsal::spawn`], with another standard output.
     pub(crate) fn spawn_to(&self, name: &'static str, mut command: Command, stdout: Stdio) -> Running {
         command.stdin(Stdio::null()).stdout(stdout).stderr(self.log(name, "stderr"));
         Running { name, child: command.spawn().unwrap_or_else(|e| panic!("{name}: {e}")) }
@@ -122,17 +123,17 @@ impl Rehearsal {
         File::create(path).unwrap_or_else(|e| panic!("{name}.{what}: {e}"))
     }
 
-    /// The stderr of a member so far.
+    /// Returns the stderr of a member so far.
     pub(crate) fn said(&self, name: &str) -> String {
         String::from_utf8_lossy(&self.place.get(&format!("{name}.stderr"))).into_owned()
     }
 
-    /// Waits until members have written something.
+    /// Waits until each of these members has written some text.
     pub(crate) fn until_said(&self, names: &[&str], words: &str) {
         self.until_any_said(names, &[words]);
     }
 
-    /// Waits until each member has written one of some things.
+    /// Waits until each member has written one of several texts.
     pub(crate) fn until_any_said(&self, names: &[&str], words: &[&str]) {
         let begun = Instant::now();
         let says = |name: &str| words.iter().any(|words| self.said(name).contains(words));
@@ -142,8 +143,8 @@ impl Rehearsal {
         }
     }
 
-    /// Waits for members to end, at most until `within` from `since` on; how they did, in the order
-    /// that they are given in.
+    /// Waits for members to end, for at most `within` after `since`. Returns their ends in the
+    /// given order.
     pub(crate) fn end_within(
         &self,
         mut running: Vec<Running>,
@@ -182,14 +183,14 @@ impl Rehearsal {
     }
 
     fn ended(&self, name: &'static str, status: ExitStatus) -> Ended {
-        // There is none where standard output went elsewhere.
+        // The file is missing if standard output went elsewhere.
         let out = fs::read(self.place.at(&format!("{name}.stdout"))).unwrap_or_default();
         let out = String::from_utf8_lossy(&out).into_owned();
         Ended { name, code: status.code(), out, err: self.said(name) }
     }
 }
 
-/// A member that runs; it does not outlive the test.
+/// A running member, which does not outlive the test.
 pub(crate) struct Running {
     pub(crate) name: &'static str,
     child: Child,
@@ -205,12 +206,12 @@ impl Running {
         assert!(status.is_ok_and(|status| status.success()), "{signal} to {}", self.name);
     }
 
-    /// Whether it has not ended by itself.
+    /// Returns whether the member still runs.
     pub(crate) fn lives(&mut self) -> bool {
         self.child.try_wait().unwrap_or_else(|e| panic!("{}: {e}", self.name)).is_none()
     }
 
-    /// `kill -9`; how it ended if it had ended before.
+    /// Kills the member with `kill -9`. Returns its exit status if it had ended before.
     pub(crate) fn kill(mut self) -> Option<ExitStatus> {
         let killed = self.child.kill().and_then(|()| self.child.wait());
         let status = killed.unwrap_or_else(|e| panic!("{}: {e}", self.name));
@@ -234,22 +235,22 @@ pub(crate) struct Ended {
 }
 
 impl Ended {
-    /// It did what it should.
+    /// Checks that the member succeeded.
     pub(crate) fn good(&self) {
         assert_eq!(self.code, Some(0), "{}: {}", self.name, self.err);
     }
 
-    /// It failed because of another, and says so.
+    /// Checks that the member failed because of another one, and names it.
     pub(crate) fn blames(&self, culprit: &str) {
         assert_eq!(self.code, Some(3), "{}: {}", self.name, self.err);
         let error = self.error();
-        // Not only as the one that the failure was heard from.
+        // The name must not only be that of the member from which the failure was heard.
         let blamed = [format!(": {} ", title(culprit)), format!(": {}: ", title(culprit))];
         assert!(blamed.iter().any(|words| error.contains(words)), "{}: {error}", self.name);
         assert!(self.out.is_empty(), "{}: {}", self.name, self.out);
     }
 
-    /// The one line that says why it failed.
+    /// Returns the one line with the error.
     pub(crate) fn error(&self) -> &str {
         let mut errors = self.err.lines().filter(|line| line.starts_with("error: "));
         match (errors.next(), errors.next()) {

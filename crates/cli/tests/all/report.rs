@@ -1,4 +1,4 @@
-//! The reports of a run, and the help of the command.
+//! The reports of a run, and the help text of the command.
 
 use crate::common::{KEY, Place, bytes};
 use serde_json::{Value, json};
@@ -42,8 +42,8 @@ fn the_report_has_its_fields() {
         let least = 18_750 * 160 * 4 + 300_000;
         assert!((least..least + 20_000).contains(&sent), "{sent}, at least {least}");
         assert!(party["peak_memory_bytes"].as_u64().is_some_and(|n| n > 1 << 20 && n < 256 << 20));
-        // Two batches on one lane of 30 rounds each at most, 30 for the key, and the session's
-        // keys.
+        // Two batches on one lane with at most 30 rounds each, 30 rounds for the key, and the
+        // session's keys.
         assert!(party["rounds"].as_u64().is_some_and(|n| (61..=91).contains(&n)), "{}", party["rounds"]);
     }
     assert!(ran.err.contains("PRF bound") && ran.err.contains("portable"), "{}", ran.err);
@@ -51,9 +51,9 @@ fn the_report_has_its_fields() {
 
 #[test]
 fn every_process_stays_within_the_memory() {
-    // The limit has `BASE_BYTES` for the program itself, and peaks of a program differ from run to
-    // run. The one that tests run is hardly optimised, and its pages count: a job of a few bytes
-    // tells how many there are.
+    // The limit includes `BASE_BYTES` for the program itself, and the peak of a program differs
+    // from run to run. The program under test is hardly optimised, and its pages count too. A job
+    // of a few bytes shows their number.
     let (program, noise) = (33 << 19, 3 << 20);
     let place = Place::new();
     place.put("a", &bytes(1_500_000, 1));

@@ -1,9 +1,10 @@
 //! Compares reports for programs with the JSON Schemas in `docs/reference/reports`.
 //!
-//! Every report that any test of this program sees is compared: each field is in its schema, with
-//! its type, and no field that the schema requires is missing. With `HUSHWIRE_WRITE_SCHEMAS=1`,
-//! schemas are widened to what the tests see. They take the meanings of fields from the tables of
-//! the pages and of `docs/reference/fields.md`. Delete a schema's file first to have it made anew.
+//! Every report that a test of this program sees is compared. Each field must be in its schema and
+//! have its type, and no field that the schema requires may be missing. With
+//! `HUSHWIRE_WRITE_SCHEMAS=1`, schemas are widened to what the tests see. They take the meanings of
+//! fields from the tables of the pages and of `docs/reference/fields.md`. Delete a schema's file
+//! first to have it written anew.
 
 use crate::common::Place;
 use serde_json::{Map, Value, json};
@@ -15,7 +16,7 @@ use std::{
     sync::Mutex,
 };
 
-/// Objects whose keys are names that people give, by the place in a report.
+/// Objects whose keys are user-defined names, by their place in a report.
 const FREE: [&str; 4] = ["symbols", "outputs", "public", "lengths"];
 
 /// The reports that have schemas.
@@ -66,7 +67,7 @@ fn file_of(name: &str) -> PathBuf {
     root().join("docs/reference/reports").join(format!("{name}.schema.json"))
 }
 
-/// The report's name: that of its command, and at a member that of its job's kind.
+/// Returns the report's name: that of its command, and for a member that of its job's kind.
 fn name_of(report: &Map<String, Value>) -> Option<String> {
     let command = report.get("command")?.as_str()?;
     report.get("version")?.as_str()?;
@@ -148,7 +149,7 @@ fn read(path: &Path) -> Option<Value> {
     Some(serde_json::from_str(&text).unwrap_or_else(|e| panic!("{}: {e}", path.display())))
 }
 
-/// The type's name in a schema.
+/// Returns the type's name in a schema.
 fn type_of(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
@@ -161,7 +162,7 @@ fn type_of(value: &Value) -> &'static str {
     }
 }
 
-/// The types that a schema allows.
+/// Returns the types that a schema allows.
 fn types(schema: &Value) -> Vec<String> {
     match &schema["type"] {
         Value::String(one) => vec![one.clone()],
@@ -174,8 +175,8 @@ fn is_free(at: &str) -> bool {
     FREE.contains(&at.rsplit('.').next().unwrap_or(at))
 }
 
-/// The places in which a value is not as its schema says. A field that the schema does not have is
-/// one: programs allow it, and this test does not.
+/// Returns the places in which a value violates its schema. A field that the schema lacks is one of
+/// them: JSON Schema allows it, but this test does not.
 fn misfits(schema: &Value, value: &Value, at: &str) -> Vec<String> {
     let own = type_of(value);
     let allowed = types(schema);
@@ -236,7 +237,7 @@ fn described(schema: &mut Value, at: &str, meanings: &BTreeMap<String, String>) 
     without
 }
 
-/// Lets a schema allow a value, too.
+/// Widens a schema so that it also allows a value.
 fn widen(schema: &mut Value, value: &Value, at: &str, meanings: &BTreeMap<String, String>) {
     let mut all = types(schema);
     let own = type_of(value).to_owned();
@@ -285,7 +286,7 @@ fn widen(schema: &mut Value, value: &Value, at: &str, meanings: &BTreeMap<String
     }
 }
 
-/// The same with its keys in order, whatever order this build keeps.
+/// Returns the same value with its keys in order, whatever order this build keeps.
 fn sorted(value: Value) -> Value {
     match value {
         Value::Object(map) => {
@@ -297,7 +298,7 @@ fn sorted(value: Value) -> Value {
     }
 }
 
-/// The rows of a page's tables, without the marks of code.
+/// Returns the rows of a page's tables, without the marks of code.
 fn rows(page: &str) -> Vec<Vec<String>> {
     let text = fs::read_to_string(root().join(page)).unwrap_or_default();
     let cells = |line: &str| {
@@ -307,8 +308,9 @@ fn rows(page: &str) -> Vec<Vec<String>> {
     text.lines().filter(|line| line.starts_with("| `")).map(cells).collect()
 }
 
-/// The meanings of fields, from the tables of the pages (`` | `field` | commands | unit | meaning |
-/// ``, or without the unit), and from the page of all fields.
+/// Returns the meanings of fields. They come from the page of all fields, and from the tables of
+/// the pages. The rows of the tables are `` | `field` | commands | unit | meaning | ``, or without
+/// the unit.
 fn meanings(name: &str) -> BTreeMap<String, String> {
     let page = match name {
         name if name.contains("psi") => "docs/psi.md",
@@ -348,7 +350,7 @@ fn meanings(name: &str) -> BTreeMap<String, String> {
     all
 }
 
-/// Each field says what it is, in the words of the pages.
+/// Each field has a description in the words of the pages.
 #[test]
 fn every_field_of_a_schema_has_the_meaning_of_its_page() {
     let mut missing = vec![];
@@ -383,7 +385,7 @@ fn every_report_has_a_schema_and_every_schema_a_report() {
     }
 }
 
-/// The check finds a field that is new, one that is missing, and one of another type.
+/// The check finds a new field, a missing field, and a field of another type.
 #[test]
 fn reports_that_differ_from_their_schemas_are_found() {
     let schema = json!({
@@ -408,7 +410,7 @@ fn reports_that_differ_from_their_schemas_are_found() {
         let all = misfits(&schema, &report, "");
         assert!(all.len() == 1 && all[0].starts_with(found), "{all:?}");
     }
-    // A schema allows all that it is widened to.
+    // A schema allows every value to which it was widened.
     let mut wide = json!({});
     let reports = [good, json!({ "command": "a", "rows": 7, "parties": [] })];
     reports.iter().for_each(|report| widen(&mut wide, report, "", &BTreeMap::new()));
@@ -416,7 +418,7 @@ fn reports_that_differ_from_their_schemas_are_found() {
     assert_eq!(wide["required"], json!(["command", "parties", "rows"]));
 }
 
-/// Another program agrees that these are JSON Schemas, and that a report is as one says.
+/// Another program confirms that these are JSON Schemas, and that a report conforms to one.
 #[test]
 fn schemas_are_those_of_their_standard() {
     let script = "import sys, json, pathlib, jsonschema\n\

@@ -1,4 +1,5 @@
-//! A served model: several clients, answers one after the other, limits, clients that are killed.
+//! A served model: several clients, answers one after the other, limits, and clients that are
+//! killed.
 
 use crate::{
     documented::check,
@@ -34,7 +35,7 @@ fn serve(world: &Rehearsal, name: &'static str, options: &str) -> Running {
     world.spawn(name, world.place.hushwire(&line))
 }
 
-/// Asks for the output of the input, a number of times.
+/// Asks a number of times for the output of the same input.
 fn asks(world: &Rehearsal, name: &'static str, times: usize, options: &str) -> Running {
     let pair = |k| format!(" --input r/input.npy --output r/{name}{k}.npy");
     let pairs: String = (0..times).map(pair).collect();
@@ -42,7 +43,7 @@ fn asks(world: &Rehearsal, name: &'static str, times: usize, options: &str) -> R
     world.spawn(name, world.place.hushwire(&line))
 }
 
-/// All answers of a client, which are one after the other.
+/// Checks all answers of a client, which are one after the other.
 fn right(world: &Rehearsal, name: &str, times: usize, expected: &Array) -> Vec<u8> {
     let all: Vec<_> = (0..times).map(|k| world.place.get(&format!("r/{name}{k}.npy"))).collect();
     near(&all[0], expected);
@@ -54,7 +55,7 @@ fn end(world: &Rehearsal, running: Vec<Running>) -> Vec<Ended> {
     world.end_within(running, Instant::now(), Duration::from_mins(3))
 }
 
-/// The clients and the limits are the same among three parties and between two.
+/// The clients and the limits are the same for three parties and for two.
 fn answered(parties: &[&'static str], owner: Option<&'static str>, options: &str) {
     let members = if owner.is_some() { &THREE[..] } else { &TWO };
     let (world, expected) = world(members, "");
@@ -66,11 +67,11 @@ fn answered(parties: &[&'static str], owner: Option<&'static str>, options: &str
     };
     let mut serving: Vec<_> = parties.iter().map(|party| serve(&world, party, &terms(party))).collect();
     if let Some(owner) = owner {
-        // It shares the weights, and is done.
+        // The owner shares the weights and ends.
         end(&world, vec![serve(&world, owner, "")]).iter().for_each(Ended::good);
     }
     world.until_said(parties, "the model is ready");
-    // Two clients at a time.
+    // Two clients at the same time.
     let both = end(&world, vec![asks(&world, "eve", 2, options), asks(&world, "bob", 1, options)]);
     both.iter().for_each(Ended::good);
     let answer = right(&world, "eve", 2, &expected);
@@ -79,16 +80,16 @@ fn answered(parties: &[&'static str], owner: Option<&'static str>, options: &str
     let reports: Vec<_> = both.iter().map(report).collect();
     assert_eq!(reports[0]["answers"].as_array().map(Vec::len), Some(2));
     check(FIELDS[0], FIELDS[1], "ask-model", &[], &reports.iter().collect::<Vec<_>>());
-    // A client that is killed in a session takes nobody with it.
+    // A client that is killed during a session does not end any other member.
     let first = asks(&world, "bob", 2, options);
     world.until_said(&["bob"], "an answer");
     assert!(first.kill().is_none(), "it ended before");
-    // The fifth answer is refused at all, and those before are there.
+    // The fifth answer is refused, and the answers before it are there.
     let spent = end(&world, vec![asks(&world, "eve", 3, options)]);
     assert_eq!(spent[0].code, Some(5), "{}", spent[0].err);
     assert!(spent[0].error().contains("client eve may have fewer than 1 more answers"), "{}", spent[0].err);
     right(&world, "eve", 2, &expected);
-    // The counts outlive those who serve.
+    // The counts of answers outlive the serving processes.
     serving.iter().for_each(|party| party.signal("-TERM"));
     let ended = end(&world, std::mem::take(&mut serving));
     ended.iter().for_each(Ended::good);
@@ -111,13 +112,13 @@ fn an_owner_serves_clients_up_to_their_answers() {
     answered(&["party0"], None, "--ots-ahead 8MiB");
 }
 
-/// A client with another limit of OTs has another session than the one that is served.
+/// A client with another limit of OTs has a different session than the served one.
 #[test]
 fn who_may_not_ask_is_told() {
     let (world, _) = world(&TWO, "");
     client(&world, "eve", &["party0"]);
     let line = |args: &str| world.place.ran(args);
-    // The owner asks nothing, and who owns nothing serves nothing.
+    // The owner does not ask, and a client without a model does not serve.
     let owner = line("ask-model job.toml --config r/party0.toml --input r/input.npy");
     assert!(owner.code == Some(2) && owner.err.contains("party 0 owns the model"), "{}", owner.err);
     let other = line("serve-model job.toml --config r/party1.toml");

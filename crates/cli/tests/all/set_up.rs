@@ -1,5 +1,5 @@
-//! From nothing to a run: `hushwire init` at each member with its own directory, cards that go from
-//! one to the other, and `hushwire job new`.
+//! From nothing to a run: `hushwire init` at each member in its own directory, cards that members
+//! send to each other, and `hushwire job new`.
 
 use crate::common::{Place, Ran};
 use hushwire_testkit::Port;
@@ -47,7 +47,7 @@ impl World {
         Self { place, _ports: ports }
     }
 
-    /// Sends a member's card to another one.
+    /// Sends a member's card to another member.
     fn send(&self, from: &str, to: &str) {
         self.place.put(&format!("{to}/{from}.card"), &self.place.get(&format!("{from}/{from}.card")));
     }
@@ -67,7 +67,7 @@ impl World {
 fn members_set_themselves_up_and_run() {
     let world = World::new();
     let place = &world.place;
-    // One card is missing: nothing is written, and its member is named.
+    // One card is missing, so nothing is written, and the output names its member.
     for from in ["party1", "party2", "alice"] {
         world.send(from, "party0");
     }
@@ -82,7 +82,7 @@ fn members_set_themselves_up_and_run() {
     assert_eq!(digits, [5; 8], "{codes:?}");
     for name in MEMBERS {
         assert_eq!(place.mode(&format!("{name}/{name}.toml")), 0o600);
-        // The same again changes nothing.
+        // Running it again changes nothing.
         let report = good(place, &world.init(name, "--json -")).out;
         let report: Value = serde_json::from_str(&report).unwrap_or_else(|e| panic!("{e}: {report}"));
         assert_eq!(report["code"], codes[0].trim());
@@ -104,7 +104,7 @@ fn members_set_themselves_up_and_run() {
     }
 }
 
-/// Whoever sends a card of its own for party 1's is seen by the code, which differs.
+/// A party that replaces party 1's card by its own is noticed, because the code differs.
 #[test]
 fn a_card_that_was_exchanged_shows_in_the_code() {
     let world = World::new();
@@ -115,7 +115,7 @@ fn a_card_that_was_exchanged_shows_in_the_code() {
     let honest = good(place, &world.init("party0", "")).out;
     let deceived = good(place, &world.init("alice", "")).out;
     assert_ne!(honest, deceived);
-    // At party 1 it is seen at once; two cards of one member anywhere are refused.
+    // Party 1 notices it at once. Two different cards of one member are refused anywhere.
     place.put("party1/other.card", &place.get("mallory/party1.card"));
     bad(place, &world.init("party1", ""), 5, &["is a card of this member, with another key or address"]);
     place.put("party2/other.card", &place.get("mallory/party1.card"));
@@ -138,7 +138,7 @@ fn what_init_cannot_do_is_said() {
     ] {
         bad(&place, args, code, &[words]);
     }
-    // A file that its owner has changed is replaced with --force alone; a key never.
+    // A file that its owner has changed is only replaced with --force, and a key is never replaced.
     good(&place, "init --member party1 --address h:2 --dir other");
     let key = place.get("party0.pem");
     let code = good(&place, "init --member party0 --address h:1 other/party1.card").out;
@@ -168,14 +168,14 @@ fn jobs_are_written_from_computations_and_keys() {
     ] {
         bad(&place, args, code, &[words]);
     }
-    // A job file is replaced with --force alone.
+    // A job file is only replaced with --force.
     let again = "job new psi --key email --out bill.toml";
     bad(&place, again, 5, &["bill.toml"]);
     good(&place, &format!("{again} --force"));
 }
 
-/// Each job file is read again and says who learns what. A job that can run on one machine gives
-/// the result.
+/// Each job file can be read and says who learns what. A job that can run on one machine gives the
+/// result.
 #[test]
 fn jobs_of_other_kinds_are_written() {
     let place = Place::new();
@@ -185,7 +185,8 @@ fn jobs_of_other_kinds_are_written() {
     assert!(shown.contains("ann") && shown.contains("bob"), "{shown}");
     let ran = good(&place, "local run -q less.toml --inputs a=00000002,b=00000003");
     assert_eq!(ran.out.trim(), "less=1");
-    // Without names: the circuit's own, from one party each, to all.
+    // Without names, the job takes the names of the circuit. Each party brings one input, and all
+    // learn the outputs.
     good(&place, "job new circuit add:8 --protocol authgarble:4 --out add.toml");
     assert!(good(&place, "job show add.toml").out.contains("party3"));
     good(&place, "job new draw --parties 2 --numbers 3 --from 7 --to 9 --out draw.toml");

@@ -1,5 +1,5 @@
-//! Runs on several shards of each member, as processes: the same rows as on one, a lost shard is
-//! named by all, and another try ends well.
+//! Runs on several shards of each member, as processes. They give the same rows as on one shard,
+//! all members name a lost shard, and another try succeeds.
 
 use crate::common::{Place, Ran, children, cmdline};
 use hushwire_testkit::Port;
@@ -14,21 +14,21 @@ use std::{
 const LONG: Duration = Duration::from_secs(120);
 const JOIN: &str = "SELECT city, COUNT(*) AS n, SUM(salary) AS total FROM salaries JOIN people ON person = id GROUP BY city ORDER BY total DESC, city";
 
-/// Runs it and wants success.
+/// Runs the command and expects success.
 fn good(place: &Place, args: &str) -> Ran {
     let ran = place.ran(args);
     assert_eq!(ran.code, Some(0), "{args}: {}", ran.err);
     ran
 }
 
-/// Runs it and wants a wrong command line or job, and these words in the error.
+/// Runs the command and expects the error of a wrong command line or job, with these words.
 fn bad(place: &Place, args: &str, words: &[&str]) {
     let ran = place.ran(args);
     assert_eq!(ran.code, Some(2), "{args}: {}", ran.err);
     words.iter().for_each(|word| assert!(ran.err.contains(word), "{args}: no {word:?} in: {}", ran.err));
 }
 
-/// Two owners' tables with `rows` rows each.
+/// Writes the tables of two owners, with `rows` rows each.
 fn tables(place: &Place, rows: usize) {
     let (mut pay, mut people) = ("person,salary\n".to_owned(), "id,city\n".to_owned());
     for i in 0..rows {
@@ -62,7 +62,7 @@ fn shards_answer_as_one_machine_does() {
             assert_eq!(report["parties"].as_array().map(Vec::len), Some(3), "{report}");
         }
     }
-    // The same table in Parquet, of which every shard's process reads its rows.
+    // The same table in Parquet, of which the process of each shard reads its own rows.
     place.put("copy.sql", b"SELECT person, salary FROM salaries ORDER BY person, salary");
     good(
         &place,
@@ -92,7 +92,7 @@ fn a_computation_is_spread_with_the_lengths_of_its_inputs() {
     bad(&place, &format!("{line} --shards 65"), &["65"]);
 }
 
-/// A job file and everybody's files for it.
+/// A job file, and the files of all members.
 struct Group {
     place: Place,
     _ports: [Port; 12],
@@ -125,7 +125,7 @@ impl Group {
         command.spawn().unwrap_or_else(|e| panic!("{line}: {e}"))
     }
 
-    /// Party 2 as two processes of their own; everybody else as one command each.
+    /// Starts party 2 as two separate processes, and each other member as one command.
     fn start_all(&self, more: &str) -> Vec<(&'static str, Child)> {
         let party = |index: u8| {
             format!("party job.toml --config r/party{index}.toml --shards r/party{index}.hosts.toml {more}")
@@ -155,7 +155,7 @@ fn members_with_files_run_on_shards_over_tls() {
         let learns = matches!(name, "party 0" | "carol");
         assert_eq!(ran.out, if learns { one.out.as_str() } else { "" }, "{name}");
     }
-    // A shard that is not there, and a member that says nothing of shards.
+    // A shard that does not exist, and a member whose file has no shards.
     let party = "party job.toml --config r/party0.toml";
     bad(&group.place, &format!("{party} --shards r/party0.hosts.toml --shard 2"), &["no shard 2"]);
     let shards = "the job runs on 2 shards, and this member has one";
@@ -164,7 +164,7 @@ fn members_with_files_run_on_shards_over_tls() {
     bad(&group.place, party, &[shards]);
 }
 
-/// The process of a party's shard that computes, once it does.
+/// Returns the process of a party's shard, once it computes.
 fn shard_of(parent: u32, shard: &str) -> u32 {
     let begun = Instant::now();
     loop {
@@ -188,7 +188,7 @@ fn a_lost_shard_ends_all_members_with_a_named_cause() {
     let running = group.start_all("");
     let parent = running[0].1.id();
     let lost = shard_of(parent, "party0.1");
-    // In the middle of the run: after everybody has met.
+    // During the run, after all have met.
     sleep(Duration::from_millis(1500));
     let begun = Instant::now();
     kill(lost);
@@ -219,15 +219,15 @@ fn a_run_begins_again_after_a_shard_was_lost() {
     assert!(ran.err.contains("retry 1 of 1 begins anew") && ran.err.contains("party 1"), "{}", ran.err);
 }
 
-/// Waits until a process says that it has met all others; what else it says is lost.
+/// Waits until a process reports that it has met all others. Its other messages are discarded.
 fn connected(child: &mut Child) {
     let told = BufReader::new(child.stderr.take().expect("it is piped"));
     let is_met = |line: std::io::Result<String>| line.is_ok_and(|line| line.contains("are connected"));
     assert!(told.lines().any(is_met), "it ended before");
 }
 
-/// A party's cluster is gone in the middle of a run, and comes again: its processes know nothing of
-/// the run before, and all parties begin anew with them.
+/// A party's cluster is lost during a run and comes back. Its processes know nothing of the earlier
+/// run, and all parties begin again with them.
 #[test]
 fn a_party_whose_shards_are_started_again_takes_part_in_the_next_try() {
     let group = Group::new(60_000);
@@ -237,7 +237,7 @@ fn a_party_whose_shards_are_started_again_takes_part_in_the_next_try() {
         .iter_mut()
         .filter(|(name, _)| name.starts_with("party 2"))
         .for_each(|(_, child)| connected(child));
-    // In the middle of the run.
+    // During the run.
     sleep(Duration::from_millis(500));
     let (lost, rest): (Vec<_>, Vec<_>) = running.drain(..).partition(|(name, _)| name.starts_with("party 2"));
     lost.iter().for_each(|(_, child)| kill(child.id()));
@@ -255,8 +255,8 @@ fn a_party_whose_shards_are_started_again_takes_part_in_the_next_try() {
     }
 }
 
-/// Queries that consist of one operator for the most part: a sort, a join, groups, windows,
-/// distinct rows, a limit and a filter, with the shuffles and compactions in them.
+/// Queries that mostly consist of one operator: a sort, a join, groups, windows, distinct rows, a
+/// limit and a filter. They include the shuffles and compactions of these operators.
 const OPERATORS: [&str; 7] = [
     "SELECT person, salary FROM salaries ORDER BY salary DESC, person",
     "SELECT person, city FROM salaries JOIN people ON person = id ORDER BY person, city",
@@ -267,8 +267,8 @@ const OPERATORS: [&str; 7] = [
     "SELECT city, COUNT(*) AS n FROM people WHERE id > 100 AND city <> 'Bern' GROUP BY city ORDER BY city",
 ];
 
-/// One shard, and all shards of a party as with their host, are killed in as many stages of each
-/// operator: the second try has the rows.
+/// One shard, or all shards of a party as with their host, are killed at several stages of each
+/// operator. The second try gives the rows.
 #[test]
 #[ignore = "minutes: scripts/test --full"]
 fn a_shard_or_a_host_killed_in_each_stage_of_each_operator_is_made_good() {
@@ -287,7 +287,7 @@ fn a_shard_or_a_host_killed_in_each_stage_of_each_operator_is_made_good() {
         let line = "local query --table salaries=a.csv@alice --table people=b.csv@bob --key people=id --sql-file one.sql --transport unix";
         let one = good(&place, line);
         let many = format!("{line} --shards 2 --retries 1");
-        // The time of a run in which nothing is lost, since its processes are there.
+        // The time of a run without losses, from the start of its processes.
         let run = start(&many);
         shard_of(run.id(), "party1.1");
         let begun = Instant::now();
@@ -299,7 +299,7 @@ fn a_shard_or_a_host_killed_in_each_stage_of_each_operator_is_made_good() {
                 let run = start(&many);
                 let lost: Vec<u32> = victims.iter().map(|shard| shard_of(run.id(), shard)).collect();
                 sleep(whole * (2 * stage + 1) / (2 * STAGES));
-                // Some are done already.
+                // Some processes have ended already.
                 for pid in lost {
                     drop(
                         Command::new("kill").args(["-KILL", &pid.to_string()]).stderr(Stdio::null()).status(),
@@ -316,7 +316,7 @@ fn a_shard_or_a_host_killed_in_each_stage_of_each_operator_is_made_good() {
     assert!(2 * tried_again > most, "{tried_again} of {most} runs were hit");
 }
 
-/// A plan of a size that runs says what a run takes.
+/// The plan of a size that can run predicts the cost of the run.
 #[test]
 fn the_size_of_a_plan_is_that_of_its_run() {
     let place = Place::new();
@@ -338,7 +338,7 @@ fn the_size_of_a_plan_is_that_of_its_run() {
     let sent =
         run["parties"].as_array().into_iter().flatten().filter_map(|party| party["bytes_sent"].as_f64());
     let (sent, told) = (sent.fold(0.0, f64::max), two["bytes_to_parties"].as_f64().expect("bytes"));
-    // The busiest shard's bytes, without set-ups and shares of inputs.
+    // The bytes of the busiest shard, without set-ups and shares of inputs.
     assert!(told > 0.4 * sent && told < 1.1 * sent, "{told} of {sent}");
     let [small, large] = ["--rows 1e6", "--rows 1e9"].map(|rows| size(&format!("{rows} --shards 16")));
     assert_eq!(large["is_exact"], false);
@@ -349,7 +349,7 @@ fn the_size_of_a_plan_is_that_of_its_run() {
     for words in ["machines: 24 (8 a party)", "machine-hours", "measured on"] {
         assert!(people.contains(words), "{people}");
     }
-    // The query alone, with columns of files, or declared without files.
+    // The query as a text, with the columns of files, or with declared tables without files.
     let declared = job.split_once("[[tables]]").map_or("", |(_, tables)| tables);
     let declared = declared.lines().filter(|line| !line.starts_with("parts")).collect::<Vec<_>>().join("\n");
     place.put("schema.toml", format!("[[tables]]{declared}\n").as_bytes());

@@ -1,4 +1,4 @@
-//! Standard output: one that is full is an error everywhere, and one that nobody reads is none.
+//! Standard output: a full one is an error in every command, and a closed pipe is not an error.
 
 use crate::common::{self, Place, Ran};
 use std::{
@@ -7,7 +7,7 @@ use std::{
     process::Stdio,
 };
 
-/// Commands that print, one of each kind; the quick ones.
+/// Fast commands that print, one of each kind.
 const PRINTING: [&str; 15] = [
     "--help",
     "local run --help",
@@ -40,8 +40,8 @@ fn into(place: &Place, args: &str, stdout: impl Into<Stdio>) -> Ran {
     Ran::new(ran.unwrap_or_else(|e| panic!("{args}: {e}")))
 }
 
-/// Whatever other users of the machine put among temporary files, under the one name that such
-/// files once had.
+/// This holds whatever other users of the machine put among temporary files, under the one name
+/// that such files once had.
 #[test]
 fn results_pass_through_files_without_a_name() {
     let place = place();
@@ -89,7 +89,7 @@ fn a_reader_that_has_gone_is_no_error() {
         assert_eq!(ran.code, Some(0), "{args}: {}", ran.err);
         assert!(!ran.err.contains("error") && !ran.err.contains("panic"), "{args}: {}", ran.err);
     }
-    // One that leaves after the first bytes of many.
+    // A reader that leaves after the first bytes of many.
     let (mut reader, writer) = io::pipe().unwrap_or_else(|e| panic!("{e}"));
     let mut command = place.hushwire("circuit make aes128 --out -");
     let child = command.stdout(writer).stderr(Stdio::piped()).spawn().unwrap_or_else(|e| panic!("{e}"));
@@ -208,7 +208,7 @@ fn data_goes_through_pipes() {
     assert_eq!(place.names(), ["a.csv", "b.bin", "k", "k.pem"]);
 }
 
-/// The second reader of it found nothing, and the result was one of nothing.
+/// A second reader of standard input once found nothing, and the result was that of empty input.
 #[test]
 fn standard_input_is_for_one_reader() {
     let place = place();
@@ -233,7 +233,7 @@ fn standard_input_is_for_one_reader() {
     }
 }
 
-/// Notes and errors that nobody can read cost no result, and no exit code.
+/// Notes and errors that nobody can read change neither the result nor the exit code.
 #[test]
 fn a_standard_error_that_takes_nothing_costs_no_result() {
     let place = place();
@@ -257,7 +257,7 @@ fn a_standard_error_that_takes_nothing_costs_no_result() {
     }
 }
 
-/// A result in the open stayed among temporary files when the run was ended while its reader was
+/// A result in the clear once stayed among temporary files, if the run ended while its reader was
 /// slow.
 #[test]
 fn what_goes_by_leaves_no_name() {

@@ -1,7 +1,7 @@
 //! The answers of commands to mistakes, word for word. The texts are in `tests/texts`, one file for
-//! each subject, where they are reviewed; with `HUSHWIRE_WRITE_PAGES=1` the files are rewritten.
+//! each subject, where they are reviewed. With `HUSHWIRE_WRITE_PAGES=1` the files are rewritten.
 //!
-//! A file has places, each a directory of its own:
+//! A file has places, each of which is a separate directory:
 //!
 //! ```text
 //! == a title
@@ -9,8 +9,8 @@
 //!   id,mail
 //! $ psi a.csv          a command, run in the place
 //! => 2                 its exit code
-//! > text               what it prints on standard output
-//! ! error: …           and on standard error
+//! > text               its standard output
+//! ! error: …           its standard error
 //! ```
 //!
 //! A command that fails leaves no file behind. `{here}` is the path of the place.
@@ -23,14 +23,14 @@ use std::{
     thread,
 };
 
-/// The commands of one place that are run at a time, one for each place.
+/// The number of commands that run at the same time, each of another place.
 const PLACES: usize = 4;
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/texts")
 }
 
-/// One place of a file, run anew: its text as it ought to stand in the file.
+/// Runs the commands of one place again, and returns the text that the file should have.
 fn played(text: &str) -> String {
     let place = Place::new();
     let here = place.at("").display().to_string();
@@ -65,7 +65,8 @@ fn played(text: &str) -> String {
     played
 }
 
-/// A name with an end in `/` is a directory, and shares of keys are for their owner alone.
+/// Makes a file or directory. A name that ends with `/` is a directory, and shares of keys are
+/// readable by their owner only.
 fn put(place: &Place, name: &str, content: &[u8]) {
     let path = place.at(name);
     let folder = if name.ends_with('/') { Some(path.as_path()) } else { path.parent() };

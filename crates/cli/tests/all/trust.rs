@@ -1,5 +1,5 @@
-//! Things that a file of somebody else's, a place that others write to, or loose permissions cannot
-//! do.
+//! Attacks by files of other people, by directories in which others write, and by loose
+//! permissions.
 
 use crate::common::{self, Place, Ran};
 use hushwire_testkit::executable;
@@ -16,7 +16,7 @@ fn set_mode(place: &Place, name: &str, mode: u32) {
     fs::set_permissions(place.at(name), Permissions::from_mode(mode)).unwrap_or_else(|e| panic!("{e}"));
 }
 
-/// A job, and the files of party 0 and of a client; `extra` stands in both.
+/// Writes a job, and the files of party 0 and of a client; `extra` is a part of both.
 fn world(extra: &str) -> Place {
     let place = Place::new();
     place.put("job.toml", JOB.as_bytes());
@@ -45,7 +45,8 @@ fn a_file_alone_does_not_turn_off_tls() {
     for member in ["party", "client"] {
         let args = format!("{member} job.toml --config {member}.toml");
         bad(&place, &args, 5, &[&format!("{member}.toml"), "tcp-insecure", "tcp-tls", "--allow-insecure"]);
-        // With it the run begins, and fails for want of peers, or of a place for clients.
+        // With the option the run begins. It fails because peers, or places for clients, are
+        // missing.
         let ran = place.ran(&format!("{args} --allow-insecure"));
         assert!(ran.code != Some(5) && !ran.err.contains("--allow-insecure"), "{}", ran.err);
     }
@@ -68,7 +69,7 @@ fn a_private_key_that_others_can_read_is_refused() {
     ] {
         bad(&place, &args, 5, &["key.pem", "0644", "chmod 600", "keys rotate"]);
     }
-    // A key of lists is no member's: it is not rotated, the list is published anew.
+    // A key of lists is not a member's key. It is not rotated; its owner publishes the list again.
     place.put("list.key", b"-----BEGIN HUSHWIRE PSI PRIVATE KEY-----\n");
     set_mode(&place, "list.key", 0o644);
     place.put("a.csv", b"k\n1\n");
@@ -90,7 +91,7 @@ fn a_key_file_that_others_can_read_draws_a_warning() {
     }
 }
 
-/// A program of that name where the user happens to be would get a party's keys.
+/// A program of that name in the user's working directory would receive a party's keys.
 #[test]
 fn simulated_hardware_is_not_taken_from_the_current_directory() {
     let place = Place::new();
@@ -98,7 +99,7 @@ fn simulated_hardware_is_not_taken_from_the_current_directory() {
     let planted = "target/hdl/party-sim";
     fs::create_dir_all(place.at("target/hdl")).unwrap_or_else(|e| panic!("{e}"));
     executable(&place.at(planted), b"#!/bin/sh\ntouch taken\n");
-    // A copy of the program, so that nothing is beside it.
+    // A copy of the program, with no other program beside it.
     fs::create_dir_all(place.at("elsewhere/bin")).unwrap_or_else(|e| panic!("{e}"));
     let program = place.at("elsewhere/bin/hushwire");
     executable(&program, &fs::read(env!("CARGO_BIN_EXE_hushwire")).unwrap_or_else(|e| panic!("{e}")));
@@ -111,7 +112,7 @@ fn simulated_hardware_is_not_taken_from_the_current_directory() {
     assert!(!place.at("taken").exists());
 }
 
-/// Files that would clear a terminal, hide what was written, or write more in the program's name.
+/// Files that would clear a terminal, hide earlier output, or write messages in the program's name.
 #[test]
 fn control_characters_of_files_do_not_reach_the_terminal() {
     const EVIL: &str = "\\u001b[2J\\u001b]0;t\\u0007\\nerror: all is well\\u009b\\u202e";
@@ -164,7 +165,7 @@ fn control_characters_of_files_do_not_reach_the_terminal() {
             assert!(!text.lines().any(|line| line.starts_with("error: all is well")), "{name}: {text}");
         }
     }
-    // Most of them end in an error that shows what was there.
+    // Most of them end with an error that shows the text.
     let shown = said.iter().filter(|(_, ran)| ran.code != Some(0) && ran.err.contains("u{1b}[2J"));
     assert!(shown.count() >= 12, "{:?}", said.iter().map(|(name, ran)| (name, &ran.err)).collect::<Vec<_>>());
 }

@@ -1,4 +1,4 @@
-//! Jobs of two parties as processes, judged by published vectors.
+//! Jobs of two parties as processes, checked against published vectors.
 
 use crate::common::{Place, Ran, bytes, children, cmdline, runs};
 use hushwire_testkit::Port;
@@ -29,7 +29,7 @@ sample = "00112233445566778899aabbccddeeff"
 to = ["party1"]
 "#;
 
-/// Runs and wants these lines on standard output.
+/// Runs the command and expects these lines on standard output.
 fn good(place: &Place, args: &str, lines: &[&str]) -> Ran {
     let ran = place.ran(args);
     assert_eq!(ran.code, Some(0), "{args}: {}", ran.err);
@@ -108,7 +108,7 @@ fn a_report_for_programs() {
     }
 }
 
-/// Batches are bounded, so that the number of instances is not.
+/// Batches have a bounded size, so the number of instances need not be bounded.
 #[test]
 fn memory_does_not_grow_with_instances() {
     let place = Place::new();
@@ -137,7 +137,7 @@ fn examples_run_as_they_are() {
     let examples = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/jobs");
     good(&place, &format!("local run {examples}/aes-yao.toml"), &[&format!("ciphertext={CIPHER}")]);
     good(&place, &format!("local run {examples}/millionaires-gmw.toml"), &["bob-is-richer=1"]);
-    // A job of three parties that names no client, and nobody else than two of them, goes to two.
+    // A job without clients for three parties that only names two of them can run with two parties.
     let cipher = format!("0={CIPHER}");
     place.put("three.toml", JOB.replace("yao", "rep3").as_bytes());
     good(&place, "local run three.toml --protocol gmw", &[&cipher]);
@@ -186,7 +186,7 @@ fn members(parent: u32) -> Vec<u32> {
     panic!("two parties did not start within 30 s");
 }
 
-/// Keys and files of two parties, as `local files` writes them.
+/// The keys and files of two parties, as `local files` writes them.
 struct World(Place, #[expect(dead_code, reason = "they are kept from others")] [Port; 2]);
 
 impl World {
@@ -219,7 +219,7 @@ impl World {
         command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap_or_else(|e| panic!("{e}"))
     }
 
-    /// Runs both to their end.
+    /// Runs both parties to their ends.
     fn run(&self, args: [&str; 2]) -> [Ran; 2] {
         let running = args.map(|args| self.start(args));
         running.map(|child| Ran::new(child.wait_with_output().unwrap_or_else(|e| panic!("{e}"))))
@@ -237,7 +237,7 @@ fn two_parties_with_files_of_their_own() {
             "r/party1.toml",
             &[&world.0.get("r/party1.toml")[..], b"[outputs]\n0 = { hex-file = \"c.hex\" }\n"].concat(),
         );
-        // Two runs of one label: every run draws afresh.
+        // Two runs with the same label: every run draws fresh values.
         for _ in 0..2 {
             let ended = world.run(PARTIES);
             for (i, ran) in ended.iter().enumerate() {

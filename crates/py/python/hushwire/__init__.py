@@ -61,8 +61,8 @@ if TYPE_CHECKING:
         where,
     )
 
-#: Names that are imported when they are first used, and the modules that have them, so that the
-#: package itself is imported in a few milliseconds.
+#: Names that are imported at their first use, and their modules. So the import of the package
+#: itself takes a few milliseconds.
 _LAZY: dict[str, str] = {
     "Expr": "hushwire.expr",
     "col": "hushwire.expr",

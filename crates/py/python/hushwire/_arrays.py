@@ -1,4 +1,4 @@
-"""Arrays on their way in and out, with NumPy where it is there and without it."""
+"""Converts arrays for the native module and back, with or without NumPy."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from hushwire.errors import UsageError
 
-#: Type string, shape, elements: as ``__array_interface__`` has them.
+#: Type string, shape and elements, in the form of ``__array_interface__``.
 Array = tuple[str, tuple[int, ...], bytes]
 #: Scalar, shape, elements.
 Raw = tuple[str, list[int], bytes]
@@ -20,7 +20,7 @@ def _refused(cause: str, remedy: str) -> UsageError:
 
 
 def _numpy() -> Any:
-    """The module NumPy, or None where it is not installed."""
+    """The module NumPy, or None if it is not installed."""
     known = sys.modules.get("numpy")
     if known is not None:
         return known
@@ -52,7 +52,7 @@ def of_floats(lengths: Sequence[int], data: bytes) -> Any:
 
 
 def to_native(value: Any) -> Array:
-    """The array of a NumPy array, a number, a truth value, or nested lists of these.
+    """Convert a NumPy array, a number, a truth value, or nested lists of these.
 
     >>> to_native([1, 2])
     ('<i8', (2,), b'\\x01\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x02\\x00\\x00\\x00\\x00\\x00\\x00\\x00')
@@ -122,7 +122,7 @@ def _little(elements: Any) -> bytes:
 
 
 def _form(scalar: str) -> tuple[str, int, float]:
-    """Kind, bits and the size of a step of a scalar."""
+    """The kind of a scalar, its number of bits, and the size of a step."""
     if scalar == "bool":
         return "b", 1, 1.0
     if scalar.startswith("fixed("):
@@ -136,7 +136,7 @@ def _form(scalar: str) -> tuple[str, int, float]:
 
 
 def from_native(raw: Raw) -> Any:
-    """A NumPy array of a raw one, or nested lists where NumPy is not installed.
+    """Convert a raw array to a NumPy array, or to nested lists if NumPy is not installed.
 
     Fixed-point elements are floats. Integers of more than 64 bits are Python's integers.
     """

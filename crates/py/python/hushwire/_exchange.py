@@ -1,5 +1,5 @@
-"""What parties of a session tell each other before they compute: columns and rows of tables, and
-the networks of models. Everybody may know it."""
+"""The public facts that parties of a session tell each other before they compute: columns and row
+counts of tables, and the networks of models."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def _refused(party: int, cause: str, remedy: str) -> Refused:
 
 
 def exchange(native: _native.Session, own: Mapping[str, Any], told: _Told | None = None) -> list[dict[str, Any]]:
-    """Tell all parties this, and learn what each of them tells, in turn."""
+    """Tell all parties ``own``, and return the facts of each party, in order."""
     found = []
     for party, data in enumerate(native.tell(json.dumps(own), told)):
         try:
@@ -34,7 +34,7 @@ def exchange(native: _native.Session, own: Mapping[str, Any], told: _Told | None
 
 
 def tables(native: _native.Session, given: Mapping[str, Any]) -> dict[str, Table]:
-    """The tables of all parties, by name, from those that this party has or declares."""
+    """The tables of all parties, by name. ``given`` are those that this party has or declares."""
     me = native.me
     made = {}
     for name, frame in given.items():
@@ -89,7 +89,7 @@ def tables(native: _native.Session, given: Mapping[str, Any]) -> dict[str, Table
                     cause=f"nobody brings table {name}",
                     remedy=f"let {part.owner} bring a frame for it, or declare columns= and rows=",
                 )
-    # The order is a part of what parties agree on.
+    # The parties also agree on the order.
     return dict(sorted(made.items()))
 
 

@@ -27,7 +27,7 @@ def _wrong(cause: str, remedy: str) -> UsageError:
 
 
 class _Side:
-    """The rows of one party: keys in their normal form, each once, and fields by name."""
+    """The rows of one party: distinct keys in their normal form, and fields by name."""
 
     def __init__(self, rows: Any, on: Sequence[str], forms: Sequence[str]) -> None:
         reader = csv.DictReader(io.StringIO(read_rows(rows, list(on)).decode()))
@@ -40,7 +40,7 @@ class _Side:
         self.places: dict[str, list[int]] = {}
         for place, fields in enumerate(self.keys):
             if fields is not None:
-                # Lengths keep `ab, c` apart from `a, bc`.
+                # With lengths, `ab, c` and `a, bc` give different texts.
                 key = "".join(f"{len(field)}:{field}" for field in fields)
                 self.places.setdefault(key, []).append(place)
 
@@ -50,10 +50,10 @@ class _Side:
         return [row[name] or "" for row in self.fields]
 
     def table(self, owner: str, more: dict[str, list[Any]]) -> Table:
-        """The table of keys with their numbers; its number of rows is that of all rows."""
+        """The table of keys with their numbers, padded to the number of all rows."""
         made = {"k": list(self.places), "i": list(range(len(self.places))), **more}
         if not self.places:
-            # A table has a row at least: this one has no key's form, and equals no other.
+            # A table must have a row. This one has an impossible key, which matches no other.
             made = {"k": [secrets.token_hex(16)], "i": [0], **{n: [0 if n == "v" else ""] for n in more}}
         types = {"k": "DIGEST(128) NOT NULL", "i": "INTEGER NOT NULL"}
         types |= {name: "BIGINT NOT NULL" for name in more if name == "v"}
@@ -70,7 +70,7 @@ def of_session(
     to: Sequence[str],
     progress: ProgressLike,
 ) -> Intersection:
-    """Ask for the intersection: :meth:`hushwire.Session.psi` has the arguments."""
+    """Run the intersection. The arguments are those of :meth:`hushwire.Session.psi`."""
     me = session._native.me
     columns = [on] if isinstance(on, str) else list(on)
     owners = ("party0", "party1")
@@ -81,7 +81,7 @@ def of_session(
             raise _wrong(f"the table is {party}'s, and this process is {me}", "leave it out here")
     what, _, names = reveal.partition(":")
     if not to:
-        # As the two-party protocol has it: flags and columns are for one party.
+        # As in the two-party protocol, only one party learns flags or columns.
         to = owners[:1] if what in ("flags", "columns") else owners
     learns = [party for party in owners if party in to]
     if not learns or len(learns) != len(to):
@@ -152,7 +152,7 @@ def of_session(
 
 
 def _item(key: list[str]) -> str:
-    """A key as the command prints it."""
+    """A key in the form in which the command prints it."""
     if len(key) == 1:
         return key[0]
     text = io.StringIO()
@@ -161,7 +161,7 @@ def _item(key: list[str]) -> str:
 
 
 def _texts(side: _Side, name: str) -> list[str]:
-    """The field of each key, which all its rows have alike."""
+    """The field of each key, which must be the same in all rows of the key."""
     texts = side.column(name)
     for places in side.places.values():
         odd = next((place for place in places if texts[place] != texts[places[0]]), None)

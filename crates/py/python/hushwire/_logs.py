@@ -1,4 +1,4 @@
-"""Words of the library and of the command, as records of the logger ``hushwire``."""
+"""Messages of the library and of the command, as records of the logger ``hushwire``."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import logging
 
 _LOGGER = logging.getLogger("hushwire")
 
-#: Levels of the library's events: what a person who waits may want to know is a note.
+#: The levels of the library's events. A note is for the person who waits for the run.
 _EVENTS = {"note": logging.INFO, "phase": logging.DEBUG, "connected": logging.DEBUG}
 
 #: Levels of the command's lines, as the crate tracing names them.
@@ -21,7 +21,7 @@ _LEVELS = {
 
 
 def event(what: str, kind: str, text: str) -> None:
-    """Log an event of a run; ``what`` names the run. Progress is no event for a log."""
+    """Log an event of a run; ``what`` names the run. Progress is not logged."""
     level = _EVENTS.get(kind)
     if level is not None and _LOGGER.isEnabledFor(level):
         _LOGGER.getChild("run").log(level, "%s: %s", what, text or kind, extra={"run": what, "event": kind})
@@ -38,6 +38,6 @@ def lines(text: str) -> None:
             level, message = _LEVELS[record.pop("level")], record.pop("message")
         except (ValueError, KeyError, AttributeError, TypeError):
             continue
-        # Fields have names of their own beside those that every record has.
+        # The prefix keeps these fields apart from the attributes that every record has.
         fields = {f"hushwire_{name}": value for name, value in record.items()}
         _LOGGER.getChild("command").log(level, "%s", message, extra=fields)

@@ -1,11 +1,11 @@
-"""Weights of an ONNX file that lie in files beside it, as exporters write them, put into the model."""
+"""Copies weights into an ONNX model that exporters wrote to files beside it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import PurePosixPath
 
-#: A field of a message: its number, its kind, its bytes as they are, and its content.
+#: A field of a message: its number, its kind, its whole bytes, and its content.
 Field = tuple[int, int, bytes, bytes]
 
 _GRAPH, _WEIGHTS, _RAW, _ENTRY, _PLACE = 7, 5, 9, 13, 14
@@ -54,7 +54,7 @@ def _tensor(data: bytes, read: Callable[[str], bytes]) -> bytes:
     entries = [dict((n, c) for n, _, _, c in _fields(content)) for n, _, _, content in fields if n == _ENTRY]
     where = {entry.get(1, b"").decode(): entry.get(2, b"").decode() for entry in entries}
     path = PurePosixPath(where.get("location", ""))
-    # A file elsewhere is none of the model's.
+    # A file outside the model's directory is not read.
     if not path.name or path.is_absolute() or ".." in path.parts:
         return data
     whole = read(str(path))
@@ -65,8 +65,8 @@ def _tensor(data: bytes, read: Callable[[str], bytes]) -> bytes:
 
 
 def inlined(model: bytes, read: Callable[[str], bytes]) -> bytes:
-    """The model with the elements of its weights in it; ``read`` gives a file beside it by its name.
-    A model that is none stays as it is, and its reader says what it is.
+    """The model with all weights in it; ``read`` returns a file beside the model by its name.
+    Invalid bytes are returned as they are, and the reader of the model reports the error.
 
     >>> inlined(b"no model", lambda name: b"")
     b'no model'

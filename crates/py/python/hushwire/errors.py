@@ -18,7 +18,7 @@ __all__ = [
 class PartyError(Exception):
     """A member failed during a step.
 
-    The subclasses are the sorts of failures: :class:`UsageError`, :class:`FileError`,
+    The subclasses are the kinds of failures: :class:`UsageError`, :class:`FileError`,
     :class:`NetworkError`, :class:`Refused`, :class:`Cancelled` and :class:`InternalError`.
 
     >>> import hushwire as hw
@@ -29,13 +29,13 @@ class PartyError(Exception):
     UsageError | reading the computation, line 3, column 12 | HW0502
     """
 
-    #: The member that failed, as ``party 0`` or ``client alice``; None where it is the caller.
+    #: The member that failed, as ``party 0`` or ``client alice``; None if it is the caller.
     party: str | None
-    #: What was under way.
+    #: The step that was under way.
     step: str
-    #: Why it failed.
+    #: The reason of the failure.
     cause: str
-    #: What to do.
+    #: The remedy.
     remedy: str
     #: The stable code: ``hushwire explain CODE`` and docs/troubleshooting.md say more.
     code: str | None
@@ -49,7 +49,7 @@ class PartyError(Exception):
         remedy: str = "",
         code: str | None = None,
     ) -> None:
-        # Not that of OSError, which would take the step for an error number.
+        # The constructor of OSError would take the step for an error number.
         Exception.__init__(self, party, step, cause, remedy, code)
         self.party = party
         self.step = step
@@ -80,7 +80,7 @@ class NetworkError(PartyError, ConnectionError):
 
 
 class Refused(PartyError, PermissionError):
-    """It would work, and would not be safe or is not allowed."""
+    """A request that would be unsafe, or that is not allowed."""
 
 
 class Cancelled(PartyError):
@@ -88,7 +88,7 @@ class Cancelled(PartyError):
 
 
 class InternalError(PartyError, RuntimeError):
-    """A bug of Hushwire."""
+    """A bug in Hushwire."""
 
 
 #: Exceptions by the kinds of faults that the command reports.

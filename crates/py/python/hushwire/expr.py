@@ -1,4 +1,4 @@
-"""Expressions of lazy frames: columns, and what is computed from them. They become SQL."""
+"""Expressions of lazy frames: columns and computations on them. They become SQL."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ Operand = Any
 
 
 class Expr:
-    """An expression. It has no truth value and no values: it says what is computed on secrets."""
+    """An expression. It describes a computation on secrets, so it has no values and no truth value."""
 
     def __init__(self, sql: builtins.str, name: builtins.str | None = None, *, aggregate: bool = False) -> None:
         self._sql = sql
@@ -160,7 +160,7 @@ class Expr:
     # Aggregates.
 
     def sum(self) -> Expr:
-        """The sum; NULL of no rows, as in SQL."""
+        """The sum; NULL if there are no rows, as in SQL."""
         return self._call("SUM", aggregate=True)
 
     def mean(self) -> Expr:
@@ -200,11 +200,11 @@ class Expr:
         return Expr(f"(COUNT(*) - COUNT({self._sql}))", self._name, aggregate=True)
 
     def quantile(self, share: float) -> Expr:
-        """The quantile at a share between 0 and 1, interpolated between its two neighbours."""
+        """The quantile at a fraction between 0 and 1, interpolated between its two neighbours."""
         return self._call("QUANTILE_CONT", share, aggregate=True)
 
     def over(self, *partition: Union[builtins.str, Expr]) -> Expr:
-        """The aggregate of the rows that have the same values in these columns, at each row."""
+        """For each row, the aggregate of all rows with the same values in these columns."""
         by = ", ".join(_column(one)._sql for one in partition)
         return Expr(f"{self._sql} OVER (PARTITION BY {by})", self._name)
 
@@ -219,11 +219,11 @@ class Expr:
         return Expr(f"({self._sql} IS NOT NULL)", self._name, aggregate=self._aggregate)
 
     def fill_null(self, value: Operand) -> Expr:
-        """A value in place of NULL."""
+        """The value, or this one in place of NULL."""
         return self._call("COALESCE", value)
 
     def is_in(self, values: Iterable[Any]) -> Expr:
-        """Whether it is one of these values, which everybody learns."""
+        """Whether it is one of these values, which all members learn."""
         listed = ", ".join(_literal(value) for value in values)
         if not listed:
             return Expr("FALSE", self._name)
@@ -239,15 +239,15 @@ class Expr:
         return self._call("ABS")
 
     def round(self, decimals: int = 0) -> Expr:
-        """The number rounded to so many decimals."""
+        """The number rounded to this number of decimals."""
         return self._call("ROUND", decimals)
 
     def floor(self) -> Expr:
-        """The greatest integer that is not above."""
+        """The greatest integer that is not above the number."""
         return self._call("FLOOR")
 
     def ceil(self) -> Expr:
-        """The least integer that is not below."""
+        """The least integer that is not below the number."""
         return self._call("CEIL")
 
     def sqrt(self) -> Expr:
@@ -271,13 +271,13 @@ class Expr:
         return self._call("SIGN")
 
     def clip(self, lower_bound: Operand = None, upper_bound: Operand = None) -> Expr:
-        """The value, or the bound beyond which it lies; NULL stays NULL."""
+        """The value, or the nearest bound if it lies outside the bounds; NULL stays NULL."""
         sql = self._sql
         if lower_bound is not None:
             sql = f"GREATEST({sql}, {lit(lower_bound)._sql})"
         if upper_bound is not None:
             sql = f"LEAST({sql}, {lit(upper_bound)._sql})"
-        # GREATEST and LEAST leave NULL out.
+        # GREATEST and LEAST ignore NULL.
         sql = f"CASE WHEN {self._sql} IS NULL THEN NULL ELSE {sql} END"
         return Expr(sql, self._name, aggregate=self._aggregate)
 
@@ -288,7 +288,7 @@ class Expr:
     and_, or_, not_ = __and__, __or__, __invert__
 
     def cast(self, ty: builtins.str) -> Expr:
-        """The value as another SQL type, as ``"DECIMAL(9, 2)"``."""
+        """The value as another SQL type, such as ``"DECIMAL(9, 2)"``."""
         return Expr(f"CAST({self._sql} AS {ty})", self._name, aggregate=self._aggregate)
 
     @property
@@ -324,7 +324,7 @@ class _Texts:
         return self._like("%" + _plain(suffix))
 
     def contains(self, part: str) -> Expr:
-        """Whether a text is in it, as it is written: no regular expression."""
+        """Whether it contains a text, which is not a regular expression."""
         return self._like("%" + _plain(part) + "%")
 
     def to_uppercase(self) -> Expr:
@@ -384,7 +384,7 @@ def col(name: str) -> Expr:
 
 
 def lit(value: Operand) -> Expr:
-    """A value that everybody knows.
+    """A value that all members know.
 
     >>> lit("it's")
     <hushwire.Expr 'it''s'>
@@ -402,37 +402,37 @@ def len() -> Expr:
 
 
 class When:
-    """A choice that is not complete yet: :func:`when` begins one."""
+    """An incomplete choice, which :func:`when` begins."""
 
     def __init__(self, cases: tuple[str, ...], condition: Expr) -> None:
         self._cases = cases
         self._condition = condition
 
     def then(self, value: Operand) -> Then:
-        """The value where the condition holds."""
+        """The value if the condition holds."""
         value = lit(value)
         case = f"WHEN {self._condition._sql} THEN {value._sql}"
         return Then((*self._cases, case), value._name)
 
 
 class Then(Expr):
-    """A choice that is NULL where no condition holds."""
+    """A choice, which is NULL if no condition holds."""
 
     def __init__(self, cases: tuple[str, ...], name: str | None) -> None:
         super().__init__(f"CASE {' '.join(cases)} END", name)
         self._cases = cases
 
     def when(self, condition: Expr) -> When:
-        """Another condition, where none before holds."""
+        """Another condition, for rows in which no earlier one holds."""
         return When(self._cases, condition)
 
     def otherwise(self, value: Operand) -> Expr:
-        """The value where no condition holds."""
+        """The value if no condition holds."""
         return Expr(f"CASE {' '.join(self._cases)} ELSE {lit(value)._sql} END", self._name)
 
 
 def when(condition: Expr) -> When:
-    """Choose by a condition on secrets.
+    """Choose a value by a condition on secrets.
 
     >>> when(col("n") > 3).then(1).otherwise(0)
     <hushwire.Expr CASE WHEN ("n" > 3) THEN 1 ELSE 0 END>

@@ -1,4 +1,4 @@
-"""Lazy frames: tables of several owners, with the verbs of polars. A frame becomes one query."""
+"""Lazy frames: tables of several owners with the methods of polars. A frame becomes one query."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _named(expressions: Iterable[Expr], named: Mapping[str, Any]) -> list[tuple[
 
 
 class Frame:
-    """A lazy frame: :meth:`Session.frame` begins one, :meth:`collect` runs it.
+    """A lazy frame. :meth:`Session.frame` begins one, and :meth:`collect` runs it.
 
     Values are those of SQL: NULL in a comparison is neither true nor false, and the sum of no rows is
     NULL.
@@ -68,11 +68,11 @@ class Frame:
         limit: int | None = None,
     ) -> None:
         self._session = session
-        #: What follows FROM.
+        #: The text after FROM.
         self._source = source
         self._columns = list(columns)
         self._tables = dict(tables)
-        #: Columns by which rows are sorted, and the words that follow them.
+        #: The columns by which rows are sorted, with the SQL words after each.
         self._order = list(order)
         self._limit = limit
 
@@ -107,7 +107,7 @@ class Frame:
         return f"SELECT {listed} FROM {self._from()}{rest}"
 
     def _from(self) -> str:
-        """What follows FROM, with a limit that is there."""
+        """The text after FROM, with an earlier limit in it."""
         if self._limit is None:
             return self._source
         return f"({self._sql()}) AS q"
@@ -127,7 +127,7 @@ class Frame:
         return Frame(self._session, f"({sql}) AS q", columns, self._tables, order)
 
     def select(self, *columns: Union[Column, Iterable[Column]], **named: Any) -> Frame:
-        """These columns alone.
+        """Only these columns.
 
         >>> import hushwire as hw
         >>> with hw.local() as s:
@@ -140,7 +140,7 @@ class Frame:
         return self._made(self._select(pairs), [name for name, _ in pairs], sorted=not one)
 
     def with_columns(self, *columns: Union[Column, Iterable[Column]], **named: Any) -> Frame:
-        """All columns, and these besides or in place of those of their names.
+        """All columns and these ones, which replace columns of the same name.
 
         >>> import hushwire as hw
         >>> with hw.local() as s:
@@ -155,7 +155,7 @@ class Frame:
         return kept
 
     def filter(self, *conditions: Expr) -> Frame:
-        """The rows where all conditions hold. Nobody learns how many these are.
+        """The rows in which all conditions hold. Nobody learns their number.
 
         >>> import hushwire as hw
         >>> with hw.local() as s:
@@ -168,7 +168,7 @@ class Frame:
         return self._made(self._select(pairs, f" WHERE {where}"), self._columns)
 
     def remove(self, *conditions: Expr) -> Frame:
-        """The rows where not all conditions are true, also where NULL leaves that unknown.
+        """The rows in which not all conditions are true. NULL counts as not true.
 
         >>> import hushwire as hw
         >>> with hw.local() as s:
@@ -192,7 +192,7 @@ class Frame:
         return self.filter(*(col(self._known(name)).is_not_null() for name in names))
 
     def fill_null(self, value: Any) -> Frame:
-        """A value in place of NULL, in each column.
+        """All columns, with a value in place of NULL.
 
         >>> import hushwire as hw
         >>> with hw.local() as s:
@@ -203,7 +203,7 @@ class Frame:
         return self.with_columns([col(name).fill_null(value) for name in self._columns])
 
     def rename(self, names: Mapping[str, str]) -> Frame:
-        """Other names for columns.
+        """The frame with other names for some columns.
 
         >>> import hushwire as hw
         >>> with hw.local() as s:
@@ -230,7 +230,7 @@ class Frame:
         return self.select([name for name in self._columns if name not in columns])
 
     def unique(self) -> Frame:
-        """Each row once.
+        """The distinct rows.
 
         >>> import hushwire as hw
         >>> with hw.local() as s:
@@ -247,7 +247,7 @@ class Frame:
         descending: Union[bool, Sequence[bool]] = False,
         nulls_last: bool | None = None,
     ) -> Frame:
-        """The rows sorted by columns; NULL as in SQL here (docs/sql.md), unless ``nulls_last`` says else.
+        """The rows sorted by columns. NULL is sorted as in docs/sql.md, unless ``nulls_last`` is given.
 
         >>> import hushwire as hw
         >>> with hw.local() as s:
@@ -288,7 +288,7 @@ class Frame:
     limit = head
 
     def slice(self, offset: int, length: int) -> Frame:
-        """``length`` rows from the row with number ``offset`` on; the first row has number 0.
+        """``length`` rows from row number ``offset`` on; the first row has number 0.
 
         >>> import hushwire as hw
         >>> with hw.local() as s:
@@ -326,7 +326,7 @@ class Frame:
         return self.sort(*_names(by), nulls_last=True).head(k)
 
     def pipe(self, function: Any, *args: Any, **kwargs: Any) -> Any:
-        """The result of a function of the frame.
+        """The result of a function that is called with the frame.
 
         >>> import hushwire as hw
         >>> with hw.local() as s:
@@ -395,7 +395,7 @@ class Frame:
         return self._each("median")
 
     def std(self) -> Frame:
-        """The standard deviation of each column, as of a sample.
+        """The standard deviation of each column, as for a sample.
 
         >>> import hushwire as hw
         >>> with hw.local() as s:
@@ -406,7 +406,7 @@ class Frame:
         return self._each("std")
 
     def var(self) -> Frame:
-        """The variance of each column, as of a sample.
+        """The variance of each column, as for a sample.
 
         >>> import hushwire as hw
         >>> with hw.local() as s:
@@ -450,7 +450,7 @@ class Frame:
         return self._each("null_count")
 
     def group_by(self, *by: Union[Column, Iterable[Column]]) -> GroupBy:
-        """Groups of the rows that have the same values: :meth:`GroupBy.agg` aggregates them.
+        """The groups of rows with the same values, which :meth:`GroupBy.agg` aggregates.
 
         >>> import hushwire as hw
         >>> with hw.local() as s:
@@ -474,9 +474,9 @@ class Frame:
         suffix: str = "_right",
     ) -> Frame:
         """Join with another frame: ``"inner"``, ``"left"``, ``"right"``, ``"full"``, ``"semi"``, ``"anti"``
-        or ``"cross"``, which has no keys. A full join has the keys of both sides.
+        or ``"cross"``, which has no keys. A full join keeps the keys of both sides.
 
-        One side should have no two rows with the same key, which ``hw.of(…, key=…)`` promises.
+        The keys of one side should be unique. ``hw.of(…, key=…)`` declares this.
 
         >>> import hushwire as hw
         >>> with hw.local() as s:
@@ -540,7 +540,7 @@ class Frame:
 
     @property
     def sql(self) -> str:
-        """The query that the frame is.
+        """The frame as a query in SQL.
 
         >>> import hushwire as hw
         >>> with hw.local() as s:
@@ -561,7 +561,7 @@ class Frame:
         return self._session.query(self._sql(), tables=self._tables, **options)
 
     def explain(self, **options: Any) -> Plan:
-        """Say what is computed, who learns what, and what it costs. Nothing runs.
+        """Return the plan: the operators, who learns what, and the price. Nothing runs.
 
         >>> import hushwire as hw
         >>> with hw.local() as s:
@@ -572,7 +572,7 @@ class Frame:
         return self.query(**options).explain()
 
     def collect(self, *, progress: ProgressLike = None, **options: Any) -> Result:
-        """Run it; the options are those of :meth:`Session.query`.
+        """Run the query; the options are those of :meth:`Session.query`.
 
         >>> import hushwire as hw
         >>> with hw.local() as s:
@@ -598,14 +598,14 @@ class Frame:
 
 
 class GroupBy:
-    """Groups of a frame: :meth:`Frame.group_by` makes them."""
+    """The groups of a frame, from :meth:`Frame.group_by`."""
 
     def __init__(self, frame: Frame, keys: list[tuple[str, Expr]]) -> None:
         self._frame = frame
         self._keys = keys
 
     def agg(self, *aggregates: Union[Expr, Iterable[Expr]], **named: Any) -> Frame:
-        """One row for each group: its keys, and these aggregates."""
+        """A frame of one row for each group, with its keys and these aggregates."""
         pairs = self._keys + _named(_all(aggregates), named)
         names = [name for name, _ in pairs]
         if len(set(names)) < len(names):

@@ -25,10 +25,10 @@ Path = Union[str, "PathLike[str]"]
 
 
 class Intersection:
-    """What the two parties of an intersection learn: no more than was asked for."""
+    """The result of an intersection. The two parties learn only what was requested."""
 
     def __init__(self, learnt: list[dict[str, Any]]) -> None:
-        #: What each party learns, by name: ``size``, ``sum``, ``items``, ``flags``, ``fields``.
+        #: The results of each party, by name: ``size``, ``sum``, ``items``, ``flags``, ``fields``.
         self.parties = learnt
 
     def _of(self, name: str) -> Any:
@@ -98,12 +98,12 @@ def psi(
     to: Sequence[str] = (),
     progress: ProgressLike = None,
 ) -> Intersection:
-    """Find which keys two tables share, and reveal no more of that than is asked for.
+    """Find the keys that two tables share, and reveal only the requested result.
 
     A table is a list of keys, a data frame, or the path of a CSV file. ``reveal`` is ``"size"``,
-    ``"items"``, ``"flags"``, ``"sum:COLUMN,count"`` or ``"columns:NAME,NAME"``; docs/psi.md has their
-    meaning. ``forms`` are the forms of the key's fields, as ``["email"]``. Security: semi-honest, or
-    with ``malicious=True`` against any deviation.
+    ``"items"``, ``"flags"``, ``"sum:COLUMN,count"`` or ``"columns:NAME,NAME"``; docs/psi.md explains
+    them. ``forms`` are the forms of the key's fields, such as ``["email"]``. The security is
+    semi-honest, or with ``malicious=True`` against any deviation.
 
     >>> import hushwire as hw
     >>> hw.psi(["ann@x", "bob@x"], ["eve@x", "ann@x"], reveal="items").items
@@ -118,7 +118,7 @@ def psi(
 
 
 def read_rows(table: Any, columns: list[str]) -> bytes:
-    """A table as CSV with the names of columns first."""
+    """A table as CSV, whose first line has the names of columns."""
     if isinstance(table, Table):
         raise UsageError(
             step="reading a table",
@@ -149,8 +149,8 @@ def read_rows(table: Any, columns: list[str]) -> bytes:
 
 
 def _cell(value: Any) -> Any:
-    """A value as the tables of other members have it: nothing for what is missing, and whole numbers
-    without a point, which a data frame makes floats where some are missing."""
+    """A value in the form of other members' tables: a missing value is empty, and a whole number has
+    no point. A data frame turns whole numbers into floats if some are missing."""
     if value is None or type(value).__name__ in ("NaTType", "NAType"):
         return None
     if isinstance(value, float):
@@ -185,9 +185,9 @@ def aes(
 ) -> bytes:
     """Encrypt with AES in counter mode among three parties, or decrypt.
 
-    With ``keys`` the key exists only as shares of the parties: the directory has them, and a ledger of
-    counters, so that no counter is used twice. With ``key`` (16, 24 or 32 bytes) the caller brings the
-    key, and the parties forget it; ``iv`` is the first counter block then.
+    With ``keys``, the key exists only as shares of the parties. The directory has these shares, and a
+    ledger of counters, so that no counter is used twice. With ``key`` (16, 24 or 32 bytes), the caller
+    brings the key, and the parties do not keep it; ``iv`` is then the first counter block.
 
     >>> import hushwire as hw
     >>> secret = hw.aes(b"Dear Bob", key=bytes(16), iv=1)
@@ -233,11 +233,11 @@ def run_onnx(
     parties: int = 3,
     progress: ProgressLike = None,
 ) -> Any:
-    """Run a neural network on an input: its owner keeps the weights, the client alone learns the output.
+    """Run a neural network on an input. Its owner keeps the weights, and only the client learns the output.
 
-    ``model`` is the path of an ONNX file, or its bytes; ``input`` an array in the shape that the
-    network takes. Among three parties neither owner nor client computes; ``parties=2`` lets them
-    compute alone. docs/models.md lists the operators.
+    ``model`` is the path of an ONNX file, or its bytes. ``input`` is an array of the shape that the
+    network takes. With three parties, neither owner nor client computes. With ``parties=2``, they
+    are the only parties. docs/models.md lists the operators.
 
     >>> import hushwire as hw, base64
     >>> y_is_2_a_plus_b_half = base64.b64decode(
@@ -294,7 +294,7 @@ def floats(input: Any) -> Any:
         try:
             return numpy.ascontiguousarray(input, dtype="<f4")
         except (TypeError, ValueError):
-            # NumPy's text has the value.
+            # NumPy's message contains the value.
             raise UsageError(
                 step="reading an array",
                 cause="an element is no number",
@@ -306,9 +306,10 @@ def floats(input: Any) -> Any:
 def ot(
     pairs: Sequence[tuple[bytes, bytes]], choices: Sequence[bool]
 ) -> list[bytes]:
-    """Oblivious transfer: the receiver learns one message of each pair, the sender nothing.
+    """Oblivious transfer: the receiver learns one message of each pair, and the sender learns nothing.
 
-    Messages have 16 bytes. Security: malicious, κ = 128. Both parties are threads of this process.
+    Messages have 16 bytes. The security is malicious, with κ = 128. Both parties are threads of this
+    process.
 
     >>> import hushwire as hw
     >>> hw.ot([(b"sixteen bytes, a", b"sixteen bytes, b")], [True])
@@ -341,9 +342,10 @@ def job_digest(path: Path) -> str:
 
 
 def doctor(config: Path, *, seconds: int = 20) -> Report:
-    """Look at this host and at every peer of a party file or client file, before a run does.
+    """Check this host and every peer of a party file or client file before a run.
 
-    The report is that of ``hushwire doctor --json``. A check that fails is in it, and raises nothing.
+    The report is that of ``hushwire doctor --json``. A failed check is in the report, and raises no
+    exception.
 
     >>> import hushwire as hw
     >>> hw.doctor("absent.toml")

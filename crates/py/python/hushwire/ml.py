@@ -1,14 +1,15 @@
-"""Models in scikit-learn's style, fitted on columns of several owners who show them to nobody.
+"""Models in scikit-learn's style, fitted on columns of several owners, which nobody else sees.
 
     model = hw.ml.LogisticRegression().fit(session, {"bank": ages, "shop": amounts}, {"bank": labels})
     model.coef_, model.predict(rows)
 
-The owners' columns are joined side by side, for the same rows in the same order; with `split="rows"`
-the owners have the same columns for different rows. All owners learn the model and nothing else; `to`
-names others. Each model is a computation: `model.computation` has its text, its picture and
-its price. Among real parties each brings its own matrix, and in place of another's its shape.
+The owners' columns are joined side by side, for the same rows in the same order. With
+`split="rows"`, the owners have the same columns for different rows. All owners learn the model and
+nothing else; `to` names others. Each model is a computation: `model.computation` has its text, its
+picture and its price. Between real parties, each party brings its own matrix, and only the shapes
+of the others' matrices.
 
-Columns should lie within about -10 to 10: an owner can scale its own alone.
+Values should lie within about -10 to 10. An owner can scale its columns without the others.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ def _is_shape(value: Any) -> bool:
 
 
 class _Model:
-    """What all models have: owners' matrices in, one computation, a result out."""
+    """The common part of all models: owners' matrices, one computation, and a result."""
 
     _labels = True
 
@@ -121,7 +122,7 @@ class _Model:
 
 
 class LinearRegression(_Model):
-    """Least squares with an intercept, and a ridge where `alpha` is not 0.
+    """Least squares with an intercept, and a ridge if `alpha` is not 0.
 
     The normal equations are solved by elimination: `coef_` and `intercept_` are exact to about
     2^-30 times the condition of the columns' covariance.
@@ -162,7 +163,7 @@ class LinearRegression(_Model):
         return self
 
     def predict(self, X: Any) -> Any:
-        """The values of rows, by whoever knows the model and the rows."""
+        """The values of rows, computed in the clear from the model and the rows."""
         import numpy
 
         return numpy.asarray(X, dtype=float) @ numpy.asarray(self.coef_) + float(self.intercept_)
@@ -171,7 +172,7 @@ class LinearRegression(_Model):
 class LogisticRegression(_Model):
     """Logistic regression of labels 0 and 1, with an intercept and a ridge of 1 / C.
 
-    Each of `max_iter` steps is Newton's, with the Hessian's bound X^T X / 4 in place of the Hessian.
+    Each of `max_iter` steps is a Newton step with the bound X^T X / 4 in place of the Hessian.
     The bound is inverted once, and the likelihood grows with each step (D. Böhning, "Multinomial
     logistic regression algorithm", Ann. Inst. Statist. Math. 44, 1992).
 
@@ -203,7 +204,7 @@ class LogisticRegression(_Model):
         n, d = x.shape
         assert isinstance(n, int) and isinstance(d, int)
         table = hnp.concatenate([x, hnp.ones((n, 1))], 1)
-        # The intercept has no ridge.
+        # The ridge does not apply to the intercept.
         ridge = [1.0 / self.C / n] * d + [0.0]
         bound = hnp.matmul(table.T, table) / (4 * n) + hnp.diag(hnp.asarray(ridge))
         inverse = hnp.linalg.inv(bound)
@@ -223,14 +224,14 @@ class LogisticRegression(_Model):
         return self
 
     def predict_proba(self, X: Any) -> Any:
-        """The chance of label 1 for each row, by whoever knows the model and the rows."""
+        """The probability of label 1 for each row, computed in the clear from the model and the rows."""
         import numpy
 
         score = numpy.asarray(X, dtype=float) @ numpy.asarray(self.coef_) + float(self.intercept_)
         return 1 / (1 + numpy.exp(-score))
 
     def predict(self, X: Any) -> Any:
-        """The likelier label of each row."""
+        """The more probable label of each row."""
         return (self.predict_proba(X) > 0.5).astype(int)
 
 
@@ -291,7 +292,7 @@ class KMeans(_Model):
         return self
 
     def predict(self, X: Any) -> Any:
-        """The nearest centre of each row, by whoever knows centres and rows."""
+        """The nearest centre of each row, computed in the clear from the centres and the rows."""
         import numpy
 
         rows = numpy.asarray(X, dtype=float)[:, None, :]
@@ -299,7 +300,7 @@ class KMeans(_Model):
 
 
 def _nearest(x: Array, centres: Array, k: int) -> Array:
-    """Truth values, rows by centres: which is the nearest. |x|^2 is the same for all centres."""
+    """Truth values, rows by centres, that mark the nearest centre. |x|^2 is the same for all centres."""
     sizes = hnp.sum(hnp.square(centres), axis=1)
     distance = sizes - 2 * hnp.matmul(x, centres.T)
     place = hnp.argmin(distance, axis=1)

@@ -14,17 +14,17 @@ __all__ = ["Progress", "ProgressLike"]
 class Progress(NamedTuple):
     """An event of a run: ``kind`` is ``"connected"``, ``"phase"``, ``"progress"`` or ``"note"``."""
 
-    #: The sort of event.
+    #: The kind of event.
     kind: str
-    #: The phase or the note.
+    #: The text of the phase or note.
     text: str
-    #: Steps that are done, of an event ``"progress"``.
+    #: The number of steps that are done, in an event ``"progress"``.
     done: int
-    #: All steps.
+    #: The number of all steps.
     total: int
 
 
-#: True for a bar by tqdm, a function of :class:`Progress`, or nothing.
+#: True for a bar by tqdm, a function that takes :class:`Progress`, or None.
 ProgressLike = Union[bool, Callable[[Progress], object], None]
 
 
@@ -56,7 +56,7 @@ class _Bar:
 
 
 class Telling:
-    """What the native module calls with the events of a run, as a context."""
+    """A context manager that the native module calls with the events of a run."""
 
     def __init__(self, progress: ProgressLike, what: str) -> None:
         self._what = what

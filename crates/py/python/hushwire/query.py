@@ -18,7 +18,7 @@ _NETWORKS = {"local": "on this machine", "lan": "over a LAN", "wan": "over a WAN
 
 
 class Plan:
-    """The operators of a query with the rows that they process, who learns what, and the price."""
+    """The operators of a query with their numbers of rows, who learns what, and the price."""
 
     def __init__(self, text: str, cost: dict[str, Any], columns: list[tuple[str, str]]) -> None:
         #: The plan in words.
@@ -85,7 +85,7 @@ class Query:
 
     @property
     def digest(self) -> str:
-        """The digest of its terms, which an operator allows: ``hw.connect(…, allow=[digest])``."""
+        """The digest of its terms. An operator allows it with ``hw.connect(…, allow=[digest])``."""
         return self._native.digest
 
     @property
@@ -94,7 +94,7 @@ class Query:
         return self._native.columns
 
     def explain(self) -> Plan:
-        """Say what is computed, who learns what, and what it costs. Nothing runs.
+        """Return the plan: the operators, who learns what, and the price. Nothing runs.
 
         >>> import hushwire as hw
         >>> with hw.local() as s:
@@ -105,7 +105,7 @@ class Query:
         return Plan(self._native.explain(), self._native.cost(), self._native.columns)
 
     def run(self, *, progress: ProgressLike = None) -> Result:
-        """Run it on its session; any number of times."""
+        """Run the query on its session. It can run any number of times."""
         with Telling(progress, "query") as told:
             return Result(self._native.ask(self._session._native, self._tables, told))
 

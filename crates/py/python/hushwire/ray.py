@@ -1,16 +1,17 @@
-"""The shards of a party on a Ray cluster of its own.
+"""The shards of a party on its own Ray cluster.
 
-Each party has a cluster, and a driver in it that calls :func:`party`. An actor holds a shard: it runs
-``hushwire party … --shard N`` on the node that the hosts file names, which talks to the other parties
-and to the party's other shards by itself. Ray places actors, and moves inputs: Parquet to all shards,
-each of which reads its own rows, and other tables to the first shard. Shares never pass through Ray.
+Each party has a cluster, and a driver in it that calls :func:`party`. An actor holds a shard. It runs
+``hushwire party … --shard N`` on the node that the hosts file names. This process connects to the
+other parties and to the party's other shards itself. Ray places actors, and moves inputs: Parquet
+files to all shards, each of which reads its own rows, and other tables to the first shard. Shares
+never pass through Ray.
 
-**Ray runs nothing twice by itself.** An actor that is lost fails the run at all parties. The drivers
-then begin the next try, with new processes, new sessions and new seeds: a half of a run that was
-repeated alone would hide other values under masks that served before.
+**Ray repeats nothing by itself.** A lost actor fails the run at all parties. The drivers then begin
+the next try, with new processes, new sessions and new seeds. If one part of a run were repeated
+alone, it would hide other values under masks that were used before.
 
-Keys stay on the nodes: the party's key and its file are read there. Ray's own traffic is clear unless
-``RAY_USE_TLS=1`` is set; the rows of ``data`` pass through it.
+Keys stay on the nodes, where the party's key and its file are read. Ray's own traffic, with the rows
+of ``data``, is not encrypted unless ``RAY_USE_TLS=1`` is set.
 """
 
 from __future__ import annotations
@@ -35,22 +36,22 @@ from hushwire.progress import Progress, ProgressLike, Telling
 
 __all__ = ["Hosts", "Outcome", "party"]
 
-#: How long after a failure the next try begins: the other parties have noticed by then.
+#: Seconds between a failure and the next try, in which the other parties notice the failure.
 PAUSE = 3.0
-#: How often the driver looks at its actors.
+#: Seconds between two looks of the driver at its actors.
 LOOK = 0.25
 #: Seconds that a process may take to end by itself before it is killed.
 GRACE = 5.0
-#: No task and no actor is ever repeated by Ray.
+#: Options with which Ray never repeats a task or an actor.
 NEVER = {"max_restarts": 0, "max_task_retries": 0}
 
 
 class Hosts(NamedTuple):
-    """Where a party's shards are, in order, as a hosts file has them."""
+    """The addresses of a party's shards, in order, as in a hosts file."""
 
-    #: Where each listens for other members.
+    #: The address on which each shard listens for other members.
     listen: Sequence[str]
-    #: Where each is found by the party's other shards.
+    #: The address at which the party's other shards find each shard.
     address: Sequence[str]
 
     def toml(self) -> str:
@@ -76,11 +77,11 @@ class Hosts(NamedTuple):
 class Outcome(NamedTuple):
     """The end of a run at one party."""
 
-    #: What this party learnt, as ``hushwire party`` prints it; empty where it learns nothing.
+    #: The result of this party, as ``hushwire party`` prints it; empty if it learns nothing.
     result: str
-    #: The reports of all shards, as ``--json`` has them.
+    #: The reports of all shards, in the form of ``--json``.
     reports: list[dict[str, Any]]
-    #: Tries that were begun.
+    #: The number of tries that were begun.
     tries: int
 
 
@@ -96,7 +97,7 @@ def _ray() -> Any:
 
 
 def _fault(lines: Sequence[str], code: int) -> PartyError:
-    """The error that a process told on its standard error, or that its exit code is."""
+    """The error that a process reported on its standard error, or the error of its exit code."""
     for line in reversed(lines):
         try:
             told = json.loads(line)
@@ -111,8 +112,8 @@ def _fault(lines: Sequence[str], code: int) -> PartyError:
 
 
 def _ends_with_its_actor() -> None:
-    """Lets the system kill this process when the thread that started it is gone: an actor that Ray has
-    killed leaves no party behind."""
+    """Makes the system kill this process when the thread that started it ends. So an actor that Ray
+    kills leaves no party process behind."""
     # PR_SET_PDEATHSIG of Linux.
     ctypes.CDLL(None).prctl(1, signal.SIGKILL)
 
@@ -127,15 +128,15 @@ class _Shard:
         self.lines: list[str] = []
 
     def pid(self) -> tuple[int, int]:
-        """The ids of the actor's process and of the shard's, which is 0 before it runs."""
+        """The process ids of the actor and of the shard; the latter is 0 before it runs."""
         return os.getpid(), self.process.pid if self.process else 0
 
     def progress(self) -> Progress:
-        """What is under way."""
+        """The step under way."""
         return self.told
 
     def run(self, job: str, config: str, hosts: str, label: str, data: Mapping[str, tuple[str, Any]]) -> Any:
-        """Runs the shard to its end: its result and its report, or its error."""
+        """Runs the shard to its end, and returns its result and its report, or its error."""
         place = Path(tempfile.mkdtemp(prefix="hushwire-ray-"))
         try:
             return self._run(place, job, config, hosts, label, data)
@@ -215,8 +216,8 @@ def _rows(ray: Any, name: str, table: Any) -> tuple[str, Any]:
 
 
 def _of_shard(staged: Mapping[str, tuple[str, Any]], shard: int) -> dict[str, tuple[str, Any]]:
-    """The tables that a shard takes: the first one all of them, and the others Parquet, of which each reads its
-    own rows.
+    """The tables that a shard takes. The first shard takes all tables. The others take Parquet files, of
+    which each reads its own rows.
 
     >>> _of_shard({"a": (".csv", 1), "b": (".parquet", 2)}, 1)
     {'b': ('.parquet', 2)}
@@ -225,8 +226,8 @@ def _of_shard(staged: Mapping[str, tuple[str, Any]], shard: int) -> dict[str, tu
 
 
 def _places(ray: Any, hosts: Hosts, cpus: float) -> list[dict[str, float]]:
-    """A bundle for each shard: on the node that has the resource ``shard-N``, else on that of its address,
-    else on any."""
+    """A bundle for each shard: on the node with the resource ``shard-N``, else on the node of its
+    address, else on any node."""
     known = ray.cluster_resources()
     bundles: list[dict[str, float]] = []
     for shard in range(len(hosts.address)):
@@ -254,7 +255,7 @@ def _try(ray: Any, actors: Sequence[Any], orders: Sequence[Sequence[Any]], hears
             if isinstance(ended[at], PartyError):
                 errors.append(ended[at])
         if errors and deadline is None:
-            # The others hear of it from the lost one's links, and end with a cause of their own.
+            # The other shards notice it by the closed links of the lost shard, and end with their own errors.
             deadline = time.monotonic() + 2 * GRACE
         if not done and not errors and hears is not None:
             try:
@@ -263,7 +264,7 @@ def _try(ray: Any, actors: Sequence[Any], orders: Sequence[Sequence[Any]], hears
                 pass
     if not errors:
         return ended
-    # What another shard's end has caused says less than the cause.
+    # An error that another shard's end caused says less than the first error.
     raise min(errors, key=lambda e: e.code in ("HW0145", "HW0107", "HW0102"))
 
 
@@ -280,16 +281,17 @@ def party(
     progress: ProgressLike = None,
     timeout: float = 60,
 ) -> Outcome:
-    """Be one party of a job that runs on shards, in the Ray cluster that this process is connected to.
+    """Be one party of a job that runs on shards, in the Ray cluster to which this process is connected.
 
-    ``job`` and ``config``, with the key that it names, are files at these paths on every node. ``data``
-    are this party's tables by name, in place of the files of ``config``: paths of files here, bytes, or
-    frames. They go to the object store once, and serve every try. Files that are too large for it are
-    named in ``config``: Parquet files of a store that all nodes mount are read in parts. ``cpus`` are asked of Ray for each
-    shard. All parties give the same ``run`` and ``retries``.
+    ``job`` and ``config`` are paths that exist on every node, and so does the key that ``config``
+    names. ``data`` are this party's tables by name, in place of the files of ``config``: paths of local
+    files, bytes, or frames. They go to the object store once, and are used in every try. ``config``
+    names the files that are too large for it. If all nodes mount a store, its Parquet files are read in
+    parts. ``cpus`` is the number that Ray reserves for each shard. All parties give the same ``run``
+    and ``retries``.
 
     :raises UsageError: Ray is not installed, or the cluster has no room for the shards.
-    :raises PartyError: a shard failed, after as many retries as there may be.
+    :raises PartyError: a shard failed, and no retries are left.
     """
     ray = _ray()
     if not ray.is_initialized():
@@ -304,7 +306,7 @@ def party(
     toml, shards = hosts.toml(), len(hosts.address)
     with Telling(progress, "party") as hears:
         for tries in range(1, retries + 2):
-            # All shards have their places before the first begins.
+            # All shards have places before the first of them begins.
             group = placement.placement_group(_places(ray, hosts, cpus), strategy="SPREAD")
             actors: list[Any] = []
             try:
@@ -335,7 +337,7 @@ def party(
 
 
 def _end(ray: Any, actor: Any) -> None:
-    """Ends an actor with its process, if it lives."""
+    """Ends an actor and its process, if they still run."""
     try:
         ray.get(actor.stop.remote(), timeout=2 * GRACE)
     except ray.exceptions.RayError:

@@ -8,7 +8,7 @@ from typing import Any
 
 __all__ = ["Report", "Reports"]
 
-#: Names of prices and measurements, as people read them.
+#: The names of prices and measurements for people.
 _WORDS = {
     "bytes_sent": "bytes sent",
     "bytes_received": "bytes received",
@@ -16,7 +16,7 @@ _WORDS = {
 
 
 def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
-    """A table in HTML of texts as they are."""
+    """A table in HTML. Its cells are texts, which are escaped."""
     heads = "".join(f"<th>{html.escape(text)}</th>" for text in head)
     lines = ("".join(f"<td>{html.escape(text)}</td>" for text in row) for row in rows)
     body = "".join(f"<tr>{line}</tr>" for line in lines)
@@ -24,7 +24,7 @@ def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
 
 
 def amount(n: float) -> str:
-    """Bytes, as people read them.
+    """Format a number of bytes for people.
 
     >>> amount(1536)
     '1.5 KiB'
@@ -38,7 +38,7 @@ def amount(n: float) -> str:
 
 
 def duration(s: float) -> str:
-    """Seconds, as people read them.
+    """Format seconds for people.
 
     >>> duration(0.25)
     '0.2 s'
@@ -89,7 +89,7 @@ class Report(dict[str, Any]):
 
 
 class Reports(list[dict[str, Any]]):
-    """A list of dictionaries that notebooks show as a table of a row for each.
+    """A list of dictionaries that notebooks show as a table with a row for each.
 
     >>> "<td>3</td>" in Reports([{"rounds": 3}])._repr_html_()
     True

@@ -10,7 +10,7 @@ from hushwire.errors import UsageError
 
 __all__ = ["Result"]
 
-#: Rows that a notebook shows.
+#: The most rows that a notebook shows.
 _SHOWN = 20
 
 
@@ -30,7 +30,7 @@ def _optional(module: str, what: str) -> Any:
 class Result:
     """The result of a query, for libraries of data frames and for people.
 
-    It has ``__arrow_c_stream__``: every library that speaks the Arrow capsule interface reads it.
+    It has ``__arrow_c_stream__``, so every library with the Arrow capsule interface can read it.
     """
 
     def __init__(self, answer: _native.Answer) -> None:
@@ -62,7 +62,7 @@ class Result:
         return iter(self.rows())
 
     def rows(self) -> list[tuple[Any, ...]]:
-        """The rows as tuples of Python's values: None, bool, int, float, Decimal, date, datetime,
+        """The rows as tuples of Python values: None, bool, int, float, Decimal, date, datetime,
         timedelta, str.
 
         >>> import hushwire as hw
@@ -128,7 +128,7 @@ class Result:
     def df(self) -> Any:
         """The result as a data frame of pandas.
 
-        Decimals and dates are Python's. Without pyarrow the frame is made of Python's values.
+        Decimals and dates are Python objects. Without pyarrow, the frame is made from Python values.
         """
         pandas = _optional("pandas", ".df()")
         try:

@@ -22,14 +22,14 @@ __all__ = ["Job", "JobResult", "Service"]
 
 Path = Union[str, "PathLike[str]"]
 
-#: States that a job does not leave, but for the first, whose results may be fetched.
+#: The final states of a job. In the first of them, results can be fetched.
 _ENDS = ("committed", "delivered", "failed", "cancelled")
 
 
 class Service:
-    """The parties of a group, as a file of the service has them; docs/service.md explains it.
+    """The parties of a group, from a file of the service; docs/service.md explains it.
 
-    ``keys`` is the person's file of keys: it signs data sets and opens results.
+    ``keys`` is the person's file of keys, which signs data sets and opens results.
     """
 
     def __init__(self, file: Path, *, keys: Path | None = None) -> None:
@@ -52,7 +52,7 @@ class Service:
         return chosen
 
     def get(self, where: str) -> list[Any]:
-        """What each party answers at a path of its interface, as ``/v1/datasets``."""
+        """The answer of each party at a path of its interface, such as ``/v1/datasets``."""
         return [json.loads(text) for text in self._native.get(where)]
 
     def datasets(self) -> Reports:
@@ -69,10 +69,10 @@ class Service:
         pad: int | None = None,
         keys: Path | None = None,
     ) -> str:
-        """Share a table among the parties, sealed to each, and give the data set's id.
+        """Share a table among the parties, encrypted to each, and return the data set's id.
 
-        The arguments are those of :func:`hushwire.of`. No party, and no two moments of one, has the
-        table: each gets shares.
+        The arguments are those of :func:`hushwire.of`. Each party gets only shares, so no party has
+        the table at any time.
         """
         table = frame if isinstance(frame, Table) else of(None, frame, key=key, columns=columns, pad=pad)
         sent = (name, table.columns, table.key, table.rows if table.padded else None)
@@ -99,8 +99,9 @@ class Service:
     ) -> Job:
         """Submit a job that the parties have approved, by its digest or its proposal.
 
-        ``data`` are ids of data sets by their names in the job, ``recipients`` files of keys by names
-        in the job. The same ``key`` is the same job, however often it is submitted.
+        ``data`` are ids of data sets by their names in the job. ``recipients`` are files of keys by
+        the names of recipients in the job. A job that is submitted again with the same ``key`` is the
+        same job.
         """
         values = {name: str(value) for name, value in (parameters or {}).items()}
         sealed = {name: fspath(keys) for name, keys in (recipients or {}).items()}
@@ -121,15 +122,15 @@ class Job:
 
     def __init__(self, service: Service, id: str) -> None:
         self._service = service
-        #: Its id.
+        #: The job's id.
         self.id = id
 
     def state(self) -> Report:
-        """What party 0 says of it."""
+        """The state of the job at party 0."""
         return Report(self._service.get(f"/v1/jobs/{self.id}")[0])
 
     def wait(self, *, limit: float | None = None, progress: ProgressLike = None) -> Report:
-        """Wait until it has ended at all parties, ``limit`` seconds at most. A failure is raised."""
+        """Wait until the job has ended at all parties, for at most ``limit`` seconds. A failure is raised."""
         import time
 
         began = time.monotonic()
@@ -151,12 +152,12 @@ class Job:
         return Report(json.loads(views[0]))
 
     def result(self, *, output: str | None = None, keys: Path | None = None) -> JobResult:
-        """Fetch its result from all parties, and open it."""
+        """Fetch the result from all parties, and decrypt it."""
         fetched = self._service._native.fetch(self.id, self._service._person(keys), output)
         return JobResult(*fetched)
 
     def cancel(self) -> None:
-        """Cancel it."""
+        """Cancel the job."""
         self._service._native.cancel(self.id)
 
     def __repr__(self) -> str:
@@ -169,9 +170,9 @@ class JobResult:
     def __init__(self, output: str, text: str, tables: dict[str, bytes]) -> None:
         #: The recipient, who is the output's name.
         self.output = output
-        #: The result as JSON has it.
+        #: The result as parsed JSON.
         self.json: Any = json.loads(text)
-        #: Its tables as CSV, by name.
+        #: The result's tables as CSV, by name.
         self.csv = tables
 
     def _table(self) -> bytes:
@@ -184,17 +185,17 @@ class JobResult:
         return next(iter(self.csv.values()))
 
     def rows(self) -> list[dict[str, str]]:
-        """The rows of its table, as texts by column."""
+        """The rows of the result's table, as texts by column."""
         return list(csv.DictReader(io.StringIO(self._table().decode())))
 
     def pl(self) -> Any:
-        """Its table as a data frame of polars."""
+        """The result's table as a data frame of polars."""
         from hushwire.result import _optional
 
         return _optional("polars", ".pl()").read_csv(io.BytesIO(self._table()))
 
     def df(self) -> Any:
-        """Its table as a data frame of pandas."""
+        """The result's table as a data frame of pandas."""
         from hushwire.result import _optional
 
         return _optional("pandas", ".df()").read_csv(io.BytesIO(self._table()))

@@ -1,4 +1,4 @@
-"""Sessions: parties that met once, and run one thing after the other."""
+"""Sessions: parties that meet once, and then run one computation after the other."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ if TYPE_CHECKING:
 
 __all__ = ["Session", "connect", "local"]
 
-#: Sessions that end when the interpreter does: their links say goodbye.
+#: Sessions that end with the interpreter, so that their links send a goodbye.
 _OPEN: weakref.WeakSet[Session] = weakref.WeakSet()
 
 
 class Session:
-    """A session: :func:`local` and :func:`connect` open one, and it is a context manager.
+    """A session. :func:`local` and :func:`connect` open one, and it is a context manager.
 
-    A session runs one thing at a time. After an error, a session of :func:`local` begins anew with
-    the next run; one of :func:`connect` must be opened again by all parties.
+    A session runs one computation at a time. After an error, a session of :func:`local` begins anew
+    with the next run. A session of :func:`connect` must be opened again by all parties.
     """
 
     def __init__(self, native: _native.Session, about: str) -> None:
@@ -52,11 +52,11 @@ class Session:
         self.close()
 
     def close(self) -> None:
-        """End the session; a run of it that is under way in another thread is cancelled."""
+        """End the session, and cancel its run in another thread, if there is one."""
         self._native.close()
 
     def cancel(self) -> None:
-        """End the run that is under way in another thread, which raises :class:`Cancelled`."""
+        """End the run in another thread, which raises :class:`Cancelled` there."""
         self._native.cancel()
 
     @property
@@ -81,7 +81,7 @@ class Session:
         *,
         progress: ProgressLike = None,
     ) -> dict[str, Any]:
-        """Run a computation: arrays go in by name, and what this process learns comes out.
+        """Run a computation on arrays by name, and return the outputs that this process learns.
 
         >>> import hushwire as hw
         >>> text = '''computation sum
@@ -115,12 +115,11 @@ class Session:
         return self._native.digest_of(computation)
 
     def tables(self, tables: Mapping[str, Any] | None = None, /, **frames: Any) -> dict[str, Table]:
-        """Tell the other parties the columns and rows of the tables that this party brings, and
-        learn theirs.
+        """Tell the other parties the columns and row counts of this party's tables, and learn theirs.
 
-        All parties call it at the same time; :meth:`query` and :meth:`sql` do so by themselves. In a
-        session of :func:`local` the tables are those that are given. What is told is what
-        :func:`of` says that everybody may know.
+        All parties call it at the same time; :meth:`query` and :meth:`sql` do so themselves. In a
+        session of :func:`local`, the result is the given tables. The parties only tell the facts
+        that are public according to :func:`of`.
 
         >>> import hushwire as hw
         >>> with hw.local() as s:
@@ -142,12 +141,12 @@ class Session:
         to: Sequence[str] = (),
         progress: ProgressLike = None,
     ) -> Intersection:
-        """Find which keys two tables share, as a query of this session's parties.
+        """Find the keys that two tables share, as a query of this session's parties.
 
-        The arguments and the result are those of :func:`hushwire.psi`, whose protocol is for two
-        parties that meet for it alone. Here the parties of the session compute on shares of digests,
-        with the session's security. In a session of :func:`connect`, parties 0 and 1 bring ``a`` and
-        ``b``, and nobody else brings one. Everybody learns the numbers of rows.
+        The arguments and the result are those of :func:`hushwire.psi`, which is a separate protocol
+        of two parties. Here the parties of the session compute on shares of digests, with the
+        session's security. In a session of :func:`connect`, party 0 brings ``a``, and party 1 brings
+        ``b``. All parties learn the numbers of rows.
 
         >>> import hushwire as hw
         >>> with hw.local() as s:
@@ -167,13 +166,13 @@ class Session:
         client: str = "party1",
         progress: ProgressLike = None,
     ) -> Any:
-        """Run a neural network on this session: its owner keeps the weights, the client alone learns
+        """Run a neural network on this session. Its owner keeps the weights, and only the client learns
         the output.
 
-        ``model`` is the path of an ONNX file, or its bytes; ``input`` an array in the shape that the
-        network takes. In a session of :func:`connect`, the owner gives the model, the client the
-        input, and other parties neither; all but the client get None. All parties learn the network's
-        operators and shapes. docs/models.md lists the operators.
+        ``model`` is the path of an ONNX file, or its bytes. ``input`` is an array of the shape that
+        the network takes. In a session of :func:`connect`, the owner gives the model, the client gives
+        the input, and other parties give neither. All but the client get None. All parties learn the
+        network's operators and shapes. docs/models.md lists the operators.
 
         >>> import hushwire as hw, base64
         >>> y_is_2_a_plus_b_half = base64.b64decode(
@@ -203,15 +202,16 @@ class Session:
     ) -> Query:
         """Plan a query in SQL over tables, and run nothing.
 
-        Each keyword is a table by its name: what :func:`of` returns, or a bare frame. In a session of
-        :func:`local` a bare frame belongs to a member that is called as the table; in one of
-        :func:`connect`, to this party, and parties tell each other the columns and rows of their
-        tables, as :meth:`tables` does. ``tables`` has those whose names are no keywords. ``to`` are
-        the members who learn the result: the analyst, where nobody else is named.
+        Each keyword names a table: the result of :func:`of`, or a bare frame. In a session of
+        :func:`local`, a bare frame belongs to a member with the name of the table. In a session of
+        :func:`connect`, it belongs to this party, and parties tell each other the columns and row
+        counts of their tables, as in :meth:`tables`. ``tables`` has the tables whose names cannot be
+        keywords. ``to`` are the members that learn the result; by default it is the analyst.
 
-        Groups of fewer than ``min_group`` rows are left out. ``join_bound`` is the most pairs of a
-        join neither of whose sides has a key. ``tag_joins`` lets joins go by tags of keys, which show
-        parties 1 and 2 how often keys repeat. ``parameters`` are the values of ``:name`` in the query.
+        Groups of fewer than ``min_group`` rows are left out. ``join_bound`` is the largest number of
+        pairs in a join without a key on either side. ``tag_joins`` allows joins by tags of keys, which
+        show parties 1 and 2 how often keys repeat. ``parameters`` are the values of ``:name`` in the
+        query.
 
         >>> import hushwire as hw
         >>> with hw.local() as s:
@@ -267,7 +267,7 @@ class Session:
         progress: ProgressLike = None,
         **frames: Any,
     ) -> Result:
-        """Run a query in SQL over tables: :meth:`query` has the arguments.
+        """Run a query in SQL over tables. The arguments are those of :meth:`query`.
 
         >>> import hushwire as hw
         >>> pay = hw.of("alice", {"person": [1, 2, 3], "salary": [4200, 3900, 5100]})
@@ -293,7 +293,7 @@ class Session:
         return query.run(progress=progress)
 
     def frame(self, table: Any = None, /, **named: Any) -> Frame:
-        """Begin a lazy frame of one table, whose verbs are those of polars.
+        """Begin a lazy frame of one table, with the methods of polars.
 
         >>> import hushwire as hw
         >>> with hw.local() as s:
@@ -336,9 +336,9 @@ def local(
 ) -> Session:
     """Open a session of all parties in this process, for trials and for tests.
 
-    Three parties compute on replicated shares (``"rep3"``), two on shares of numbers (``"two"``);
-    ``protocol="authgarble"`` is for 2 to 8 parties, all but one of which may cheat. ``threads`` are
-    the compute threads of each party. The process holds everybody's values.
+    Three parties compute on replicated shares (``"rep3"``), and two on shares of numbers (``"two"``).
+    ``protocol="authgarble"`` is for 2 to 8 parties, all but one of which may be corrupted. ``threads``
+    is the number of compute threads of each party. This process holds the values of all parties.
 
     >>> import hushwire as hw
     >>> hw.local(parties=2)
@@ -377,9 +377,9 @@ def connect(
 ) -> Session:
     """Open a session as the party that ``file`` describes; the others run the same lines.
 
-    ``file`` is a party file, as ``hushwire keys`` and docs/guide/three-machines.md have it.
-    ``allow`` are the digests of what this party takes part in; without any, it takes part in
-    everything that this program runs. ``label`` keeps apart sessions that must not be mixed up.
+    ``file`` is a party file; docs/guide/three-machines.md explains it. ``allow`` are the digests of the
+    jobs in which this party takes part. Without any, it takes part in all jobs of this program.
+    ``label`` distinguishes sessions that must not be mixed up.
 
     >>> import hushwire as hw
     >>> hw.connect("absent.toml")
@@ -392,7 +392,7 @@ def connect(
 
 
 def _check_stars(sql: str, tables: Mapping[str, Table]) -> None:
-    """Refuse ``*`` of a table that has columns which SQL does not take."""
+    """Refuse ``*`` for a table with columns that SQL cannot take."""
     if re.search(r"(\bSELECT|\bDISTINCT|\bALL|,|\.)\s*\*", sql, re.IGNORECASE) is None:
         return
     for table in tables.values():

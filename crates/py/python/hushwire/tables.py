@@ -35,7 +35,7 @@ def double(bits: int = 32) -> str:
 
 
 class Table:
-    """A table and its owner: :func:`of` makes one. No text of it has a value of a row."""
+    """A table and its owner. :func:`of` makes one. Its text forms contain no value of a row."""
 
     def __init__(
         self,
@@ -49,24 +49,24 @@ class Table:
         left_out: Mapping[str, tuple[str, str]] | None = None,
         parts: Sequence[Table] = (),
     ) -> None:
-        #: Who brings it; None for the member that is called as the table, and for several owners.
+        #: The owner; None for the member with the name of the table, and for several owners.
         self.owner = owner
-        #: The columns as SQL declares them: everybody learns these.
+        #: The declarations of the columns in SQL, which are public.
         self.columns = columns
-        #: The columns of which no two rows have the same values.
+        #: The columns that together are unique in each row.
         self.key = key
-        #: The rows that everybody learns of.
+        #: The number of rows, which is public.
         self.rows = rows
         #: Whether some of them may be padding.
         self.padded = padded
         self._data = data
-        #: Columns of the frame that SQL does not take, each with the cause and the remedy.
+        #: Columns of the frame that SQL cannot take, each with the cause and the remedy.
         self._left_out = dict(left_out or {})
         self._parts = list(parts)
 
     @property
     def parts(self) -> list[Table]:
-        """The parts that its owners bring; the table itself if it has one owner.
+        """The parts of its owners, or the table itself if it has one owner.
 
         >>> import hushwire as hw
         >>> [part.owner for part in hw.parts({"ann": {"n": [1, 2]}, "bob": {"n": [3]}}).parts]
@@ -75,7 +75,7 @@ class Table:
         return self._parts or [self]
 
     def _of(self, owner: str) -> Table:
-        """The same table, of an owner; parts that name an owner keep it."""
+        """The same table with an owner. Parts that name an owner keep it."""
         if self._parts:
             return _joined([part._of(part.owner or owner) for part in self._parts])
         own = (self.columns, self.key, self.rows, self.padded)
@@ -83,7 +83,7 @@ class Table:
 
     @property
     def is_known(self) -> bool:
-        """Whether its columns are known, or are to come from another party of a session."""
+        """Whether its columns are known. Otherwise another party of a session will tell them."""
         return bool(self.columns)
 
     def __repr__(self) -> str:
@@ -125,17 +125,18 @@ def of(
     rows: int | None = None,
     pad: int | None = None,
 ) -> Table:
-    """Say whose a table is, and what everybody may know of it.
+    """Declare the owner of a table, and the facts about it that are public.
 
     ``frame`` is a data frame of pandas, polars, pyarrow or DuckDB, a dictionary of lists, a list of
-    dictionaries, or the path of a CSV or Parquet file. Without one, the table is another party's,
-    which tells its columns and rows in the session. ``columns`` may have the declarations that are
-    expected, as ``["id INTEGER NOT NULL"]``, and ``rows`` their number: others are refused then.
+    dictionaries, or the path of a CSV or Parquet file. Without a frame, the table is another
+    party's, which tells its columns and row count in the session. ``columns`` may have the expected
+    declarations, such as ``["id INTEGER NOT NULL"]``, and ``rows`` the expected number of rows. Any
+    others are then refused.
 
-    ``key`` names columns of which no two rows have the same values: a join needs that of one side.
-    ``columns`` may give types by name, as ``{"price": "DECIMAL(9, 2)"}``, and otherwise names the
-    columns that are taken. Without it, columns that SQL does not take are left out, and a query that reads
-    one of them is refused. ``pad`` is the number of rows that others learn of, at least those there are.
+    ``key`` names columns that together are unique in each row; a join needs a key on one side.
+    ``columns`` gives types by name, such as ``{"price": "DECIMAL(9, 2)"}``, or the names of the columns
+    to take. Without it, columns that SQL cannot take are left out, and a query that reads one of them
+    is refused. ``pad`` is the number of rows that others learn, which is at least the true number.
 
     >>> import hushwire as hw
     >>> hw.of("bob", {"id": [1, 2], "city": ["Tartu", None]}, key="id")
@@ -177,11 +178,11 @@ def of(
 
 
 def parts(frames: Mapping[str, Any], **options: Any) -> Table:
-    """One table whose rows several members bring. ``frames`` has a frame for each owner. ``options`` are
-    those of :func:`of`, and ``pad`` may be a number for each owner.
+    """Declare one table whose rows come from several members. ``frames`` has a frame for each owner.
+    ``options`` are those of :func:`of`, and ``pad`` may give a number for each owner.
 
     The parts have the same columns. Each type is wide enough for all parts, and a column may have NULL
-    if it has NULL in one part. In a session of :func:`connect` each party names itself alone, and
+    if it has NULL in one part. In a session of :func:`connect`, each party names only itself, and
     learns of the other parts from the session.
 
     >>> import hushwire as hw
@@ -205,7 +206,7 @@ def parts(frames: Mapping[str, Any], **options: Any) -> Table:
 
 
 def _joined(made: Sequence[Table]) -> Table:
-    """One table of parts, with columns that hold those of all parts."""
+    """One table of parts, whose column types are wide enough for all parts."""
     known = [part for part in made if part.is_known]
     columns = _common([part.columns for part in known]) if known else []
     left_out = {name: why for part in made for name, why in part._left_out.items()}
@@ -217,7 +218,7 @@ def _joined(made: Sequence[Table]) -> Table:
 
 
 def _common(parts: list[list[str]]) -> list[str]:
-    """Declarations of columns that hold the columns of all parts."""
+    """Declarations of columns that are wide enough for all parts."""
     declared = [dict(split_declaration(column) for column in columns) for columns in parts]
     names = list(declared[0])
     for other in declared[1:]:
@@ -237,7 +238,7 @@ def _common(parts: list[list[str]]) -> list[str]:
     return columns
 
 
-#: Digits that the integers of SQL may have.
+#: The most digits of the integer types of SQL.
 _DIGITS = {"SMALLINT": 5, "INTEGER": 10, "BIGINT": 19}
 
 
@@ -264,7 +265,7 @@ def _wide(name: str, types: list[str]) -> str:
 
 
 def split_declaration(column: str) -> tuple[str, str]:
-    """The name of a declaration, which is quoted where it is not one word, and its type."""
+    """The name of a declaration, which is quoted unless it is one word, and its type."""
     if not column.startswith('"'):
         name, _, ty = column.partition(" ")
         return name, ty
@@ -316,11 +317,11 @@ def native(frame: Any) -> _native.Columns:
 
 
 def _without_index(frame: Any) -> Any:
-    """A data frame of pandas whose index is no column if it has no name, and is one if it has."""
+    """A data frame of pandas whose index becomes a column if it has a name, and is dropped otherwise."""
     index = frame.index
     is_numbered, is_named = type(index).__name__ == "RangeIndex", any(name is not None for name in index.names)
     if is_numbered == is_named:
-        # A library of Arrow leaves out an index of numbers in steps, and keeps any other.
+        # A library of Arrow drops a range index, and keeps any other index.
         return frame.reset_index(drop=not is_named)
     return frame
 
@@ -346,7 +347,7 @@ def _lists(columns: dict[str, list[Any]]) -> _native.Columns:
     try:
         return _native.Columns.lists(rows, made)
     except UnicodeError:
-        # Its text has a piece of a value.
+        # Its message contains a part of a value.
         raise _refused("a string is not valid Unicode", "mend it, as by encoding with errors=") from None
 
 

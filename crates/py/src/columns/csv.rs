@@ -1,4 +1,4 @@
-//! Columns as text, for what takes files.
+//! Converts columns to text, for functions that take files.
 
 use super::{Held, Kind, refused};
 use hushwire::{
@@ -7,7 +7,7 @@ use hushwire::{
     tables::{ColumnValues, algebra::ColumnType},
 };
 
-/// Columns as CSV, whose first line has their names.
+/// Returns columns as CSV, whose first line has their names.
 pub(super) fn csv(held: &[Held], rows: usize) -> Result<Vec<u8>, Fault> {
     let quoted = |text: &str| format!("\"{}\"", text.replace('"', "\"\""));
     let mut columns: Vec<Vec<Option<String>>> = vec![];

@@ -1,11 +1,12 @@
-//! Columns of places in a dictionary of values, as categories are. Texts stay in their dictionary
-//! until they are read; other values, and dictionaries that have NULL, are put at their rows.
+//! Columns of places in a dictionary of values, such as categories. Texts stay in their dictionary
+//! until they are read. Other values, and values of a dictionary that contains NULL, are copied to
+//! their rows.
 
 use super::{Held, HeldData, Kind, kind, refused};
 use crate::arrow::{ArrowField, View};
 use hushwire::{Fault, tables::BitSlice};
 
-/// Which rows of a view have a value.
+/// Returns for each row of a view whether it has a value.
 fn flags(view: &View) -> Vec<bool> {
     let mut flags = vec![];
     match view.valid().and_then(|(bits, start)| BitSlice::new(bits, start, view.rows())) {
@@ -15,7 +16,7 @@ fn flags(view: &View) -> Vec<bool> {
     flags
 }
 
-/// The place that each row has in its dictionary.
+/// Returns each row's place in its dictionary.
 pub(super) fn places(view: &View, format: &str) -> Option<Vec<Option<usize>>> {
     let Some(Kind::Whole { width, .. }) = kind(format) else { return None };
     let place = |bytes: &[u8]| {
@@ -26,10 +27,10 @@ pub(super) fn places(view: &View, format: &str) -> Option<Vec<Option<usize>>> {
     Some(view.numbers(width).chunks_exact(width).map(place).collect())
 }
 
-/// A column with a dictionary.
+/// Makes a column with a dictionary.
 ///
 /// # Errors
-/// A row names no value of the dictionary.
+/// The place in a row is outside the dictionary.
 pub(super) fn held(field: ArrowField, views: Vec<View>, format: &str) -> Result<Held, Fault> {
     let name = field.name.clone();
     let broken = || refused(format!("column {name} names values that are none"), "bring another copy");

@@ -1,4 +1,4 @@
-//! Columns in the form that a query takes, and columns of which it takes no value.
+//! Columns in the form that a query takes, also columns without any value.
 
 use super::{Held, HeldData, Kind, Ready};
 use crate::arrow::View;
@@ -10,7 +10,7 @@ use hushwire_columns::packed;
 use std::borrow::Cow;
 
 impl Ready<'_> {
-    /// Which rows have a value; all, if none.
+    /// Returns a bit for each row that says whether it has a value; `None` if all rows have values.
     pub(super) fn bits(&self, rows: usize) -> Option<BitSlice<'_>> {
         self.valid.as_ref().and_then(|(bits, start)| BitSlice::new(bits, *start, rows))
     }
@@ -43,7 +43,7 @@ impl Held {
         }
     }
 
-    /// A column without any value, as one of the type that it is declared.
+    /// Returns a column without any value, with its declared type.
     pub(super) fn nothing<'a>(&self, ty: ColumnType) -> Ready<'a> {
         let rows = self.rows();
         let bits = || (Cow::from(packed(&vec![false; rows])), 0);
@@ -61,7 +61,7 @@ impl Held {
         }
     }
 
-    /// The fault of a value that its column does not hold, with the cause where the column shows
+    /// Returns the fault of a value that its column cannot hold, with the cause if the column shows
     /// it.
     pub(super) fn clearer(&self, fault: Fault) -> Fault {
         let Kind::Real { width } = self.kind else { return fault };

@@ -1,4 +1,4 @@
-"""Pages about computations in Python: their programs run, and what is made of the package is current."""
+"""Runs the programs on pages about computations in Python, and checks that generated pages are current."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def blocks(page: str) -> list[tuple[str, str]]:
 
 
 def fits(shown: str, found: str) -> bool:
-    """Whether a text is the one shown, in which `…` is any text."""
+    """Whether a text matches the one on the page, in which `…` is any text."""
     pattern = ".*".join(re.escape(part) for part in shown.rstrip().split("…"))
     return re.fullmatch(pattern, found.rstrip(), re.DOTALL) is not None
 
@@ -34,7 +34,7 @@ def test_programs_of_pages_print_what_they_show(page: str, tmp_path: Path) -> No
     told, compared = "", 0
     for number, (word, text) in enumerate(blocks(page)):
         if word == "python":
-            # A file of its own, as the names of local variables come from functions of a file.
+            # Each program is a separate file, because names of local variables come from the functions of a file.
             path = tmp_path / f"block{number}.py"
             path.write_text(text)
             with contextlib.redirect_stdout(io.StringIO()) as out:

@@ -20,7 +20,7 @@ SHAPES = st.lists(st.integers(1, 4), min_size=1, max_size=4).map(tuple)
 
 
 def evaluated(function: Any, **arrays: Any) -> Any:
-    """The function on arrays of i64, in the open."""
+    """The result of the function on arrays of i64, in the clear."""
     types = {name: hw.i64[np.shape(value)] @ "ann" for name, value in arrays.items()}
     return Computation.of(function, types, hw.out("ann"), name="f").evaluate(**arrays)
 
@@ -165,7 +165,7 @@ def test_linear_algebra() -> None:
     }  # fmt: skip
     for name, value in wanted.items():
         np.testing.assert_allclose(found[name], value, atol=1e-6, err_msg=name)
-    # A first pivot of 0 is no obstacle where rows are exchanged.
+    # With an exchange of rows, a first pivot of 0 is allowed.
     swapped = np.array([[0.0, 1.0], [2.0, 1.0]])
     turned = Computation.of(
         lambda m: hnp.linalg.inv(m, pivot=True), {"m": real[2, 2] @ "ann"}, hw.out("ann"), name="f"

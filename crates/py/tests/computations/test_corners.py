@@ -1,6 +1,6 @@
 """Corners of NumPy's rules: negative axes, axes kept, single elements, no elements, mixed types, steps
-backwards, masks, several lists of places, options. Each line of corners.txt is a term of which NumPy is
-the oracle: `m` is NumPy or `hushwire.numpy`, the other letters are inputs."""
+backwards, masks, several lists of places, options. Each line of corners.txt is a term whose oracle is
+NumPy: `m` is NumPy or `hushwire.numpy`, the other letters are inputs."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ for line in Path(__file__).with_name("corners.txt").read_text().splitlines()[1:]
     elif line:
         TERMS[list(TERMS)[-1]].append(line)
 
-#: What is refused, or told otherwise, and a part of the reason.
+#: Terms that are refused, or have another result, and a part of the reason.
 REFUSED = {
     "m.max(z)": "initial=",
     "m.mean(z)": "there is no NaN",
@@ -116,7 +116,7 @@ REFUSED = {
 
 
 def used(term: str) -> list[str]:
-    """The inputs of a term, which are its words."""
+    """The inputs of a term, which are words in it."""
     return sorted(INPUTS.keys() & set(compile(term, "term", "eval").co_names))
 
 
@@ -125,7 +125,7 @@ def listed(value: Any) -> list[Any]:
 
 
 def computed(term: str) -> list[Any]:
-    """What a computation gives for a term."""
+    """The result of a computation for a term."""
     names = used(term)
     assert names, term
 

@@ -1,5 +1,5 @@
-"""The programs of `examples/python` against plain NumPy code: in the open by the evaluator, and some
-among three parties, with the evaluator's bits."""
+"""The programs of `examples/python` against plain NumPy code: in the clear by the evaluator, and some
+among three parties, with the same bits as the evaluator."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ def test_errors_are_within_their_bounds(scalar: Any) -> None:
     for name, low, high, *_ in FUNCTIONS:
         x = np.round(rng.uniform(low, high, COUNT) * steps) / steps
         x[0], x[1] = np.ceil(low * steps) / steps, np.floor(high * steps) / steps
-        # The ends of ranges in which a series begins or ends.
+        # The ends of the ranges of series.
         x[2:6] = [v if low <= v <= high else x[0] for v in (0, 0.5, 0.5 - 1 / steps, 8)]
         values[f"x_{name}"] = x
     types = {name: scalar[COUNT] @ "ann" for name in values}

@@ -15,7 +15,7 @@ from hushwire.tracing import ComputationError
 
 
 class InTheOpen:
-    """Stands for a session: computes by the evaluator, whose bits are those of the parties."""
+    """Replaces a session, and computes with the evaluator, which gives the same bits as the parties."""
 
     def run(self, computation: Any, inputs: Mapping[str, Any], /) -> dict[str, Any]:
         raw = computation.evaluate(

@@ -1,4 +1,4 @@
-"""Every function that SPU's `jnp_testbase.py` names is there, or is refused by name."""
+"""Every function that SPU's `jnp_testbase.py` names exists, or is refused by name."""
 
 from __future__ import annotations
 

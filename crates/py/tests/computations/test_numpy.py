@@ -32,7 +32,7 @@ TYPES = {**INTS, **FIXED, "bool": hw.bool_}
 
 
 def draw(rng: Any, kind: str, shape: tuple[int, ...], domain: str) -> Any:
-    """Elements of a type: small ones of both signs by default, as the domain says else."""
+    """Elements of a type: small ones of both signs, unless the domain says otherwise."""
     if kind == "bool":
         return rng.integers(0, 2, shape).astype(bool)
     if kind in FIXED:
@@ -305,7 +305,7 @@ MAY_WRAP = {"polyval", "ediff1d", "diff"}
 
 @pytest.mark.parametrize("kind", ["i32", "u64", "fixed64"])
 def test_no_function_wraps_by_itself(kind: str) -> None:
-    """Where ranges are promised, the library refuses what may wrap: no function does on the way."""
+    """With promised ranges, the library refuses operations that may wrap. No function has such an operation."""
     least, greatest = {"i32": (-100, 100), "u64": (0, 100), "fixed64": (-10, 10)}[kind]
     refused = []
     for case in CASES:

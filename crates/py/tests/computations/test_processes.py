@@ -1,4 +1,4 @@
-"""A traced function among three processes, of which each brings its own arrays alone."""
+"""A traced function among three processes, each of which brings only its own arrays."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Programs that hypothesis draws, against NumPy: types and numbers of every step are the same."""
+"""Random programs against NumPy: the types and numbers of every step are the same."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def test_programs_are_those_of_numpy(program: tuple[list[Any], list[tuple[Any, .
                     )
                 value = np.asarray(step(np, plain, what))
             except (TypeError, ValueError, IndexError, OverflowError):
-                # NumPy refuses it, or it reads a step that is left out.
+                # NumPy refuses the step, or the step reads one that was left out.
                 value = plain[0]
                 renamed = ("astype", str(plain[0].dtype), 0)
             if (

@@ -1,4 +1,4 @@
-"""What a trace refuses and says, its text, and what is public of arrays under construction."""
+"""Traces: refusals and messages, the text, and the public facts of arrays under construction."""
 
 from __future__ import annotations
 
@@ -257,7 +257,7 @@ def test_the_digest_is_that_of_the_operations() -> None:
     assert first.digest == second.digest and "doubled" in first.text and "twice" in second.text
     third = Computation.of(lambda x, **_: x * 4, TYPES, hw.out("ann"), name="f")
     assert third.digest != first.digest
-    # What the library has read is what was written.
+    # The library reads what the trace has written.
     assert hw.Computation(first.native.text).digest == first.digest
 
 

@@ -1,4 +1,4 @@
-//! Runs the real command in a directory of its own, and the real openssl beside it.
+//! Runs the real command in its own directory, and the real openssl for comparison.
 
 use crate::schemas;
 use std::{
@@ -9,14 +9,14 @@ use std::{
     process::{Command, Output, Stdio},
 };
 
-/// The key of the tests that give one.
+/// The key of the tests that give a key.
 pub(crate) const KEY: &str = "2b7e151628aed2a6abf7158809cf4f3c";
 
-/// A directory for one test, and one for what the commands note of their outputs.
+/// A directory for one test, and a directory for the notes of commands about their outputs.
 pub(crate) struct Place(tempfile::TempDir, tempfile::TempDir);
 
 impl Drop for Place {
-    /// Reports that were written here are as their schemas say.
+    /// Checks the reports that were written here against their schemas.
     fn drop(&mut self) {
         if !std::thread::panicking() {
             schemas::see_files(self.0.path());
@@ -25,18 +25,18 @@ impl Drop for Place {
 }
 
 impl Place {
-    /// An empty one.
+    /// Makes an empty directory.
     pub(crate) fn new() -> Self {
         let new = || tempfile::tempdir().unwrap_or_else(|e| panic!("{e}"));
         Self(new(), new())
     }
 
-    /// A file or directory in it.
+    /// Returns the path of a file or directory in it.
     pub(crate) fn at(&self, name: &str) -> PathBuf {
         self.0.path().join(name)
     }
 
-    /// Whether commands noted anything of an output with this in its path.
+    /// Returns whether a command took a note about an output with this in its path.
     pub(crate) fn noted(&self, path: &str) -> bool {
         let records = fs::read_dir(self.1.path().join("hushwire/outputs")).into_iter().flatten().flatten();
         records.filter_map(|entry| fs::read_to_string(entry.path()).ok()).any(|record| record.contains(path))
@@ -45,7 +45,7 @@ impl Place {
     /// Writes a file.
     pub(crate) fn put(&self, name: &str, bytes: &[u8]) {
         fs::write(self.at(name), bytes).unwrap_or_else(|e| panic!("{name}: {e}"));
-        // Shares of keys are taken as the command leaves them, for their owner alone.
+        // Shares of keys must be readable by their owner only, as the command leaves them.
         if name.ends_with(".share") {
             let own = fs::Permissions::from_mode(0o600);
             fs::set_permissions(self.at(name), own).unwrap_or_else(|e| panic!("{name}: {e}"));
@@ -71,19 +71,19 @@ impl Place {
         fs::metadata(self.at(name)).unwrap_or_else(|e| panic!("{name}: {e}")).permissions().mode() & 0o777
     }
 
-    /// `hushwire local aes-ctr` with these arguments, here.
+    /// Returns `hushwire local aes-ctr` with these arguments, in this directory.
     pub(crate) fn command(&self, args: &str) -> Command {
         self.hushwire(&format!("local aes-ctr {args}"))
     }
 
-    /// `hushwire` with these arguments, here.
+    /// Returns `hushwire` with these arguments, in this directory.
     pub(crate) fn hushwire(&self, args: &str) -> Command {
         let mut command = self.here(env!("CARGO_BIN_EXE_hushwire"));
         command.args(args.split_whitespace()).stdin(Stdio::null());
         command
     }
 
-    /// Another program here, which finds `hushwire` by its name.
+    /// Returns another program in this directory, which finds `hushwire` by its name.
     pub(crate) fn beside_hushwire(&self, program: &str) -> Command {
         let own = Path::new(env!("CARGO_BIN_EXE_hushwire")).parent().map(Path::to_owned);
         let others = std::env::var_os("PATH").unwrap_or_default();
@@ -100,14 +100,14 @@ impl Place {
         command
     }
 
-    /// Runs `hushwire` with these arguments and this standard input: its exit code, standard output
-    /// and error.
+    /// Runs `hushwire` with these arguments and this standard input. Returns its exit code,
+    /// standard output and standard error.
     pub(crate) fn through(&self, args: &str, input: &[u8]) -> (Option<i32>, Vec<u8>, String) {
         let mut command = self.hushwire(args);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap_or_else(|e| panic!("{args}: {e}"));
         if let Some(mut stdin) = child.stdin.take() {
-            // One that does not read it says so.
+            // A command that does not read its input makes this write fail.
             let _ = stdin.write_all(input);
         }
         let ended = child.wait_with_output().unwrap_or_else(|e| panic!("{args}: {e}"));
@@ -119,19 +119,19 @@ impl Place {
         Ran::new(self.hushwire(args).output().unwrap_or_else(|e| panic!("{args}: {e}")))
     }
 
-    /// Runs it.
+    /// Runs `hushwire local aes-ctr` with these arguments.
     pub(crate) fn run(&self, args: &str) -> Ran {
         Ran::new(self.command(args).output().unwrap_or_else(|e| panic!("{args}: {e}")))
     }
 
-    /// Runs it and wants success.
+    /// Runs the command and expects success.
     pub(crate) fn good(&self, args: &str) -> Ran {
         let ran = self.run(args);
         assert_eq!(ran.code, Some(0), "{args}: {}", ran.err);
         ran
     }
 
-    /// Runs it and wants this exit code, and these words in the error.
+    /// Runs the command and expects this exit code, and these words in the error.
     pub(crate) fn bad(&self, args: &str, code: i32, words: &[&str]) -> Ran {
         let ran = self.run(args);
         assert_eq!(ran.code, Some(code), "{args}: {}", ran.err);
@@ -141,8 +141,8 @@ impl Place {
         ran
     }
 
-    /// The output of `openssl enc` for a file with AES in counter mode; `None` when there is no
-    /// openssl.
+    /// Returns the output of `openssl enc` for a file with AES in counter mode; `None` if openssl
+    /// is missing.
     pub(crate) fn openssl(&self, name: &str, key: &str, iv: &str) -> Option<Vec<u8>> {
         let mut command = Command::new("openssl");
         let cipher = format!("-aes-{}-ctr", 4 * key.len());
@@ -158,7 +158,7 @@ impl Place {
     }
 }
 
-/// The end of a command.
+/// The result of a command.
 pub(crate) struct Ran {
     pub(crate) code: Option<i32>,
     pub(crate) out: String,
@@ -174,7 +174,7 @@ impl Ran {
     }
 }
 
-/// Bytes that look random and are the same every time.
+/// Returns pseudorandom bytes that are the same every time.
 pub(crate) fn bytes(len: usize, seed: u64) -> Vec<u8> {
     let mut x = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     let mut next = move || {
@@ -186,7 +186,7 @@ pub(crate) fn bytes(len: usize, seed: u64) -> Vec<u8> {
     (0..len).map(|_| next()).collect()
 }
 
-/// The running processes whose parent is `parent`.
+/// Returns the running processes whose parent is `parent`.
 pub(crate) fn children(parent: u32) -> Vec<u32> {
     let pids = fs::read_dir("/proc").unwrap_or_else(|e| panic!("{e}")).flatten();
     let pids = pids.filter_map(|e| e.file_name().to_str()?.parse().ok());
@@ -195,16 +195,17 @@ pub(crate) fn children(parent: u32) -> Vec<u32> {
 
 fn parent_of(pid: u32) -> Option<u32> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name, in brackets, may hold anything.
+    // The name in brackets may contain any characters.
     stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()
 }
 
-/// The command line of a process, its arguments joined by spaces; empty when it is gone.
+/// Returns the command line of a process, with its arguments joined by spaces. It is empty after
+/// the process has ended.
 pub(crate) fn cmdline(pid: u32) -> String {
     String::from_utf8_lossy(&fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default()).replace('\0', " ")
 }
 
-/// Whether a process still runs: a zombie does not.
+/// Returns whether a process still runs; a zombie does not.
 pub(crate) fn runs(pid: u32) -> bool {
     Path::new(&format!("/proc/{pid}")).exists() && !cmdline(pid).is_empty()
 }

@@ -1,6 +1,6 @@
-//! Members that end by themselves before they have joined, for every kind of job: all others end
-//! soon, name the member and the sort of cause, and hear of no file. Whoever cannot prove who it is
-//! ends nobody.
+//! Members that end before they have joined, for every kind of job. All others end soon, name the
+//! member and the kind of cause, and learn of no file. A process that cannot prove its identity
+//! ends no other member.
 
 use crate::rehearsal::{Ended, Rehearsal, sums, title};
 use hushwire_wire::{Identity, Validity};
@@ -11,12 +11,12 @@ use std::{
     time::{Duration, Instant, SystemTime},
 };
 
-/// Everybody would wait for so long in vain.
+/// A wait that would be far too long for the test.
 const PATIENT: &str = "5m";
-/// The longest time to everybody's end. It takes one or two seconds; a busy host may take longer to
-/// start this many processes.
+/// The longest time until all members have ended. It takes one or two seconds, but a busy host may
+/// take longer to start this many processes.
 const LIMIT: Duration = Duration::from_secs(45);
-/// The time for which all wait for a member that cannot prove who it is.
+/// The time for which all wait for a member that cannot prove its identity.
 const WAIT: &str = "10s";
 
 const INPUTS: &str = "its inputs do not fit the job";
@@ -24,7 +24,7 @@ const READING: &str = "it cannot use a file that it reads";
 const WRITING: &str = "it cannot write an output";
 const JOB: &str = "it cannot use the job, or its own file does not fit the job";
 
-/// A job, and what is wrong at one member.
+/// A job, and the fault of one member.
 #[derive(Clone, Copy)]
 struct Row {
     kind: &'static str,
@@ -33,11 +33,11 @@ struct Row {
     fault: &'static str,
     /// The exit code of the member itself.
     code: i32,
-    /// What the others hear.
+    /// The cause that the others report.
     cause: &'static str,
     world: fn() -> Rehearsal,
     spoil: fn(&Rehearsal),
-    /// Whether the ordinary run has it.
+    /// Whether it is a part of the ordinary run.
     ordinary: bool,
 }
 
@@ -106,12 +106,12 @@ fn remove(world: &Rehearsal, file: &str) {
     fs::remove_file(world.place.at(file)).unwrap_or_else(|e| panic!("{file}: {e}"));
 }
 
-/// A file of another name; its permissions stay.
+/// Renames a file; its permissions stay.
 fn moved(world: &Rehearsal, from: &str, to: &str) {
     fs::rename(world.place.at(from), world.place.at(to)).unwrap_or_else(|e| panic!("{from}: {e}"));
 }
 
-/// The sample of an input, in its owner's file, is no number any more.
+/// Makes the sample of an input in its owner's file an invalid number.
 fn wrong_digits(world: &Rehearsal, name: &str) {
     world.edit(&format!("r/{name}.toml"), |text| text.replace("0000000", "zzzzzzz"));
 }
@@ -184,14 +184,14 @@ fn rows() -> Vec<Row> {
         use crate::infer_members::{THREE, broken};
         let infer: (_, _, fn() -> _) = ("infer", &THREE[..], || broken(&THREE));
         rows.push(row(infer, ("lab", "no such model"), (4, READING), |w| remove(w, "r/model.onnx")));
-        // The lab, which has no link with the client, may still read its model when the client has
+        // The lab has no link with the client, and may still read its model when the client has
         // ended.
         rows.push(ordinary(row(infer, ("ann", "no such file"), (4, READING), |w| remove(w, "r/input.npy"))));
     }
     rows
 }
 
-/// Sets how long a member waits for the others.
+/// Sets the time for which a member waits for the others.
 fn waits(world: &Rehearsal, name: &str, time: &str) {
     world.edit(&format!("r/{name}.toml"), |text| {
         let lines = text.lines().filter(|line| !line.starts_with("connect-timeout"));
@@ -236,8 +236,8 @@ fn a_member_that_ends_alone_ends_all_in_every_kind() {
     rows().iter().for_each(run);
 }
 
-/// A circuit that one member does not have, so that it knows neither the digests nor the clients of
-/// the job.
+/// One member lacks the circuit's file, so that it knows neither the digests nor the clients of the
+/// job.
 #[test]
 fn a_member_without_the_job_ends_all() {
     for victim in ["party1", "alice"] {
@@ -264,7 +264,7 @@ fn a_member_without_the_job_ends_all() {
     }
 }
 
-/// What keeps party 1 from proving who it is.
+/// The reason why party 1 cannot prove its identity.
 #[derive(Clone, Copy, Debug)]
 enum Unproven {
     NoKey,
@@ -273,11 +273,11 @@ enum Unproven {
     TakenPort,
 }
 
-/// Others wait on, say what they see, and say the same in the end.
+/// The other members go on waiting, report what they see, and report it again at the end.
 #[test]
 fn whoever_cannot_prove_who_it_is_ends_nobody() {
     let refused: &[&str] = &["onnection refused"];
-    // The process with the other key may be met before it ends.
+    // Members may meet the process with the other key before it ends.
     let stranger: &[&str] = &["onnection refused", "presents another key than the pinned one"];
     for (fault, seen, code) in [
         (Unproven::NoKey, refused, 4),
@@ -320,7 +320,7 @@ fn whoever_cannot_prove_who_it_is_ends_nobody() {
             member.blames("party1");
             assert!(!member.error().contains("firewall"), "{fault:?}: {}", member.err);
         }
-        // With its own key and port it is waited for, and joins.
+        // The others still wait for party 1, which then joins with its own key and port.
         if let Unproven::NoKey = fault {
             moved(&world, "party1.pem", "r/party1.pem");
         }
@@ -330,12 +330,12 @@ fn whoever_cannot_prove_who_it_is_ends_nobody() {
     }
 }
 
-/// A member is killed while `missing` is not there, and started again.
+/// A member is killed while `missing` is absent, and is started again.
 fn again(world: &Rehearsal, members: &'static [&'static str], victim: &'static str, missing: &'static str) {
     members.iter().for_each(|name| waits(world, name, PATIENT));
     let first: Vec<_> = members.iter().copied().filter(|name| *name != missing).collect();
     let mut running = world.start_all(&first);
-    // All the others are connected with it.
+    // All other members are connected with it.
     let alone = format!("still waiting for {} to join", title(missing));
     world.until_said(&first, &alone);
     let at = running.iter().position(|member| member.name == victim).unwrap_or(0);
@@ -353,7 +353,7 @@ fn a_member_that_was_killed_and_started_again_joins() {
     let rep3 = || Rehearsal::new(&sums("add:32", 1));
     again(&rep3(), FIVE, "party1", "party2");
     again(&rep3(), FIVE, "alice", "party2");
-    // Others have all their connections and wait to hear that everybody has.
+    // The others have all their connections, and wait for the message that everybody has.
     again(&rep3(), FIVE, "party1", "bob");
     again(&circuit("authgarble:3"), THREE, "party1", "party2");
 }

@@ -1,4 +1,4 @@
-//! A cell of the table: a protocol, the member that something befalls, and the fault.
+//! A cell of the table: a protocol, a fault, and the member that has the fault.
 
 use std::{fmt, time::Duration};
 
@@ -8,7 +8,8 @@ pub(crate) enum Protocol {
     Rep3,
     Yao,
     Gmw,
-    /// Circuits of whole sets; then the methods that are the default, for items and for sizes.
+    /// Circuits of whole sets. The two variants below are the default methods for items and for
+    /// sizes.
     Psi,
     PsiVole,
     PsiBins,
@@ -50,18 +51,17 @@ impl Protocol {
         }
     }
 
-    /// The name that the table's rows have for it: what people are told is the same for every
-    /// method of an intersection.
+    /// Returns the name in the table's rows. All methods of an intersection report the same.
     pub(crate) fn row(self) -> &'static str {
         if self.is_intersection() { Self::Psi.name() } else { self.name() }
     }
 
-    /// Whether it is an intersection's job.
+    /// Returns whether it is an intersection.
     pub(crate) fn is_intersection(self) -> bool {
         matches!(self, Self::Psi | Self::PsiVole | Self::PsiBins)
     }
 
-    /// Everybody that has a process.
+    /// Returns all members that have a process.
     pub(crate) fn members(self) -> &'static [&'static str] {
         match self {
             Self::Rep3 => &["party0", "party1", "party2", "alice", "bob"],
@@ -73,44 +73,44 @@ impl Protocol {
         }
     }
 
-    /// Whether one process starts all others.
+    /// Returns whether one process starts all others.
     pub(crate) fn is_supervised(self) -> bool {
         matches!(self, Self::LocalPsi | Self::LocalAesCtr)
     }
 
-    /// Everybody that a person starts.
+    /// Returns the processes that a person starts.
     pub(crate) fn started(self) -> &'static [&'static str] {
         if self.is_supervised() { &[SUPERVISOR] } else { self.members() }
     }
 
-    /// Whether it is a job file's.
+    /// Returns whether it runs from a job file.
     pub(crate) fn is_job(self) -> bool {
         matches!(self, Self::Rep3 | Self::Yao | Self::Gmw | Self::AesCtr) || self.is_intersection()
     }
 }
 
-/// A fault that befalls a member.
+/// A fault of a member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
-    /// SIGKILL in the middle.
+    /// SIGKILL during the run.
     Kill,
-    /// Stopped for 5 s in the middle, which is only slow.
+    /// A stop of 5 s during the run, which only slows it down.
     Pause,
-    /// Stopped in the middle for longer than the liveness limit.
+    /// A stop during the run for longer than the liveness limit.
     Freeze(Duration),
-    /// It has another key than the one whose pin the others list.
+    /// The member has another key than the pin that the others list.
     WrongPin,
-    /// One other member lists a wrong pin for it; see [`Cell::lister`].
+    /// One other member lists a wrong pin for this member; see [`Cell::lister`].
     MistakenPin,
-    /// It never comes.
+    /// The member never starts.
     Absent,
-    /// The file of its output lies on a disk without room.
+    /// The file of its output is on a disk without free space.
     FullDisk,
-    /// Nobody may write where its output should go.
+    /// The place of its output cannot be written.
     Unwritable,
-    /// Nobody reads its standard output.
+    /// Its standard output is a pipe without a reader.
     ClosedPipe,
-    /// Its standard output leads to a full disk.
+    /// Its standard output is on a full disk.
     FullPipe,
 }
 
@@ -130,7 +130,7 @@ impl Fault {
         ]
     }
 
-    /// The time for which a cell with it mostly waits.
+    /// Returns the time for which a cell with this fault mostly waits.
     pub(crate) fn waits(self) -> Duration {
         Duration::from_secs(match self {
             Self::Freeze(frozen) => return frozen,
@@ -163,13 +163,13 @@ pub(crate) struct Cell {
     pub(crate) protocol: Protocol,
     pub(crate) member: &'static str,
     pub(crate) fault: Fault,
-    /// From when all are connected to the fault, where it falls into the middle.
+    /// The time from the connection of all members to the fault, if the fault is during the run.
     pub(crate) after: Duration,
 }
 
 impl Cell {
-    /// The peer whose file lists a wrong pin for the member: the next one that has links with it.
-    /// Clients have none with each other.
+    /// Returns the peer whose file lists a wrong pin for the member: the next peer with links to
+    /// it. Clients have no links with each other.
     pub(crate) fn lister(&self) -> &'static str {
         let members = self.protocol.members();
         let at = members.iter().position(|name| *name == self.member).unwrap_or(0);
@@ -179,9 +179,9 @@ impl Cell {
         next.copied().unwrap_or(self.member)
     }
 
-    /// Whether the ordinary run has it. Psi and aes-ctr are jobs as the others: each fault befalls
-    /// one of their members there, one after the other; and a pause, which everybody outlives
-    /// alike, befalls one member of each protocol.
+    /// Returns whether it is a part of the ordinary run. Psi and aes-ctr are jobs like the others,
+    /// so each fault is at one of their members only, in turn. A pause has the same effect for all
+    /// members, so it is at one member of each protocol.
     pub(crate) fn is_ordinary(&self) -> bool {
         let members = self.protocol.members();
         let fault = Fault::all(Duration::ZERO).iter().position(|fault| fault.name() == self.fault.name());
@@ -190,12 +190,13 @@ impl Cell {
             || self.protocol == Protocol::AesCtr
             || self.fault == Fault::Pause;
         let middle = matches!(self.fault, Fault::Kill | Fault::Pause | Fault::Freeze(_) | Fault::FullDisk);
-        // Before and after the protocol, methods of an intersection have everything in common.
+        // The methods of an intersection only differ in the protocol itself, not before or after
+        // it.
         let same = matches!(self.protocol, Protocol::PsiVole | Protocol::PsiBins) && !middle;
         !same && (!turns || turn == Some(self.member))
     }
 
-    /// The reason why there is no such cell, where there is none.
+    /// Returns the reason why this cell cannot exist, if it cannot.
     pub(crate) fn without(&self) -> Option<&'static str> {
         use Fault as F;
         if !self.protocol.is_supervised() {

@@ -1,4 +1,4 @@
-//! Runs a cell: everybody starts, the fault comes, and the survivors are judged.
+//! Runs a cell: all members start, the fault comes, and the survivors are judged.
 
 use crate::{
     common::{cmdline, runs},
@@ -13,20 +13,21 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The time that everybody has to end after a kill, or after the limit that applies: sixteen runs
-/// share what cores there are, and whoever computes finds out behind that.
+/// The time in which all members must end after a kill, or after the limit that applies. Sixteen
+/// runs share the cores of the host, and a member that computes notices a fault only afterwards.
 const LIMIT: Duration = Duration::from_secs(45);
-/// The time that a run may take that goes on.
+/// The time that a run which survives the fault may take.
 const LONG: Duration = Duration::from_secs(120);
-/// Nothing is heard of a member for this long before it counts as dead.
+/// The time without a message after which a member counts as dead.
 const LIVENESS: Duration = Duration::from_secs(8);
 const PAUSE: Duration = Duration::from_secs(5);
-/// The amounts of work, of the usual one, that are tried until a pause meets everybody.
+/// The multiples of the usual work that are tried until a pause comes during the run of all
+/// members.
 const TIMES: [usize; 3] = [1, 4, 16];
-/// The time that members take to meet that are all there.
+/// The time in which members that are all present meet.
 const SETTLED: Duration = Duration::from_secs(2);
 
-/// The victim of a fault: a process of its own, or one that a supervisor started.
+/// The member with the fault: a process of its own, or one that a supervisor started.
 enum Victim {
     Own(Running),
     Of(u32),
@@ -37,7 +38,7 @@ impl Victim {
         assert!(self.hears(signal), "{signal} came too late");
     }
 
-    /// Sends a signal, if there is a process left that hears it.
+    /// Sends a signal, if the process still runs.
     fn hears(&self, signal: &str) -> bool {
         let pid = match self {
             Self::Own(running) => running.pid(),
@@ -49,18 +50,19 @@ impl Victim {
 }
 
 impl Cell {
-    /// Runs it, and judges.
+    /// Runs the cell, and judges it.
     pub(crate) fn run(&self) {
-        // On a busy host a run may be over before the fault comes.
+        // On a busy host a run may end before the fault comes.
         let met = TIMES.iter().any(|times| self.met(*times));
         assert!(met, "{self}: somebody ended meanwhile");
     }
 
-    /// Runs it with so much work, and judges, unless the fault came too late to meet everybody.
+    /// Runs the cell with a multiple of the usual work, and judges it. Returns false if the fault
+    /// came too late for some member.
     fn met(&self, times: usize) -> bool {
         let world = World::new(*self, times);
         let started = self.protocol.started().iter().copied();
-        // Who has a wrong pin comes last, and meets everybody.
+        // A member with a wrong pin comes last, so that it meets all others.
         let late = matches!(self.fault, Fault::WrongPin | Fault::MistakenPin);
         let absent = late || self.fault == Fault::Absent;
         let mut running: Vec<_> =
@@ -115,8 +117,8 @@ impl Cell {
         true
     }
 
-    /// The fault in the middle, and how everybody ends who can still say so; none if somebody had
-    /// ended before a pause.
+    /// Causes a fault during the run, and returns the ends of the members that can still report.
+    /// Returns `None` if a member had ended before a pause.
     fn befall(&self, world: &World, mut running: Vec<Running>, victim: Victim) -> Option<Vec<Ended>> {
         let begun = Instant::now();
         Some(match self.fault {
@@ -130,7 +132,7 @@ impl Cell {
             Fault::Pause => {
                 let stopped = victim.hears("-STOP");
                 sleep(PAUSE);
-                // They do need it: nobody can have gone on to the end.
+                // The others need the stopped member, so none can have gone on to the end.
                 let met = stopped && running.iter_mut().all(Running::lives);
                 victim.hears("-CONT");
                 if let Victim::Own(victim) = victim {
@@ -157,8 +159,8 @@ impl Cell {
         })
     }
 
-    /// Whether the run goes on although somebody was stopped for long: nobody but the user needs
-    /// the supervisor of an intersection meanwhile.
+    /// Returns whether the run survives a long stop of the member. During an intersection, only the
+    /// user needs the supervisor.
     fn survives(&self) -> bool {
         self.protocol == Protocol::LocalPsi
             && self.member == SUPERVISOR
@@ -174,7 +176,7 @@ impl Cell {
         }
         let outputs: Vec<_> = good.iter().filter_map(|name| world.output_of(name)).collect();
         assert!(outputs.iter().all(|output| !output.is_empty()), "{self}: an output is empty");
-        // Parties of an encryption keep different shares.
+        // The parties of an encryption keep different shares.
         if self.protocol.is_job() && self.protocol != Protocol::AesCtr {
             assert!(
                 outputs.windows(2).all(|pair| pair[0] == pair[1]),
@@ -182,7 +184,7 @@ impl Cell {
             );
         }
         if self.fault == Fault::FullPipe {
-            // Its file is whole; what could not be printed is the report about it.
+            // Its file is complete; only the report about it could not be printed.
             good.push(self.member);
         }
         let left = world.left(&good);

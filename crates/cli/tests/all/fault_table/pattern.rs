@@ -25,7 +25,7 @@ pub(crate) fn matches(pattern: &str, text: &str) -> bool {
     longest > 0 && matches(after, &text[longest..])
 }
 
-/// The number of bytes at the beginning of `text` that are characters of that kind.
+/// Returns the number of bytes of the longest prefix of `text` with characters of that kind.
 fn run(text: &str, of: impl Fn(char) -> bool) -> usize {
     text.find(|c| !of(c)).unwrap_or(text.len())
 }

@@ -1,4 +1,4 @@
-//! The texts that everybody says, whole: the table proper.
+//! The table proper: the whole texts of all members.
 
 use crate::{
     fault_table::cell::{Cell, Fault, Protocol, SUPERVISOR},
@@ -6,22 +6,21 @@ use crate::{
     rehearsal::{Ended, title},
 };
 
-/// The end of members of some protocols when a fault befalls others or themselves.
+/// The end of some members of some protocols after a fault.
 struct Row {
-    /// Names of protocols.
+    /// The names of protocols.
     of: &'static str,
-    /// Names of faults.
+    /// The names of faults.
     fault: &'static str,
-    /// The speakers: names of members, or `itself`, `others`, `party`, `client`.
+    /// The members that report: their names, or `itself`, `others`, `party`, `client`.
     says: &'static str,
     code: i32,
-    /// The line with the error; empty where there is none.
+    /// The line with the error; empty if there is none.
     ///
-    /// `[me]` speaks, `[victim]` has the fault; `[other]` is anybody but these, `[peer]` anybody
-    /// but me. A supervisor speaks for one of its parties: `[speaker]`. `[step]` is a step of the
-    /// speaker, `[there]` a message's name, `[phase]` what a member says it was doing. `[stranger]`
-    /// is a connection that was refused.
-    /// Places in braces are [`matches`]'.
+    /// `[me]` reports, and `[victim]` has the fault. `[other]` is any other member, and `[peer]` is
+    /// any member but me. A supervisor reports for one of its parties, `[speaker]`. `[step]` is a
+    /// step of the reporting member, `[there]` is a message's name, and `[phase]` is the reported
+    /// phase. `[stranger]` is a refused connection. [`matches`] fills in the places in braces.
     text: &'static str,
 }
 
@@ -36,12 +35,12 @@ const fn row(
 }
 
 const JOBS: &str = "rep3 yao gmw psi aes-ctr";
-/// Protocols whose members a person starts.
+/// The protocols whose members a person starts.
 const STARTED: &str = "rep3 yao gmw psi aes-ctr ot";
 const ALL: &str = "rep3 yao gmw psi aes-ctr ot local-psi local-aes-ctr";
 
-/// Where several rows fit, one of them must be it: which peer sees a death first, and who hears of
-/// it from whom, is a matter of moments. No other choice is left.
+/// If several rows apply, one of them must match. Timing decides which peer sees a death first, and
+/// from which peer a member learns of it. No other choice is free.
 #[rustfmt::skip]
 const ROWS: &[Row] = &[
     row(STARTED, "kill", "others", 3, "error: [me] failed during [step]: [victim]: died during [there]: its links closed and it said no goodbye; see its own log and its host, then start again"),
@@ -57,33 +56,35 @@ const ROWS: &[Row] = &[
     row("local-aes-ctr", "freeze", "itself", 3, "error: [other] failed during [step]: [me]: died during [there]: nothing was heard of it for 8s; see its own log and its host, then start again"),
     row("local-aes-ctr", "freeze", "itself", 3, "error: [other] failed during [step]: [me]: fell silent during [there], as [other] says; see its own log and its host, then start again"),
 
-    // Whoever dials a party with another key knows that it is the wrong one.
+    // A member that dials a party with another key knows that the key is wrong.
     row("ot", "wrong-pin mistaken-pin", "receiver", 3, "error: [me] failed during connect: [peer]: presents another key than the pinned one during handshake: its pin is {pin}; compare --pin with what `hushwire keys pin` prints there"),
     row(JOBS, "wrong-pin mistaken-pin", "others", 3, "error: [me] failed during connect: [victim]: presents another key than the pinned one during handshake: its pin is {pin}; ask there, over another channel, whether `hushwire keys pin` prints that, and correct the pin of [victim] if its key was rotated"),
     row(JOBS, "wrong-pin mistaken-pin", "others", 3, "error: [me] failed during connect: [victim]: was refused during connect, as [peer] says; read the error of [victim]; if its key was rotated, let all others list its new pin"),
     row(STARTED, "wrong-pin mistaken-pin", "itself", 3, "error: [me] failed during connect: [peer]: refuses our certificate during handshake: it lists another pin for this party; let it list our pin, {pin}"),
     row(JOBS, "wrong-pin mistaken-pin", "itself", 3, "error: [me] failed during connect: [peer]: ended the session during connect: it says that this party was refused; read its error, and compare pins, keys and jobs of both: after `hushwire keys rotate`, let all others list the new pin"),
-    // One that comes to dial when all others have seen its key and gone.
+    // The member dials when all others have seen its key and have ended.
     row("yao gmw psi", "wrong-pin mistaken-pin", "itself", 3, "error: [me] failed during connect: [peer]: unreachable at 127.0.0.1:{port} during connect: gave up after 15s, at last because Connection refused (os error 111); start it, or see its own output for why it ended, and correct the address if it listens elsewhere"),
-    // A process that was refused ends at once: whoever dialled it then saw its key, and others only
-    // that it came here or is gone.
+    // A process that was refused ends at once. A member that dialled it saw its key before. The
+    // others only see that it came here, or is gone.
     row(JOBS, "wrong-pin mistaken-pin", "others", 3, "error: [me] failed during connect: [victim]: did not come within 15s during connect: [victim] at 127.0.0.1:{port}: Connection refused (os error 111)[stranger]; start the members that do not run, or see their own output for why they ended"),
     row(JOBS, "wrong-pin mistaken-pin", "others", 3, "error: [me] failed during connect: [victim]: unreachable at 127.0.0.1:{port} during connect: gave up after 15s, at last because Connection refused (os error 111); start it, or see its own output for why it ended, and correct the address if it listens elsewhere"),
     row("rep3 aes-ctr", "wrong-pin mistaken-pin", "others", 3, "error: [me] failed during connect: [victim]: unreachable at 127.0.0.1:{port} during connect: [other] gave up, and at last here Connection refused (os error 111); start it, or see its own output for why it ended, and correct the address if it listens elsewhere"),
     row("rep3 aes-ctr", "wrong-pin mistaken-pin", "others", 3, "error: [me] failed during connect: [victim]: did not come within 15s during connect: [victim]: had joined, and its links closed {n} s ago; [victim] at 127.0.0.1:{port}: Connection refused (os error 111)[stranger]; start the members that do not run, or see their own output for why they ended"),
     row("rep3 aes-ctr", "wrong-pin mistaken-pin", "others", 3, "error: [me] failed during connect: [victim]: did not come within 15s during connect: [victim]: had joined, and its links closed {n} s ago[stranger]; start the members that do not run, or see their own output for why they ended"),
-    // A client that sees another key waits, and so do all whom it does not tell.
+    // A client that sees another key waits, and so do all members that it does not tell.
     row("rep3 aes-ctr", "mistaken-pin", "others", 3, "error: [me] failed during connect: [victim] and [other]: did not come within 15s during connect: others, who are connected, still wait; start the members that do not run, and see that addresses are right and no firewall is between"),
-    // In either order; and where that client alone has not joined, it alone is waited for.
+    // The two names may be in either order. If only that client has not joined, it is the only
+    // missing one.
     row("rep3 aes-ctr", "mistaken-pin", "others", 3, "error: [me] failed during connect: [other] and [victim]: did not come within 15s during connect: others, who are connected, still wait; start the members that do not run, and see that addresses are right and no firewall is between"),
     row("rep3 aes-ctr", "mistaken-pin", "others", 3, "error: [me] failed during connect: [other]: did not come within 15s during connect: others, who are connected, still wait; start the members that do not run, and see that addresses are right and no firewall is between"),
-    // That client has not joined, and another member may say so first.
+    // That client has not joined, and another member may report this first.
     row("rep3 aes-ctr", "mistaken-pin", "others", 3, "error: [me] failed during connect: [other]: did not come during connect, as [peer] says; start it, and see that its address is right and no firewall is between"),
     row("rep3 aes-ctr", "mistaken-pin", "itself", 3, "error: [me] failed during connect: [other]: did not come during connect, as [peer] says; start it, and see that its address is right and no firewall is between"),
-    // It has met all but the client with the mistaken pin, who has said that it did not come.
+    // The member has met all but the client with the mistaken pin, which reported that the member
+    // did not come.
     row("rep3 aes-ctr", "mistaken-pin", "itself", 3, "error: [me] failed during connect: [peer]: ended the session during connect: it says that this party did not come; see whether this process was stopped, its host overloaded or the network between them cut"),
-    // Who is dialled by another key sees a stranger, waits on, and says in the end that one was
-    // there.
+    // A member that is dialled with another key sees a stranger, goes on waiting, and reports the
+    // stranger at the end.
     row("rep3 aes-ctr", "wrong-pin mistaken-pin", "others", 3, "error: [me] failed during connect: [victim]: did not come within 15s during connect: no greeting of [victim] came to our own 127.0.0.1:{port}[stranger]; start the members that do not run, and see that addresses are right and no firewall is between"),
     row("rep3 aes-ctr", "wrong-pin mistaken-pin", "client", 3, "error: [me] failed during connect: [victim]: did not come within 15s during connect: others, who are connected, still wait; start the members that do not run, and see that addresses are right and no firewall is between"),
     row("rep3 aes-ctr", "absent", "client", 3, "error: [me] failed during connect: [victim]: did not come within 8s during connect: others, who are connected, still wait; start the members that do not run, and see that addresses are right and no firewall is between"),
@@ -91,12 +92,12 @@ const ROWS: &[Row] = &[
     row("ot", "wrong-pin mistaken-pin", "sender", 3, "error: [me] failed during connect: [peer]: did not come within 15s during connect: no greeting of [peer] came to our own 127.0.0.1:{port}[stranger]; start the members that do not run, and see that addresses are right and no firewall is between"),
 
     row(STARTED, "absent", "others", 3, "error: [me] failed during connect: [victim]: unreachable at 127.0.0.1:{port} during connect: gave up after 8s, at last because Connection refused (os error 111); start it, or see its own output for why it ended, and correct the address if it listens elsewhere"),
-    // Another one gave up first, and what was seen here is the same.
+    // Another member gave up first, and reported the same observation.
     row("rep3 aes-ctr", "absent", "others", 3, "error: [me] failed during connect: [victim]: unreachable at 127.0.0.1:{port} during connect: [other] gave up, and at last here Connection refused (os error 111); start it, or see its own output for why it ended, and correct the address if it listens elsewhere"),
     row("rep3 aes-ctr ot", "absent", "others", 3, "error: [me] failed during connect: [victim]: did not come within 8s during connect: no greeting of [victim] came to our own 127.0.0.1:{port}; start the members that do not run, and see that addresses are right and no firewall is between"),
     row("rep3 aes-ctr", "absent", "others", 3, "error: [me] failed during connect: [victim]: did not come during connect, as [other] says; start it, and see that its address is right and no firewall is between"),
 
-    // Whoever cannot begin says so before it ends.
+    // A member that cannot begin tells the others before it ends.
     row(STARTED, "unwritable", "others", 3, "error: [me] failed during connect: [victim]: failed during start-up, as [peer] says: it cannot write an output; read its own output, which says more, or ask its operator"),
     row(JOBS, "unwritable", "itself", 4, "error: [me] cannot write /sys/hushwire.{port}.out: [denied]; check the permissions of it and of its directory"),
     row("ot local-psi local-aes-ctr", "unwritable", "itself", 4, "error: cannot write /sys/hushwire.{port}.out: [denied]; check the permissions of it and of its directory"),
@@ -106,16 +107,16 @@ const ROWS: &[Row] = &[
     row(JOBS, "full-disk", "others", 3, "error: [me] failed during [step]: [victim]: failed during [phase], as [peer] says: it cannot write an output; read its own output, which says more, or ask its operator"),
     row("aes-ctr", "full-disk", "others", 3, "error: [me] failed during connect: [victim]: failed during start-up, as [peer] says: it cannot write an output; read its own output, which says more, or ask its operator"),
     row("ot", "full-disk", "sender", 3, "error: [me] failed during [step]: [victim]: failed during the use of a file, as [victim] says; read the error of [victim]"),
-    // The sender writes nothing but its report, when both have confirmed.
+    // The sender only writes its report, after both sides have confirmed.
     row("ot", "full-disk", "receiver", 0, ""),
 
     row(STARTED, "closed-pipe full-pipe", "others", 0, ""),
-    // A reader that has seen enough is no fault.
+    // A reader that closes the pipe early is no fault.
     row(ALL, "closed-pipe", "itself", 0, ""),
     row(ALL, "full-pipe", "itself", 4, "error: cannot write standard output: No space left on device (os error 28); send it to where there is room, or into a file that can be written"),
 ];
 
-/// Steps of members, and names of messages, by protocol.
+/// Returns the steps of members, and the names of messages, by protocol.
 fn steps(cell: &Cell, member: &str) -> (&'static [&'static str], &'static [&'static str]) {
     const SETUP: &[&str] = &[
         "naming the run",
@@ -280,8 +281,9 @@ fn steps(cell: &Cell, member: &str) -> (&'static [&'static str], &'static [&'sta
     }
 }
 
-/// The words about connections that nobody with a listed key made: by who knows the key, by who was
-/// not known there, and of one that was refused elsewhere meanwhile and ended.
+/// Returns the texts about connections without a listed key: by a member that knows the key, and by
+/// a member that is not known there. The last is about a connection that was refused elsewhere and
+/// ended meanwhile.
 fn strangers(victim: &str) -> Vec<String> {
     let closed =
         "closed the link during handshake: its process ended or dropped the session; read its own error";
@@ -289,7 +291,7 @@ fn strangers(victim: &str) -> Vec<String> {
         "unknown peer: unknown during handshake: {pin} is not listed; if a member's key was rotated and it confirms this pin, list it for that member".to_owned(),
         "unknown peer: refuses our certificate during handshake: it lists another pin for this party; let it list our pin, {pin}".to_owned(),
         format!("unknown peer: {closed}"),
-        // Whose key is right is known before it finds ours to be wrong.
+        // The peer proves its own key before it refuses ours.
         format!("{victim}: {closed}"),
     ];
     let told = ["connection was", "connections were"].into_iter().flat_map(|were| {
@@ -298,7 +300,7 @@ fn strangers(victim: &str) -> Vec<String> {
     told.chain([String::new()]).collect()
 }
 
-/// As messages name a member.
+/// Returns a member's name in messages.
 fn named(protocol: Protocol, name: &str) -> String {
     match (protocol, name) {
         (Protocol::Ot, _) => format!("the {name}"),
@@ -320,7 +322,7 @@ impl Row {
                 || !own && lists(self.says, if member.starts_with("party") { "party" } else { "client" }))
     }
 
-    /// Every text that it stands for.
+    /// Returns all texts that the row stands for.
     fn texts(&self, cell: &Cell, member: &str) -> Vec<String> {
         let name = |of: &str| named(cell.protocol, of);
         let but = |except: &[&str]| -> Vec<String> {
@@ -335,7 +337,8 @@ impl Row {
         for (place, choices) in [
             ("[step]", own(steps)),
             ("[there]", own(theirs)),
-            // A supervisor may speak for a party that heard it from the owner, whose process it is.
+            // A supervisor may report for a party that was told by the owner, which is the
+            // supervisor's own process.
             ("[other]", if member == SUPERVISOR { but(&[cell.member]) } else { but(&[member, cell.member]) }),
             ("[peer]", but(&[member])),
             ("[phase]", own(&["computing", "writing outputs"])),
@@ -350,7 +353,7 @@ impl Row {
                 true => choices.iter().map(|choice| text.replacen(place, choice, 1)).collect(),
                 false => vec![text.clone()],
             };
-            // A place may be there more than once.
+            // A placeholder may occur more than once.
             for _ in 0..3 {
                 texts = texts.iter().flat_map(each).collect();
             }
@@ -359,18 +362,18 @@ impl Row {
     }
 }
 
-/// Notes say what is true when they are written.
+/// Checks that notes are true when they are written.
 fn notes(cell: &Cell, ended: &Ended) {
     let victim = named(cell.protocol, cell.member);
     let lines = |words: &'static str| ended.err.lines().filter(move |line| line.contains(words));
     match cell.fault {
-        // A run that was never complete was never called complete, and whoever has come is no
-        // longer called missing.
+        // A run that was never complete is never reported as complete, and a member that has come
+        // is no longer reported as missing.
         Fault::Absent | Fault::Unwritable | Fault::WrongPin | Fault::MistakenPin => {
             let complete = lines("connected").find(|line| line.ends_with("connected"));
             assert!(complete.is_none(), "{cell}: {}: {complete:?}", ended.name);
             if cell.fault == Fault::Absent {
-                // Nor is what was last wrong with it.
+                // The last error of a member that has come is not reported any more.
                 let stale = lines("; last: ").find(|line| {
                     line.split_once("; last: ").is_some_and(|(missing, last)| {
                         let who = last.split(" at ").next().unwrap_or(last);
@@ -388,7 +391,7 @@ fn notes(cell: &Cell, ended: &Ended) {
     }
 }
 
-/// Whether `ended` is as the table has it, which it must be; true when it ended well.
+/// Checks that `ended` matches the table. Returns whether the member succeeded.
 pub(crate) fn judge(cell: &Cell, ended: &Ended) -> bool {
     let said: Vec<_> = ended.err.lines().filter(|line| line.starts_with("error: ")).collect();
     assert!(!ended.err.contains("panicked"), "{cell}: {}: {}", ended.name, ended.err);

@@ -14,23 +14,23 @@ use std::{
     time::Duration,
 };
 
-/// The time that all wait for the missing, where somebody will be.
+/// The time for which all members wait for missing ones, if a member will be missing.
 pub(crate) const JOIN: Duration = Duration::from_secs(8);
-/// As [`JOIN`], where the last comes later than the others.
+/// Like [`JOIN`], if the last member comes later than the others.
 pub(crate) const LATE: Duration = Duration::from_secs(15);
-/// A disk of 64 KiB without a free block, seen by one process alone and gone with it. Its files in
-/// the end are listed in `r/full.left`.
+/// A disk of 64 KiB without a free block. Only one process sees it, and it vanishes with the
+/// process. The files on it at the end are listed in `r/full.left`.
 const FULL: &str = "mount -t tmpfs -o size=64k tmpfs r/full || exit 99; cat /dev/zero > r/full/fill 2>/dev/null; \
                     \"$@\"; code=$?; ls r/full > r/full.left; exit $code";
 
-/// A command that runs the rest of its line with mounts of its own.
+/// Returns a command that runs the rest of its line with mounts of its own.
 fn with_mounts() -> Command {
     let mut command = Command::new("unshare");
     command.arg(if rustix::process::geteuid().is_root() { "-m" } else { "-rm" });
     command
 }
 
-/// Whether this host lets a test have a disk of its own.
+/// Returns whether this host allows a test to mount a disk.
 pub(crate) fn can_fill_a_disk() -> bool {
     let dir = tempfile::tempdir().unwrap_or_else(|e| panic!("{e}"));
     let mut mount = with_mounts();
@@ -45,23 +45,23 @@ enum Work {
     Moment,
     /// About a second.
     Short,
-    /// Longer than any cell.
+    /// Longer than any cell takes.
     Endless,
 }
 
-/// A cell's files.
+/// The files of a cell.
 pub(crate) struct World {
     pub(crate) files: Rehearsal,
     pub(crate) cell: Cell,
-    /// Pins of the sender and the receiver.
+    /// The pins of the sender and the receiver.
     pins: [String; 2],
 }
 
 impl World {
-    /// `times` as much work as is usual.
+    /// Writes the files for `times` the usual work.
     pub(crate) fn new(cell: Cell, times: usize) -> Self {
         let work = match cell.fault {
-            // To a supervisor that is stopped nothing happens; the run goes on.
+            // A stop of the supervisor has no effect on the parties, so the run goes on.
             Fault::Freeze(_) if cell.protocol == Protocol::LocalPsi && cell.member == SUPERVISOR => {
                 Work::Short
             }
@@ -114,7 +114,7 @@ impl World {
         file.unwrap_or_else(|e| panic!("{name}: {e}"));
     }
 
-    /// Two files with a column of keys, of which three quarters are in both.
+    /// Writes two files with a column of keys, three quarters of which are in both.
     fn lists(&self, names: [&str; 2], count: usize) {
         for (name, first) in names.into_iter().zip([0, count / 4]) {
             let rows = (first..first + count).fold("email\n".to_owned(), |mut text, i| {
@@ -125,8 +125,8 @@ impl World {
         }
     }
 
-    /// The limits of members of a job, and the places of their outputs, which the shares of a key
-    /// are for a party of an encryption.
+    /// Sets the limits of a job's members, and the places of their outputs. The outputs of a party
+    /// of an encryption are the shares of a key.
     fn places(&self) {
         let fault = self.cell.fault;
         let shown = matches!(fault, Fault::ClosedPipe | Fault::FullPipe | Fault::Absent)
@@ -166,12 +166,12 @@ impl World {
         self.files.place.put("r/bits.txt", "1\n".repeat(count).as_bytes());
     }
 
-    /// The member has a key that nobody knows.
+    /// Gives the member a key that no other member knows.
     fn other_key(&self) {
         self.key(self.cell.member);
     }
 
-    /// One file lists a pin that is nobody's.
+    /// Writes a pin that belongs to no key into one file.
     fn other_pin(&mut self) {
         let nobody = format!("sha256:{}", "5".repeat(64));
         if self.cell.protocol == Protocol::Ot {
@@ -185,8 +185,8 @@ impl World {
         self.files.edit(&file, |text| text.replace(&pin.to_string(), &nobody));
     }
 
-    /// The place of `member`'s output, from the directory that commands run in, and from where job
-    /// files look.
+    /// Returns the place of `member`'s output, as seen from the working directory of commands, and
+    /// as seen from job files.
     fn output(&self, member: &str) -> (String, String) {
         let faulty = member == self.cell.member;
         match self.cell.fault {
@@ -196,7 +196,7 @@ impl World {
         }
     }
 
-    /// The file of `member`'s output where it has one that can be.
+    /// Returns the file of `member`'s output, if it can have one.
     pub(crate) fn output_of(&self, member: &str) -> Option<Vec<u8>> {
         std::fs::read(self.files.place.at(&format!("r/{member}.out"))).ok()
     }
@@ -206,7 +206,7 @@ impl World {
         let shown = matches!(self.cell.fault, Fault::ClosedPipe | Fault::FullPipe);
         let json = if shown { "-" } else { out.as_str() };
         match self.cell.protocol {
-            // Nothing but its report is printed.
+            // Only the report of the member is printed.
             Protocol::AesCtr if shown => format!("{} --json -", Rehearsal::line(member)),
             Protocol::Ot => {
                 let (me, other) = if member == "sender" { (0, 1) } else { (1, 0) };
@@ -263,8 +263,8 @@ impl World {
         }
     }
 
-    /// Waits until all are at work; the processes of the parties that a supervisor started, none if
-    /// one has ended.
+    /// Waits until all members are at work. Returns the processes of the parties that a supervisor
+    /// started, or `None` if one has ended.
     pub(crate) fn until_at_work(&self, running: &[Running]) -> Option<Vec<u32>> {
         self.files.until_said(self.cell.protocol.started(), "connected\n");
         if !self.cell.protocol.is_supervised() {
@@ -276,7 +276,7 @@ impl World {
         (pids.len() == self.cell.protocol.members().len() - 1).then_some(pids)
     }
 
-    /// Files left beside those that were there, and the outputs of members that ended well.
+    /// Returns the new files, apart from the outputs of members that succeeded.
     pub(crate) fn left(&self, good: &[&str]) -> Vec<String> {
         let mut left = self.files.left();
         let known = [".csv", ".txt"];
@@ -284,8 +284,8 @@ impl World {
             !known.iter().any(|end| name.ends_with(end)) && !["big", "full"].contains(&name.as_str())
         });
         left.retain(|name| !good.iter().any(|member| *name == format!("{member}.out")));
-        // The key's shares stay once all parties have theirs, and so does the ledger: they are of
-        // use, and no result.
+        // The key's shares stay once all parties have theirs, and so does the ledger. They are
+        // useful and not a result.
         left.retain(|name| !["big.keys", "alice.ledger"].contains(&name.as_str()));
         if self.cell.protocol == Protocol::AesCtr && matches!(self.cell.fault, Fault::Kill | Fault::Freeze(_))
         {
@@ -301,7 +301,7 @@ impl World {
 }
 
 impl Protocol {
-    /// Values, lines, keys or bytes that come to so much work.
+    /// Returns the number of values, lines, keys or bytes that amount to this work.
     fn count(self, work: Work) -> usize {
         match (self, work) {
             (Self::AesCtr | Self::LocalAesCtr, Work::Moment) => 999,
@@ -326,7 +326,7 @@ impl Protocol {
     }
 }
 
-/// The time for which members wait for each other, where some wait in vain.
+/// Returns the time for which members wait for each other, if some wait in vain.
 fn limit(cell: &Cell) -> Option<Duration> {
     match cell.fault {
         Fault::Absent => Some(JOIN),
@@ -335,19 +335,20 @@ fn limit(cell: &Cell) -> Option<Duration> {
     }
 }
 
-/// A place where nobody may make a file, not even root.
+/// Returns a place where no user can make a file, not even root.
 fn nowhere(files: &Rehearsal) -> String {
     format!("/sys/hushwire.{}.out", files.port)
 }
 
-/// A circuit's job whose output everybody learns.
+/// Writes a circuit's job whose output all members learn.
 fn circuit(cell: &Cell, count: usize) -> Rehearsal {
     let members = cell.protocol.members();
     let key =
         |name: &&str| if name.starts_with("party") { (*name).to_owned() } else { format!("client:{name}") };
     let all = members.iter().map(|name| format!("{:?}", key(name))).collect::<Vec<_>>().join(", ");
     let first = if cell.protocol == Protocol::Rep3 { "client:alice" } else { "party0" };
-    // Whoever only learns is missed when links are full, and additions fill them soonest.
+    // The absence of a member that only learns is noticed when links are full, and additions fill
+    // them soonest.
     let circuit = if cell.member == "bob" { "add:32" } else { "mul:32" };
     let world = Rehearsal::new(&format!(
         "protocol = \"{}\"\ncircuit = \"{circuit}\"\ninstances = {count}\n\

@@ -3,8 +3,9 @@
     import hushwire.numpy as hnp
 
 NumPy's own functions do the same when they are called on such arrays: `numpy.sqrt(x)` is
-`hushwire.numpy.sqrt(x)`, and NumPy is not needed. What needs NaN, infinity, or a shape that tells of
-the data is refused by name, with what to write instead: `REFUSED` lists it.
+`hushwire.numpy.sqrt(x)`, and NumPy is not needed. Functions that need NaN,
+infinity, or a shape that depends on the data are refused by name, with an alternative. `REFUSED`
+lists them.
 """
 
 from __future__ import annotations

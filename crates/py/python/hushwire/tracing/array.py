@@ -1,4 +1,4 @@
-"""Arrays of values that are not known yet: what a traced function computes with."""
+"""Arrays of values that are not known yet, on which a traced function computes."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Array:
 
     It has NumPy's operators, indexing by public places, and NumPy's functions, both as
     `numpy.sqrt(x)` and as `hushwire.numpy.sqrt(x)`. Its shape and type are public. It has no truth
-    value, no elements and no text of them: these are nobody's before the run.
+    value, no elements and no text of elements, because they are unknown before the run.
     """
 
     __slots__ = ("at", "_graph")
@@ -78,7 +78,7 @@ class Array:
 
     @property
     def shape(self) -> Shape:
-        """The lengths of the axes: numbers, and names of lengths that a run tells."""
+        """The lengths of the axes: numbers, and names of lengths that a run sets."""
         return self._graph.nodes[self.at].shape
 
     @property
@@ -88,12 +88,12 @@ class Array:
 
     @property
     def size(self) -> int:
-        """The number of elements, where no length is a name."""
+        """The number of elements, if no length is a name."""
         return count(self.shape)
 
     @property
     def sight(self) -> str:
-        """Who may see the elements: "public", "secret", or the member who alone knows them."""
+        """Who may see the elements: "public", "secret", or the only member that knows them."""
         return self._graph.nodes[self.at].sight
 
     def __repr__(self) -> str:
@@ -113,7 +113,7 @@ class Array:
     def __iter__(self) -> Iterator[Array]:
         return (self[place] for place in range(len(self)))
 
-    # What a secret does not have.
+    # Attributes that a secret does not have.
 
     def __bool__(self) -> bool:
         raise ComputationError(
@@ -143,11 +143,11 @@ class Array:
         )
 
     def item(self) -> NoReturn:
-        """There is none: it would show the element."""
+        """Refused, because it would show the element."""
         self._no_number()
 
     def tolist(self) -> NoReturn:
-        """There is none: it would show the elements."""
+        """Refused, because it would show the elements."""
         self._no_number()
 
     def __array__(self, *_: Any, **__: Any) -> NoReturn:
@@ -313,12 +313,12 @@ class Array:
 
     @property
     def real(self) -> Array:
-        """The array: there are no complex numbers."""
+        """The array itself, because there are no complex numbers."""
         return self
 
     @property
     def imag(self) -> Array:
-        """0: there are no complex numbers."""
+        """Zeros, because there are no complex numbers."""
         return operate("imag", self)
 
     def astype(self, dtype: Any) -> Array:
@@ -406,7 +406,7 @@ def call(name: str, *args: Any, **kwargs: Any) -> Any:
 
 
 def operate(name: str, *args: Any) -> Array:
-    """A function that is there for sure, by NumPy's name."""
+    """A function that certainly exists, by NumPy's name."""
     made: Array = FUNCTIONS[name](*args)
     return made
 

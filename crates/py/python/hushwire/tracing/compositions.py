@@ -1,4 +1,4 @@
-"""Functions by NumPy's names that are made of others: sums over letters, splits, windows, integrals."""
+"""Functions by NumPy's names that are composed of other functions: sums over letters, splits, windows, integrals."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def _without_dots(
 
 
 def _contracted(a: Array, of_a: str, b: Array, of_b: str, later: set[str]) -> tuple[Array, str]:
-    """Two operands as one: letters of both that nobody needs later are summed."""
+    """Contracts two operands to one: letters of both that are not needed later are summed."""
     both = [name for name in of_a if name in of_b]
     if builtins.all(name not in later for name in both):
         axes = [of_a.index(name) for name in both], [of_b.index(name) for name in both]
@@ -113,7 +113,7 @@ def _contracted(a: Array, of_a: str, b: Array, of_b: str, later: set[str]) -> tu
 
 
 def _spread(a: Array, own: str, names: str) -> Array:
-    """The array with an axis for each letter, of length 1 where it has none."""
+    """The array with an axis for each letter; an axis that it lacks has length 1."""
     moved = transposed(a, [own.index(name) for name in names if name in own])
     dims = iter(moved.shape)
     return reshape_to(moved, tuple(next(dims) if name in own else 1 for name in names))

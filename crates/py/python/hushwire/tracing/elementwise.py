@@ -1,8 +1,8 @@
 """Arithmetic, comparisons and choices, element by element, by NumPy's names and rules.
 
-Integers wrap. Where NumPy has floating numbers, there are fixed numbers here: a product, a quotient
-and a conversion is rounded towards −∞ to the bits behind the point. Operands of different types are
-brought to the type that NumPy names for integers, and to the fixed type beside a fixed number.
+Integers wrap. NumPy's floating numbers are fixed numbers here. Products, quotients and conversions
+are rounded towards −∞ to the bits behind the point. Integers of different types are converted to the
+type that NumPy chooses, and an integer operand of a fixed number is converted to the fixed type.
 """
 
 from __future__ import annotations
@@ -368,7 +368,7 @@ def _comparable(value: Operand, kinds: list[Scalar | None]) -> Array:
 
 
 def _beyond(sign: str, p: Operand, q: Operand) -> Array | None:
-    """The answer where a public number is beyond all numbers of the other's type."""
+    """The answer if a public number is beyond all numbers of the other operand's type."""
     flip = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
     for one, other, told in ((p, q, sign), (q, p, flip.get(sign, sign))):
         if not (isinstance(one, Array) and isinstance(other, Literal_)) or other.shape:

@@ -1,4 +1,4 @@
-"""The error of a computation that cannot be written down."""
+"""The error of a computation that cannot be expressed."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from ..errors import UsageError
 
 
 class ComputationError(UsageError, TypeError):
-    """A computation that does not exist, found while a function is traced: before any run.
+    """A computation that is impossible. The error is found while a function is traced, before any run.
 
-    `cause` says what is wrong, `remedy` what to write instead. It is a TypeError, too, since it is
-    about what kinds of values there are.
+    `cause` says what is wrong, and `remedy` what to write instead. It is also a TypeError, because it
+    is about the types of values.
     """
 
     def __init__(

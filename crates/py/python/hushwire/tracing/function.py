@@ -21,18 +21,18 @@ from .types import ArrayType, Out, Scalar, checked_name
 
 
 class Runs(Protocol):
-    """What runs a computation: a session of `hw.local` or `hw.connect`."""
+    """An object that runs a computation: a session of `hw.local` or `hw.connect`."""
 
     def run(self, computation: Any, inputs: Mapping[str, Any], /) -> dict[str, Any]:
         """The outputs that this side learns, by name."""
 
 
 class Computation:
-    """A function as a computation: what `@hw.computation` makes.
+    """A function as a computation, made by `@hw.computation`.
 
-    Called with a session and values, it runs: `risk(session, price=…, amount=…)`, with `progress=True`
-    for a bar. Called by another computation on arrays, it is part of that one. Reading `text`,
-    `digest`, `cost` or `explain` runs nothing.
+    A call with a session and values runs it: `risk(session, price=…, amount=…)`, with `progress=True`
+    for a bar. A call with arrays in another computation makes it a part of that computation. `text`,
+    `digest`, `cost` and `explain` run nothing.
 
     >>> import hushwire as hw
     >>> @hw.computation
@@ -74,7 +74,7 @@ class Computation:
         name: str | None = None,
         real: Scalar = ty.REAL,
     ) -> Computation:
-        """A computation whose types a program makes: what annotations say elsewhere.
+        """A computation whose types are given by a program instead of annotations.
 
         >>> import hushwire as hw
         >>> f = hw.tracing.Computation.of(lambda x: x.sum(), {"x": hw.u8[4] @ "ann"}, hw.out("bob"), name="f")
@@ -140,7 +140,7 @@ class Computation:
 
     @property
     def native(self) -> Any:
-        """The computation as the library has read and checked it."""
+        """The computation after the library has read and checked it."""
         if self._native is None:
             from .. import _native
 
@@ -149,11 +149,11 @@ class Computation:
 
     @property
     def digest(self) -> str:
-        """What the parties agree on: equal for equal computations, whatever their names of values."""
+        """The digest on which parties agree. It does not depend on the names of values."""
         return str(self.native.digest)
 
     def explain(self) -> str:
-        """What each member brings and learns, and what all see on the way, in words.
+        """A text about what each member brings and learns, and what all see during the run.
 
         >>> import hushwire as hw
         >>> @hw.computation
@@ -165,8 +165,8 @@ class Computation:
         return str(self.native.explain())
 
     def cost(self, protocol: str = "rep3", **lengths: int) -> Report:
-        """What a run takes: rounds, bytes of the party that sends most, and forecast seconds, for
-        these lengths. Lengths that are not given are 1000.
+        """The cost of a run for these lengths: rounds, bytes of the party that sends most, and forecast
+        seconds. The default length is 1000.
 
         >>> import hushwire as hw
         >>> @hw.computation
@@ -203,9 +203,9 @@ class Computation:
         return self._result(args[0].run(self.native, self._bound(args[1:], values), **options))
 
     def evaluate(self, *args: Any, **values: Any) -> Any:
-        """Computes in the open on everybody's values, without any party: to test a computation.
+        """Computes in the clear on the values of all members, without parties, to test a computation.
 
-        The bits are those that the parties compute.
+        The result is equal, bit for bit, to that of the parties.
 
         >>> import hushwire as hw
         >>> @hw.computation
@@ -249,7 +249,7 @@ class Computation:
         return f"<hushwire computation {self.__name__}({inputs})>"
 
     def picture(self) -> str:
-        """The operators as a picture, in SVG: who brings what, what is secret, who learns what.
+        """A picture of the operators in SVG, with who brings what, what is secret, and who learns what.
 
         >>> import hushwire as hw
         >>> @hw.computation
@@ -332,8 +332,8 @@ def _outputs(result: Any, to: Any) -> list[tuple[str, Any, Out]]:
 def _with_names(
     function: Callable[..., Any], arguments: dict[str, Array]
 ) -> tuple[Any, dict[str, Any]]:
-    """The function's result, and the local variables of the function and of other functions of
-    its file, when they returned: they name values. The function's own come first."""
+    """The function's result, and local variables, which name values. The variables are those of the
+    function and of other functions in its file, at their return. The function's own come first."""
     found: list[dict[str, Any]] = []
     file = getattr(getattr(function, "__code__", None), "co_filename", None)
     before = sys.getprofile()
@@ -372,10 +372,10 @@ def computation(
 ) -> Computation | Callable[[Callable[..., Any]], Computation]:
     """Makes a function on arrays a computation among owners.
 
-    Arguments are annotated with their type and owner, the result with who learns it. All other
-    numbers that the function holds, among them defaults of arguments, are part of the computation,
-    which all members read: bring secret numbers as arguments. `real` is the type of results that NumPy
-    gives as floating numbers: 64 bits with 32 behind the point by default.
+    Arguments are annotated with their type and owner, and the result with who learns it. All other
+    numbers in the function, also defaults of arguments, are part of the computation, which all members
+    read. So bring secret numbers as arguments. `real` is the type of results for which NumPy has
+    floating numbers. By default it has 64 bits, 32 of them behind the point.
 
     >>> import hushwire as hw
     >>> @hw.computation(real=hw.fixed(32, 16))

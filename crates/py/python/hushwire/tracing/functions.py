@@ -1,7 +1,7 @@
 """Functions of real numbers on fixed numbers, by NumPy's names.
 
-Errors are given in steps of the result's type, 2^-frac, beside what they are relative to the
-result. They hold where the result fits the type. `sqrt`, `exp`, `log`, `sin`, `cos`, `tanh` and
+Errors are given in steps of the result's type, 2^-frac, plus an error relative to the result. They
+hold if the result fits the type. `sqrt`, `exp`, `log`, `sin`, `cos`, `tanh` and
 `divide` are functions of the language of computations (`docs/jobs.md`), within a step and 2^-(frac
 + 5) of the result. The others are made of them, and of Chebyshev series whose coefficients are in
 `series.py`. They are computed with 8 more bits behind the point.
@@ -379,7 +379,7 @@ def i0(x: Any) -> Array:
 
 
 def _narrow(y: Array) -> Array:
-    """A number from -1 to 1 in a type without more bits than it needs; others wrap."""
+    """A number from -1 to 1 in a type with only the necessary bits; other numbers wrap."""
     return cast(y, fixed(y.dtype.frac + 8, y.dtype.frac))
 
 

@@ -23,7 +23,7 @@ PUBLIC, SECRET = "public", "secret"
 
 @dataclass(frozen=True)
 class Node:
-    """One operation: how it is written, what it reads, and the type of its value."""
+    """One operation: its text, the values that it reads, and the type of its value."""
 
     form: Form
     name: str
@@ -57,7 +57,7 @@ class Graph:
         suffix: str = "",
         sight: str | None = None,
     ) -> int:
-        """The number of a node, which is new unless there is an equal one."""
+        """The number of a node. The node is new unless there is an equal one."""
         if sight is None:
             sight = PUBLIC
             for arg in args:
@@ -138,7 +138,7 @@ class Writer:
             if node.form == "input":
                 continue
             given = graph.names.get(at)
-            # A conversion is no line of a brief text.
+            # A brief text has no line for a conversion.
             small = node.form == "const" and len(self.written[at][0]) < 24
             small |= self.brief and node.name in _CONVERSIONS
             deep = depth[at] >= DEEPEST and not self.brief
@@ -206,7 +206,7 @@ def constant(node: Node) -> str:
 
 
 def literal(scalar: Scalar, steps: int) -> str:
-    """An element as text has it, exactly."""
+    """The exact text of an element."""
     if scalar.kind == "bool":
         return "true" if steps else "false"
     if scalar.frac == 0:
@@ -224,7 +224,7 @@ def _promise(ty: ArrayType) -> str:
 
 
 def name_value(graph: Graph, at: int, name: str) -> None:
-    """Names a value for readers of the text; a name that text does not take is left out."""
+    """Names a value for readers of the text. A name that the text cannot contain is left out."""
     taken = {other for other, _ in graph.inputs} | set(graph.names.values())
     simple = graph.nodes[at].form not in ("input", "const")
     if simple and at not in graph.names and name not in taken and not is_reserved(name):

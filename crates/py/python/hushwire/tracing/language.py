@@ -15,7 +15,7 @@ from .types import Dim, Scalar, Shape, bool_, common, i64, integer, scalar_of
 
 
 class Literal_:
-    """Public numbers whose type the values beside them decide."""
+    """Public numbers whose type follows from the other operand."""
 
     def __init__(self, flat: list[Any], shape: Shape, scalar: Scalar | None, kind: str) -> None:
         self.flat = flat
@@ -49,7 +49,7 @@ def _holds_arrays(value: Any) -> bool:
 
 
 def operand(value: Any) -> Operand:
-    """An array as it is, public numbers as such; lists may hold both."""
+    """An array unchanged, or public numbers as a literal; lists may contain both."""
     if isinstance(value, Array):
         if value.graph is not graph():
             raise ComputationError(
@@ -103,7 +103,7 @@ def constant_steps(scalar: Scalar, steps: Sequence[int], shape: Shape = ()) -> A
 
 
 def together(*values: Any) -> list[Array]:
-    """Values as arrays of one type, which NumPy's rules give. Shapes stay."""
+    """Values as arrays of one type by NumPy's rules. Shapes stay."""
     operands = [operand(value) for value in values]
     scalar: Scalar | None = None
     floats = False
@@ -165,12 +165,12 @@ def node(
 
 
 def infix(sign: str, a: Array, b: Array, scalar: Scalar | None = None) -> Array:
-    """An operation between two values of one shape, or of which one is a single element."""
+    """An operation on two values of the same shape, or on a value and a single element."""
     return node("infix", sign, (a, b), scalar or a.dtype, a.shape or b.shape)
 
 
 def select(condition: Array, yes: Array, no: Array) -> Array:
-    """Where the condition is true the second, else the third."""
+    """The second value where the condition is true, and the third elsewhere."""
     return node(
         "call", "select", (condition, yes, no), yes.dtype, condition.shape or yes.shape or no.shape
     )
@@ -241,7 +241,7 @@ def common_shape(*shapes: Shape) -> Shape:
 
 
 def aligned(*arrays: Array) -> list[Array]:
-    """Arrays of one shape; single elements stay, as operations take them so."""
+    """Arrays of one shape. Single elements stay, because operations accept them."""
     shape = common_shape(*(a.shape for a in arrays))
     return [a if not a.shape else broadcast_to(a, shape) for a in arrays]
 
@@ -279,7 +279,7 @@ def joined(arrays: Sequence[Array], axis: int) -> Array:
 
 
 def free(a: Array) -> Array:
-    """The value without what constants and promises tell of its range: results may wrap."""
+    """The value without the known range from constants and promises, so that results may wrap."""
     if not a.dtype.is_number:
         return a
     return node("call", "wrapping", (a,), a.dtype, a.shape)
@@ -300,7 +300,7 @@ def normal_axis(axis: int, rank: int) -> int:
 
 
 def length(a: Array, axis: int) -> int | Array:
-    """The length of an axis: a number, or a public u64 where a run tells it."""
+    """The length of an axis: a number, or a public u64 if a run sets it."""
     dim = a.shape[axis]
     if isinstance(dim, int):
         return dim

@@ -1,7 +1,7 @@
 """Products of matrices, inverses and decompositions, by NumPy's names.
 
-Inverses are made by elimination without a choice of pivots that would tell rows: for matrices whose
-leading parts are regular, such as covariance matrices and those with a ridge added. `pivot=True`
+Inverses are made by elimination without a choice of pivots, because a choice would reveal rows. This
+needs regular leading submatrices, as in covariance matrices and matrices with a ridge. `pivot=True`
 chooses the largest pivot obliviously, at a higher price.
 """
 

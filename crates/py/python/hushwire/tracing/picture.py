@@ -62,7 +62,7 @@ def _boxes(graph: Graph) -> list[_Box]:
     places: dict[int, int] = {}
 
     def reads(at: int) -> list[int]:
-        """The boxes that a value reads, through values without a box."""
+        """The boxes that a value reads, directly or through values without a box."""
         found: dict[int, None] = {}
         stack, seen = list(reversed(graph.nodes[at].args)), set()
         while stack:
@@ -107,7 +107,7 @@ def _seen(sight: str) -> str:
 
 
 def _place(boxes: list[_Box]) -> list[list[_Box]]:
-    """Boxes in lanes: each below what it reads, in the order of those."""
+    """Boxes in lanes. Each is below the boxes that it reads, and in their order."""
     for box in boxes:
         box.rank = max((boxes[at].rank + 1 for at in box.reads), default=0)
     last = max((box.rank for box in boxes), default=0)

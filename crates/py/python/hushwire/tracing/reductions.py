@@ -370,7 +370,7 @@ def std(
 
 
 def _lane(a: Any, axis: int | None, dtype: Any) -> tuple[Array, int]:
-    """What is scanned along an axis: all elements for None."""
+    """The elements that are scanned along an axis; all elements for None."""
     value = array(a)
     value, at = (ravel(value), 0) if axis is None else (value, normal_axis(axis, value.ndim))
     scalar = _summed(value.dtype) if dtype is None else scalar_of(dtype, graph().real)
@@ -378,7 +378,7 @@ def _lane(a: Any, axis: int | None, dtype: Any) -> tuple[Array, int]:
 
 
 def _begun(made: Array, at: int, first: int, asked: bool) -> Array:
-    """A scan, with the value of no elements in front of it if that is asked for."""
+    """A scan, with the value for no elements in front of it if requested."""
     if not asked:
         return made
     shape = (*made.shape[:at], 1, *made.shape[at + 1 :])

@@ -1,4 +1,4 @@
-"""NumPy's functions that there cannot be, and what to write instead."""
+"""Functions of NumPy that are impossible here, with alternatives."""
 
 from __future__ import annotations
 

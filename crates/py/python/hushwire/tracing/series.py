@@ -1,7 +1,8 @@
 """Constants of real functions, with PLACES bits behind the point.
 
-Coefficients c of Chebyshev series: the sum of c[k] T_k(y) for y from -1 to 1. They end below
-2^-44, which is beyond what any type needs. `tests/test_series.py` computes them anew with mpmath.
+Coefficients c of Chebyshev series: the sum of c[k] T_k(y) for y from -1 to 1. Later coefficients
+are below 2^-44, which is more precise than any type needs.
+`tests/computations/test_functions.py` computes them again with mpmath.
 """
 
 PLACES = 72

@@ -1,5 +1,5 @@
-"""Shapes, parts and joins of arrays: nothing here costs a message between parties, except what
-reads places that are secret."""
+"""Shapes, parts and joins of arrays. These functions cost no messages between parties, unless they
+read secret places."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sorts, medians and the greatest elements. Nothing tells the order of secret elements.
+"""Sorts, medians and the greatest elements. The order of secret elements is never revealed.
 
 A vector is sorted by the engine's `order`, which is stable. Lanes of several axes are sorted
 together by Batcher's network ("Sorting networks and their applications", 1968).

@@ -25,7 +25,7 @@ _TAKEN = {"true", "false", "fixed", "bits", "desc", "in", "bool", "place"}
 
 
 def checked_name(name: str, what: str) -> str:
-    """A name that the text form takes; others are refused."""
+    """The name, if the text form allows it; other names are refused."""
     is_type = re.fullmatch(r"[iu][0-9]+", name) is not None
     if _NAME.fullmatch(name) is None or name in _TAKEN or is_type:
         raise ComputationError(
@@ -79,7 +79,7 @@ class Scalar:
         return ArrayType(self, ()) @ owner
 
     def within(self, least: int | float, greatest: int | float) -> ArrayType:
-        """One number that its owner promises to keep within these ends, both included.
+        """One number that its owner promises to be within these ends, both included.
 
         >>> import hushwire as hw
         >>> (hw.u8.within(0, 130) @ "ann").promise
@@ -108,10 +108,9 @@ class Scalar:
         return (1 << (self.bits - 1 if self.signed else self.bits)) - 1
 
     def steps(self, number: int | float | bool | Fraction) -> int:
-        """A number in steps of 2**-frac, to the nearest, the even one of two.
+        """A number in steps of 2**-frac, rounded to the nearest step, and to the even one of two.
 
-        Raises OverflowError where the type does not hold it, and ComputationError for what is no
-        such number.
+        Raises OverflowError if the type cannot hold it, and ComputationError if it is not a number.
         """
         if self.kind == "bool":
             if number not in (0, 1):
@@ -134,7 +133,7 @@ class Scalar:
 
 @dataclass(frozen=True)
 class ArrayType:
-    """The type of an array: element, shape, owner, and what its owner promises."""
+    """The type of an array: its element, shape and owner, and the owner's promise."""
 
     scalar: Scalar
     shape: Shape
@@ -177,16 +176,16 @@ class ArrayType:
 
 @dataclass(frozen=True)
 class Out:
-    """Who learns an output."""
+    """The members that learn an output."""
 
     to: tuple[str, ...]
     name: str | None = None
 
 
 def out(*to: str, name: str | None = None) -> Out:
-    """Says who learns a result: `-> hw.out("shop", "client")`.
+    """Names the members that learn a result: `-> hw.out("shop", "client")`.
 
-    A function with several results says it for each, in a tuple or in a dictionary by name.
+    A function with several results names them for each, in a tuple, or in a dictionary by name.
 
     >>> import hushwire as hw
     >>> hw.out("shop", name="total").to
@@ -237,7 +236,7 @@ _NUMPY = {
 
 
 def scalar_of(dtype: object, real: Scalar) -> Scalar:
-    """The type that a caller names: one of these, or NumPy's or Python's name of one."""
+    """The type that a caller names: one of these types, or NumPy's or Python's name of it."""
     if isinstance(dtype, Scalar):
         return dtype
     name = str(getattr(dtype, "name", getattr(dtype, "__name__", dtype)))
