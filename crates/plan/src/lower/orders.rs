@@ -1,4 +1,4 @@
-//! Orders of rows, and values moved by them.
+//! Lowers orders of rows, and values that they permute.
 
 use super::{Forms, Lowered, PlanLowering};
 use crate::{Backend, KeyOrder, Local, Reorder, Slot};
@@ -40,7 +40,7 @@ impl<B: Backend> PlanLowering<'_, B> {
         }))
     }
 
-    /// Whether a key is a single bit, and rows can be counted.
+    /// Whether the only key is a single bit, and a word can count the rows.
     fn is_bit(&self, args: &[usize]) -> bool {
         let counts = self.ring(Scalar::unsigned(32)).is_some();
         counts && matches!(args, [key] if self.scalar(*key).bits() == 1)
@@ -63,7 +63,7 @@ impl<B: Backend> PlanLowering<'_, B> {
     /// A node's value as an order.
     ///
     /// # Errors
-    /// It is none.
+    /// The value is not an order.
     pub fn order(&mut self, at: usize) -> Lowered<Slot> {
         let slot = match self.forms[at] {
             Forms { order: Some(slot), .. } => slot,
