@@ -152,8 +152,9 @@ impl Taken {
     }
 }
 
-/// The tightest bound of `least` and the links that carry a unit's bytes: this host's own link as
-/// it was measured, with `flows` at once, and the modelled network's. `name` describes the bytes.
+/// The tightest bound of `least` and the links that carry a unit's bytes. These are this host's own
+/// link as it was measured, with `flows` at once, and the modelled network's. `name` describes the
+/// bytes.
 pub(crate) fn tightened(
     ctx: &mut CaseContext<'_>,
     least: LimitBound,

@@ -176,8 +176,8 @@ impl Parties {
     }
 }
 
-/// A row with the time of a run, for `rows` rows of its tables, and its limits: copies of the bytes
-/// that it reads and writes, and its bytes on the link.
+/// A row with the time of a run, for `rows` rows of its tables, and its limits. These are copies of
+/// the bytes that it reads and writes, and its bytes on the link.
 pub(crate) fn measure(
     ctx: &mut CaseContext<'_>,
     parties: &mut Parties,

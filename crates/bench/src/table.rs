@@ -84,7 +84,7 @@ impl Table {
         line + "\n"
     }
 
-    /// Whether a column is right-aligned: all figures are, but not the names of the metric and the
+    /// Whether a column is right-aligned. All figures are, but not the names of the metric and the
     /// limit.
     fn is_number(&self, column: usize) -> bool {
         let first = self.keys.len() + 1;

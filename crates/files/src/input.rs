@@ -21,7 +21,7 @@ pub fn read_once(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|there| !there.is_file() && !there.is_dir())
 }
 
-/// Returns the refusal of such a file where it would be read a second time.
+/// Returns the error for reading such a file a second time.
 #[must_use]
 pub fn refuse_once(path: &Path) -> Fault {
     let cause = "it is no plain file, and is read more than once";

@@ -21,7 +21,7 @@ pub trait MoreColumns {
 /// Fields as a line of CSV, without its end.
 ///
 /// # Errors
-/// There is no memory for it.
+/// The memory does not suffice.
 pub fn csv_line(fields: &[String]) -> Result<String, FileError> {
     let mut text = vec![];
     {

@@ -73,7 +73,7 @@ impl<'p, B: Primitives> LiveValues<'p, B> {
         self.ready.done()
     }
 
-    /// Takes a step's value. A value that nobody reads is dropped at once.
+    /// Takes a step's value. An unread value is dropped at once.
     fn put(&mut self, slot: Slot, form: StepValue<B>) {
         self.values[slot] = (self.readers[slot] > 0).then_some(form);
         self.ready.ran(slot);

@@ -42,8 +42,8 @@ impl<'p, B: Primitives> StepTask<'p, B> {
         reads.into_iter().map(|read| read.unwrap_or_else(|| lock(&self.made).take())).collect()
     }
 
-    /// Rows of the operands. In the operand that is overwritten, these rows are still unchanged:
-    /// each piece is read before it is computed, and no two pieces share a row.
+    /// Rows of the operands. The operand that is overwritten still has these rows unchanged: each
+    /// piece is read before it is computed. No two pieces share a row.
     fn rows(&self, rows: &Range<usize>) -> Vec<StepValue<B>> {
         let of = |read: &Option<StepValue<B>>| match read {
             Some(form) => piece(form, rows),

@@ -1,6 +1,6 @@
-//! Measures products and sorts of 64-bit numbers among three parties in this process, over plain
-//! TCP and a modelled round trip: `rates [rows] [round trip in ms] [what: products, sort] [runs]`.
-//! Both are cut as the parties' delay demands; products are also measured whole.
+//! Measures products and sorts of 64-bit numbers among three parties in this process. They run over
+//! plain TCP with a modelled round trip. Usage: `rates [rows] [round trip in ms] [what: products,
+//! sort] [runs]`. Both are cut as the parties' delay demands; products are also measured whole.
 
 use hushwire_aes::Backend;
 use hushwire_compute::{Computation, Tensor};

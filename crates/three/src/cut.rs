@@ -160,7 +160,7 @@ impl Cut {
         let (mut whole, mut alone) = (0, 0);
         for Extent { at, rows, cuts } in steps.iter().copied() {
             if !cuts {
-                // Each long step has a lane of its own. They are no more than the lanes, so they
+                // Each long step has a lane of its own. They are not more than the lanes, so they
                 // take no more rounds.
                 let group = if rows > self.most.saturating_mul(ALONE) {
                     alone += 1;

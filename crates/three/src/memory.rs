@@ -184,8 +184,7 @@ fn work(talk: &Talk<Three>, reads: &[Size], made: Size) -> u64 {
         Talk::Less { .. } | Talk::LessBounded | Talk::Equal | Talk::Own(OwnTalk::ToBits { .. }) => 16 * read,
         // The dealt correlations, their shares, and planes.
         Talk::Own(OwnTalk::Rectify { .. } | OwnTalk::Greatest { .. }) => 24 * (read + made),
-        // Each row has two tags and a place. The encryption has some rows at a time, and more of
-        // them if parties are far from each other.
+        // Each row has two tags and a place. The encryption has up to [`MEETING`] rows at a time.
         Talk::Own(OwnTalk::Meet { rows, .. }) => {
             4 * read + 96 * *rows as u64 + 256 * (*rows).min(MEETING) as u64
         }

@@ -130,8 +130,8 @@ fn matmul<W: Held>(
     matmul_known(backend, shape, factors).map(W::words)
 }
 
-/// For the two summands of flags that a party has, `own` and `next`: the sum over all rows, and
-/// over the rows before the first one here. The numbers of these rows follow.
+/// The sums of a party's two summands of flags, `own` and `next`: over all rows, and over the rows
+/// before the first one here. The numbers of these rows follow.
 #[derive(Clone, Copy)]
 pub(crate) struct Counts {
     pub(crate) all: [u64; 2],
@@ -157,9 +157,9 @@ impl Counts {
     }
 }
 
-/// The distance between a row's place as a one and its place as a zero. With `S` ones up to and
-/// including row `i`, a zero goes `i − S` places after the start of zeros, and a one `S − 1` places
-/// after the start of ones. Public terms are added to x_0 alone.
+/// The distance between a row's place as a one and its place as a zero. Let `S` be the number of
+/// ones up to and including row `i`. A zero goes `i − S` places after the start of zeros, and a one
+/// `S − 1` places after the start of ones. Public terms are added to x_0 alone.
 pub(crate) fn farther<W: Held>(role: Role, flags: &RingWords, ones_first: bool, counts: Counts) -> RingWords {
     let flags = W::column(flags);
     let share = |held: usize, flags: &[W]| {

@@ -96,8 +96,8 @@ impl ArithmeticParty {
     /// An OT message is malformed, the channel failed, or an earlier run failed.
     ///
     /// # Panics
-    /// If the number of columns is wrong or their lengths differ, if the ring does not have 1 to 64
-    /// bits, or if the shift is not less than the ring's bits (the caller's bug).
+    /// The columns are not those of the operation, their lengths differ, the ring does not have 1
+    /// to 64 bits, or the shift is too large (the caller's bug).
     pub fn apply(
         &mut self,
         channel: &mut Channel,

@@ -19,8 +19,8 @@ use hushwire_compute::Tensor;
 use hushwire_plan::{KeptValues, Slot, local};
 use std::collections::BTreeMap;
 
-/// The inputs that one of two parties brings to a plan, as this party holds them, and the values
-/// that follow from them without a message. They are the same in every run and session.
+/// The inputs that one of two parties brings to a plan, as this party holds them. They include the
+/// values that follow from them without a message. These are the same in every run and session.
 pub struct KeptInputs {
     digest: [u8; 32],
     pub(crate) index: usize,

@@ -347,7 +347,7 @@ impl Kit {
     /// rows of a run have one width. It takes one round, and two OTs for each row, one in each
     /// direction.
     ///
-    /// An OT whose choice r is not corrected gives shares H(q) and H(t) of r·s, where s = H(q) ⊕
+    /// If the choice r of an OT is not corrected, H(q) and H(t) are shares of r·s. Here s = H(q) ⊕
     /// H(q ⊕ Δ) is the sender's. The r of both parties are shares of a random bit a, and their s
     /// are shares of a random string b. With the shares of both OTs, each party has a share of a·b.
     /// Then d = u ⊕ a and e = v ⊕ b are opened (D. Beaver, CRYPTO 1991). Both are random for each

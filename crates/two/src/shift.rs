@@ -1,9 +1,9 @@
 //! Numbers without their lower bits, on shares modulo 2^ℓ.
 //!
-//! With u = x + offset, which is nonnegative, u = u_0 + u_1 − 2^ℓ w, and ⌊u / 2^s⌋ = (u_0 ≫ s) +
-//! (u_1 ≫ s) + c − 2^(ℓ−s) w. Here c is the carry out of the lowest s bits, and w the carry out of
-//! all ℓ. One comparison in two parts gives both. If the highest bit of u is 0, w is m_0 ∨ m_1 of
-//! the shares' highest bits.
+//! Let u = x + offset, which is nonnegative, with u = u_0 + u_1 − 2^ℓ w. Then ⌊u / 2^s⌋ = (u_0 ≫ s)
+//! + (u_1 ≫ s) + c − 2^(ℓ−s) w. Here c is the carry out of the lowest s bits, and w the carry out
+//! of all ℓ. One comparison in two parts gives both. If the highest bit of u is 0, w is m_0 ∨ m_1
+//! of the shares' highest bits.
 //!
 //! **Source.** D. Rathee et al., "CrypTFlow2", CCS 2020, section 4; the form for known signs: Z.
 //! Huang et al., "Cheetah", USENIX Security 2022, section 5.

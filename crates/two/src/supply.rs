@@ -63,7 +63,7 @@ pub(crate) struct Supply {
     receiver: Receiver<SemiHonest>,
     /// Whether the sender's messages carry the chunks.
     silent: bool,
-    /// Gives the length of the peer's next message. The messages of both directions may differ in
+    /// Returns the length of the peer's next message. The messages of both directions may differ in
     /// length.
     ledger: Ledger,
     home: Home,

@@ -1,10 +1,10 @@
 //! `bench aes`: the rates at which one core encrypts, hashes and transposes, for each tier.
 //!
-//! `mode` is the kind of work, and `case` the exact function: `rekeyed-2` encrypts two blocks under
-//! each key, `prp-2` and `tccr-2` are the fixed-key hashes with a tweak for two inputs each, `ccr`
-//! the one without tweaks; `transpose` turns 128 × n bits. `resident` is the place of input and
-//! output: the first-level cache, or a buffer larger than all caches. Rates are in blocks/s, for
-//! transposition in bytes/s of input.
+//! `mode` is the kind of work, and `case` the exact function. `rekeyed-2` encrypts two blocks under
+//! each key. `prp-2` and `tccr-2` are the fixed-key hashes with a tweak, for two inputs each, and
+//! `ccr` is the one without tweaks. `transpose` transposes 128 × n bits. `resident` is the place of
+//! input and output: the first-level cache, or a buffer larger than all caches. Rates are in
+//! blocks/s, for transposition in bytes/s of input.
 //!
 //! Limits, measured in the same run: the tier's rounds in registers. A re-keyed block also needs
 //! its part of a key schedule. Ten last rounds make the round keys of four keys, so each key takes

@@ -100,7 +100,7 @@ fn measure(ctx: &mut CaseContext<'_>, backend: Backend, point: &Point) -> Result
         .paper(papers::stated(point)))
 }
 
-/// Connects the compute threads of all parties, with their keys. None of this is timed.
+/// Connects the compute threads of all parties, with their keys. Nothing here is timed.
 fn connected(
     backend: Backend,
     point: &Point,

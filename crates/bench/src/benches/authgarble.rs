@@ -39,7 +39,7 @@ use crate::{
 use grid::{AuthPhase, Point};
 use parties::Measured;
 
-/// The runs so far. Each gives a row for every phase.
+/// The runs so far. Each has a row for every phase.
 type Seen = Rc<RefCell<BTreeMap<String, Rc<Measured>>>>;
 
 /// LOCAL: the runs of every point, as in the paper, if time allows.
@@ -51,8 +51,8 @@ pub(super) const BENCHES: &[Bench] = &[
         about: "Authenticated garbling among n parties of which all but one may cheat: every phase, 2 to 8 parties, every transport",
         examples: "Example:\n  hushwire bench authgarble --only circuit=aes128,parties=3,transport=inproc --json authgarble.json",
         // Over plain TCP: batched, one circuit with 2 to 8 parties, both variants with three and
-        // more, and batches of circuits with three; every implementation on SHA-256 with three;
-        // AES-128 over networks.
+        // more, and batches of circuits with three. Also every implementation on SHA-256 with
+        // three, and AES-128 over networks.
         core: &[
             "transport=tcp-insecure threads=$least implementation=batched net=$near parties=2 variant=krrw18",
             "transport=tcp-insecure threads=$least implementation=batched net=$near parties=3 variant=wrk17",

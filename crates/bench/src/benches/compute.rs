@@ -123,8 +123,8 @@ fn small<W: Word>(point: &Point, part: usize) -> OpSetup {
     }
 }
 
-/// LOCAL: the runs that a thread has in flight over a link, and over a link with a delay; and the
-/// runs of a repetition for each.
+/// LOCAL: the runs that a thread has in flight over a link, and over a link with a delay. The last
+/// constant is the number of runs in a repetition for each of them.
 const LANES: usize = 2;
 const FAR_LANES: usize = 4;
 const RUNS: usize = 2;

@@ -11,11 +11,11 @@
 //! `store` is `clustered` or `band`, if the method has a store.
 //!
 //! Each party has n items of eight bytes, half of them common. A repetition goes from items to the
-//! result: digests, the set-up of OTs, the protocol, for `columns` also filling and comparing them;
-//! connecting is not part of it. Every result is compared with the expected one. A wrong result
-//! fails the run. The metrics are `time` in ms, and `rate` in items of one party per second. Bytes
-//! are those of both parties for an item, and memory is that of both. The limit is the time for the
-//! digests of all items (BLAKE3), or that of the busier party's bytes on the link.
+//! result: digests, the set-up of OTs, and the protocol. For `columns` it includes filling and
+//! comparing them. Connecting is not part of it. Every result is compared with the expected one. A
+//! wrong result fails the run. The metrics are `time` in ms, and `rate` in items of one party per
+//! second. Bytes are those of both parties for an item, and memory is that of both. The limit is
+//! the time for the digests of all items (BLAKE3), or that of the busier party's bytes on the link.
 
 #[cfg(test)]
 mod tests;

@@ -2,7 +2,7 @@
 //! circuits.
 //!
 //! A row times whole repetitions of at least ten million ANDs, from the first compute thread's
-//! start to the last one's end; Connections, keys and the sharing of inputs are not timed.
+//! start to the last one's end. Connections, keys and the sharing of inputs are not timed.
 //! Afterwards the result is opened and compared with plain evaluation. A wrong result fails the
 //! run.
 //!
@@ -131,8 +131,8 @@ pub(super) struct BatchCut {
 /// seconds, so that the delay at its end does not matter.
 const LEAST_ANDS: u64 = 10_000_000;
 const FAR_SECONDS: f64 = 0.02;
-/// The bits of a message of products: in lockstep, so that all three parties' vectors stay in a
-/// second-level cache of 1 MiB; over a link, long enough for sockets and TLS.
+/// The bits of a message of products. In lockstep, all three parties' vectors stay in a
+/// second-level cache of 1 MiB. Over a link, messages are long enough for sockets and TLS.
 const LOCKSTEP_BITS: usize = 1 << 17;
 const LINK_BITS: usize = 1 << 21;
 /// The instances of a circuit.

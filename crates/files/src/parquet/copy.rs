@@ -56,9 +56,9 @@ impl Copied<'_> {
 }
 
 impl Rows {
-    /// Writes rows of the file as another file, whatever was read and chosen before. All columns
-    /// are copied with their types, including nested ones. `flags` has one flag for each of its
-    /// rows.
+    /// Writes rows of the file as another file, independently of the rows read and columns chosen
+    /// before. All columns are copied with their types, including nested ones. `flags` has one flag
+    /// for each of its rows.
     ///
     /// # Errors
     /// The number of rows differs, or the file cannot be decoded. Or the file already has a column

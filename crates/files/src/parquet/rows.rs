@@ -163,7 +163,7 @@ impl Chunk {
         Ok(())
     }
 
-    /// Skips rows that nobody reads. Returns how many there were.
+    /// Skips unneeded rows. Returns how many there were.
     fn skip(&mut self, rows: usize) -> Result<usize, Decoder> {
         of_any_type!(&mut self.reader, reader => reader.skip_records(rows))
     }

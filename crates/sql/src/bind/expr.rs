@@ -88,7 +88,7 @@ impl<'q> Calls<'q> {
         windows.chain(subqueries).chain(aggregates).chain(levels).collect()
     }
 
-    /// Refuses an aggregate where none is allowed.
+    /// Refuses an aggregate in a clause that allows none.
     pub(super) fn aggregate(&self, at: At) -> Result<(), Fault> {
         let misplaced = |clause: &str, remedy: &str| {
             Err(fault(at, code::AGGREGATE_MISPLACED, &[("clause", &clause), ("remedy", &remedy)]))

@@ -172,8 +172,8 @@ impl Binder<'_> {
         }
         let numbered = plan.extended(more);
         // Markers also mention the columns that rows read, and rows the columns that markers read.
-        // A column that nobody reads is removed from a plan, and rows of another plan might be
-        // numbered differently.
+        // An unread column is removed from a plan, and rows of another plan might be numbered
+        // differently.
         let unread = |of: Vec<Expr>, value: Expr| match of.is_empty() {
             true => value,
             false => {

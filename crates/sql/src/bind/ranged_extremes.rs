@@ -3,8 +3,8 @@
 //! The rows and the markers of [`super::ranged`] are in one order, in which a row's frame consists
 //! of the rows between its two markers. For each k, one column has the extreme of the 2^k rows up
 //! to each row, and one that of the 2^k rows from it on. Each is computed from two extremes of half
-//! the length. If a frame has from 2^k to 2^(k+1) rows, its extreme is the extreme of two: that of
-//! the 2^k rows from its first marker on, and that of the 2^k rows up to its last one.
+//! the length. A frame of 2^k to 2^(k+1) rows has the extreme of two: the extreme of the 2^k rows
+//! from its first marker on, and the extreme of the 2^k rows up to its last one.
 //!
 //! ```text
 //! rows        a b c d e f g      the frame of c to g has 5 rows

@@ -161,7 +161,7 @@ impl<'q> Binder<'q> {
         }
     }
 
-    /// Reads a text as an interval. no row where there is no group
+    /// Reads a text as an interval.
     fn distance(&mut self, text: &str, span: Span) -> Result<Interval, Fault> {
         let by = self.spelt(text, span)?;
         self.interval(&Env::alone(&Scope::default()), &mut Calls::none("a step"), by)

@@ -1,8 +1,8 @@
 //! The order of inner joins.
 //!
 //! No row disappears before an explicit step drops it, so the cost of a join depends on the sizes
-//! of its two sides. Small sides are joined first, and a join with a side that is unique by its
-//! keys comes before one that pairs many rows with many.
+//! of its two sides. Small sides are joined first. A join with a side that is unique by its keys
+//! comes before a join of many rows with many.
 
 use super::{Columns, Id, Ids, LogicalJoin, LogicalPlan, RowFacts, conjuncts, filtered, reads};
 use crate::catalog::Catalog;

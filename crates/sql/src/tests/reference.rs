@@ -88,7 +88,7 @@ fn price(sql: &str) -> Option<(u64, u64)> {
     Some((rounds.unwrap_or(0), costs.iter().map(|cost| cost.bytes_sent).max().unwrap_or(0)))
 }
 
-/// The price of a query relative to that of another one, in words.
+/// The price of a query relative to another query's price, in words.
 fn beside(sql: &str, other: (u64, u64)) -> String {
     match price(sql) {
         None => "by owner".to_owned(),
@@ -112,7 +112,8 @@ fn names(usage: &str, all: &[&str]) -> String {
     all.iter().filter(|name| !usage.to_lowercase().contains(**name)).map(upper).collect()
 }
 
-/// The example of a function and its value, for a scalar function that of the first row.
+/// The example of a function and its value. For a scalar function, it is the value of the first
+/// row.
 fn example(call: &str, one: bool) -> String {
     if call.is_empty() {
         return "– | –".to_owned();

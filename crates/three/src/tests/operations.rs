@@ -43,8 +43,8 @@ fn each_operation_in_each_form_at_edges() {
 /// last such range, and not beyond.
 #[test]
 fn comparisons_are_by_the_sign_where_ranges_allow_it() {
-    // Each case has the ranges of x and y, the numbers added to their squares, and whether x² < y²
-    // and y² < x² are computed from the sign.
+    // Each case has the ranges of x and y, and the numbers added to their squares. The flags tell
+    // whether x² < y² and y² < x² are computed from the sign.
     let cases = [
         // Squares are in 0 … 121, in the second case also in 0 … 144, whose difference does not fit
         // an i8.

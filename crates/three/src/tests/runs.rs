@@ -118,7 +118,7 @@ fn results_and_bytes_are_the_same_for_every_cut() {
                 assert!(n / rows > 1 || cost.rounds == whole.rounds, "no more rounds without pieces");
             }
         }
-        // The groups are no more than the lanes, so there are as few rounds.
+        // There are no more groups than lanes, so there are as few rounds.
         let far = Cut::new(2, Duration::from_secs(1));
         assert_eq!(one(Backend::best(), far), whole);
     }

@@ -54,7 +54,7 @@ fn values(c: &Computation) -> BTreeMap<String, Tensor> {
 
 /// Results are correct for any kept inputs and either owner of the weights. Weights that are kept
 /// transformed are not transformed in a run. Runs with the same inputs do not send any block of 16
-/// bytes twice: such a block would be a seed, a mask or an encryption used twice. The session's
+/// bytes twice. Such a block would be a seed, a mask or an encryption used twice. The session's
 /// registry ends a party that uses an OT, or a tweak of its pads, twice.
 #[test]
 fn kept_weights_are_transformed_once_and_nothing_else_is_kept() {

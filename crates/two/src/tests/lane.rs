@@ -1,5 +1,5 @@
-//! The lane of OTs in runs that make them ahead: faults of the lane, a peer that sends more or less
-//! than agreed, and the order of messages.
+//! The lane of OTs in runs that make them ahead. The tests cover faults of the lane, a peer that
+//! sends more or less than agreed, and the order of messages.
 
 use super::{
     random::text,

@@ -191,7 +191,7 @@ impl Point {
         points
     }
 
-    /// The number of results that the threads divide among each other.
+    /// The number of results that are divided among the threads.
     pub(crate) fn results(&self) -> usize {
         if self.op == ColumnOp::Conv2d { self.columns } else { self.n }
     }
@@ -214,8 +214,8 @@ impl Point {
     }
 
     /// Whether a run without options measures it. These are every type and usual size in lockstep,
-    /// first sizes over every transport and over networks with TLS, sizes with required figures
-    /// over TCP, and the longest sort over the slowest network.
+    /// and first sizes over every transport and over networks with TLS. They also include sizes
+    /// with required figures over TCP, and the longest sort over the slowest network.
     pub(crate) fn is_core(&self, least_threads: usize) -> bool {
         let line = self.op.line();
         if self.threads != least_threads {

@@ -79,7 +79,7 @@ fn measure<W: Word>(
             );
         }
     }
-    // The words that are read in each direction. As many bytes are written.
+    // The words that are read in each direction. The same number of bytes is written.
     let one_way = 2 * n * W::BYTES;
     let bytes = count((2 * one_way * threads) as u64);
     let seconds = ctx.timer().durations(|n| workers::time(&mut workers, n))?;

@@ -100,8 +100,8 @@ impl Synthesis {
     }
 }
 
-/// The cells of the whole design, from the output of yosys' `stat`. They are in its last part,
-/// which is that of the hierarchy if there is one, else that of the only module.
+/// The cells of the whole design, from the output of yosys' `stat`. They are in its last part: the
+/// part for the hierarchy if there is one, else that for the only module.
 pub(super) fn cells(text: &str) -> Result<BTreeMap<String, u64>, BoxError> {
     let bad = |problem: &str| tools::unusable("yosys", problem);
     let parts: Vec<_> = text.split("\n=== ").collect();

@@ -282,7 +282,7 @@ impl Daemons {
         all.fold([0.0; 2], |sum, one| [sum[0] + one[0], sum[1] + one[1]])
     }
 
-    /// Seals a data set of `rows` rows into a directory, without sending it yet.
+    /// Seals a data set of `rows` rows into a directory. No part is sent yet.
     pub(super) fn sealed(&mut self, rows: u64) -> Result<SealedSet, BoxError> {
         self.puts += 1;
         let mut csv = String::from("a,b,c,d\n");
@@ -342,7 +342,7 @@ impl Daemons {
         self.history
     }
 
-    /// Gives party 0 a history of `jobs` jobs that were submitted and cancelled.
+    /// Fills party 0's history with `jobs` jobs that were submitted and cancelled.
     pub(super) fn fill(&mut self, jobs: u64, clerks: u64) -> Result<(), BoxError> {
         let more = jobs.saturating_sub(self.history);
         // A party that is alone runs no job.
