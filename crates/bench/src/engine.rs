@@ -1,4 +1,5 @@
-//! Cases, and the runs of the chosen ones within the time budget.
+//! Cases, and the runs of the chosen ones within the time budget. A case gets a timer, the run's
+//! options and its limits. Its rows are reported as soon as they are measured.
 
 use std::time::{Duration, Instant};
 

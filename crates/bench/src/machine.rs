@@ -1,4 +1,5 @@
-//! The machine that a report was measured on.
+//! The machine on which a report was measured: its processor, memory, software and date. Facts that
+//! cannot be found are `null`.
 
 use std::{fs, path::Path, process::Command, thread};
 

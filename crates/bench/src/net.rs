@@ -1,4 +1,5 @@
-//! Parties of one process, connected over any transport.
+//! Parties of one process, connected over any transport, or by queues in memory. Links may be
+//! shaped to the rate and delay of a modelled network.
 
 use std::{
     fmt, thread,

@@ -1,4 +1,5 @@
-//! The report: the figures of a run, the machine, and the limits.
+//! The report: the figures of a run, the machine, and the limits. Every row has a metric, a unit, a
+//! median, and the fraction of its limit. Fields keep their order in the JSON.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

@@ -1,4 +1,5 @@
-//! Prints the Markdown table, row by row.
+//! Prints the Markdown table, row by row. The widths of columns are fixed before the first row,
+//! from the names and parameters of all cases.
 
 use crate::{
     BenchRow, Limits,

@@ -1,5 +1,6 @@
-//! The compute threads of three parties: those of each party over its lanes, or one thread for all
-//! parties in lockstep.
+//! The compute threads of three parties. With a transport, each party has threads with lanes of
+//! their own. In lockstep, each thread computes for all three parties. A benchmark gives each
+//! thread the runs of its parties as machines.
 
 use hushwire_aes::Backend;
 use hushwire_machine::{

@@ -1,4 +1,5 @@
-//! Text in other encodings than UTF-8, read as UTF-8.
+//! Reads text in other encodings as UTF-8: UTF-16, Latin-1 and Windows-1252. A byte order mark
+//! shows UTF-16; the other encodings must be set.
 
 use crate::strict::{Deviation, DeviationKind};
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,5 @@
-//! Errors of files.
+//! Errors of files. An error has the file, the place in it, the cause and the remedy. It does not
+//! repeat values of the file.
 
 use hushwire_fault::{Fault, code};
 use std::{

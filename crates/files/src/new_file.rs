@@ -1,4 +1,6 @@
-//! Files that appear under their names only when they are complete.
+//! Files that appear under their names only when they are complete. If the file system supports it,
+//! a file has no name while it is written. A claim ensures that only one run writes a path, and
+//! that no other file is replaced.
 
 use crate::{Claim, FileState};
 use hushwire_fault::{Excuse, Fault, code};

@@ -1,4 +1,6 @@
-//! Writes results as CSV and as Parquet.
+//! Writes results as CSV and as Parquet: the rows of a table whose flags are set, or all rows with
+//! their flags. A result can also have columns of the other party. Everything that can fail for a
+//! table is checked before a run, so that no error reveals flags.
 
 use crate::{FileError, Rows};
 use std::{io::Write, path::Path};

@@ -72,8 +72,7 @@ impl FileFormat {
 const BUILD: &str =
     "build it with `cargo build --release -p hushwire-cli --features parquet`, or take CSV instead";
 
-/// Refuses a file for a result in a format that is not written, or that this build does not
-/// support.
+/// Refuses a result file in a format that is not written, or not in this build.
 ///
 /// # Errors
 /// The name is that of an Arrow file, or of a Parquet file that this build does not support.
@@ -93,7 +92,7 @@ pub fn check_output(path: &Path) -> Result<(), FileError> {
 /// Refuses an input file in a format that this build does not support.
 ///
 /// # Errors
-/// The name is that of a Parquet or Arrow file, and this build supports neither.
+/// The file is Parquet or Arrow by its name, and this build supports neither.
 pub fn check_input(path: &Path) -> Result<(), FileError> {
     let format = FileFormat::of(path);
     if !format.is_missing() {
@@ -112,7 +111,7 @@ pub struct Rows<'a> {
     dialect: Dialect,
     /// The columns' names in the first file.
     header: csv::ByteRecord,
-    /// The file's first record, if it does not contain names and was not returned yet.
+    /// The file's first record, if it has no names and was not returned yet.
     first: Option<(csv::ByteRecord, Option<u64>)>,
     record: csv::ByteRecord,
     /// The fields of the record that are NULL, for Parquet and Arrow.
@@ -175,8 +174,7 @@ impl Rows<'static> {
         Self::open_all(&[path.to_owned()], &Dialect::default())
     }
 
-    /// Opens files of a dialect as one table. They have the same columns, in any order. The rows of
-    /// the first file come first.
+    /// Opens files of a dialect as one table, in this order. All have the same columns.
     ///
     /// # Errors
     /// As [`Rows::open`], or there is no file, or formats are mixed.
@@ -612,8 +610,8 @@ impl<'a> Rows<'a> {
         self.place
     }
 
-    /// Restricts each of its Parquet files to these rows, in the order of the files, before the
-    /// first record is read.
+    /// Restricts each of its Parquet files to these rows, in the order of files, before any record
+    /// is read.
     #[cfg(feature = "parquet")]
     pub(crate) fn within(&mut self, mut ranges: Vec<Range<u64>>) {
         ranges.reverse();
@@ -640,8 +638,8 @@ impl<'a> Rows<'a> {
 }
 
 impl<'a> CsvSource<'a> {
-    /// Opens text in any compression and encoding. Also returns its first record, and the line of
-    /// that record.
+    /// Opens text in any compression and encoding, with its first record and the line of that
+    /// record.
     fn new(
         path: &Path,
         text: impl Read + 'a,

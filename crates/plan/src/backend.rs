@@ -1,4 +1,8 @@
 //! The choices that a back end makes while a computation is lowered, as the trait [`Backend`].
+//!
+//! The lowering asks the back end for the form of inputs and outputs, and whether an operation is
+//! computed on words or on bits. For each form it asks for the steps that convert to it. All
+//! choices must follow from the computation alone, so that all parties make the same plan.
 
 use crate::{
     lower::{Forms, Lowered, PlanLowering},

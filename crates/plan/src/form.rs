@@ -1,5 +1,9 @@
 //! The values of a run: the forms in which a party has them, and forms that are assembled from
 //! pieces.
+//!
+//! A [`StepValue`] has one form: known elements, bits, words, or an order. Known elements and bits
+//! are behind counted references, so that several steps can read them. A step that is the last
+//! reader of a value may overwrite its memory.
 
 use crate::{
     share::{Sharing, put_bits},

@@ -1,4 +1,7 @@
 //! Computes the steps that need no message.
+//!
+//! These are operations on known values, conversions of known values to shares, moves of elements,
+//! linear maps of words, and circuits without ANDs. A back end adds primitives of its own.
 
 use crate::{
     form::StepValue,

@@ -1,4 +1,8 @@
 //! The values of a run in progress.
+//!
+//! [`LiveValues`] has each value from its step to its last reader, and tells which steps are ready.
+//! It drops a value after its last reader. [`KeptValues`] has the values that all runs of a plan
+//! share.
 
 use crate::{
     form::StepValue,

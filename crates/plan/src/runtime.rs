@@ -1,4 +1,8 @@
-//! The work of a back end on values.
+//! The work of a back end on values, as the trait [`Runtime`].
+//!
+//! A back end computes the value of a step without messages. For a step with messages it makes a
+//! machine, which runs in rounds with those of other steps. It also prices each step from sizes
+//! alone.
 
 use crate::{
     form::StepValue,

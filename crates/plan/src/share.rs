@@ -1,4 +1,8 @@
 //! The shares that parties hold of values, and linear maps that act on each share.
+//!
+//! The sharing must be additive. A linear map of a shared value is then the same map on each share,
+//! and takes no message. [`Sharing`] hides the number of shares that a party has of each value: one
+//! between two parties, two among three.
 
 use crate::{
     form::StepValue,

@@ -1,4 +1,7 @@
 //! The steps of a wave, cut into pieces, and the assembly of their values.
+//!
+//! A piece has some rows of a step. Pieces of one group run together and share rounds, and their
+//! values are put at their rows. A step that may not be cut is one piece.
 
 use crate::{
     form::{Joined, StepValue},

@@ -1,4 +1,5 @@
 //! The course of a run, before it begins: the current operation for each number of completed steps.
+//! It is for progress messages, and follows from the plan alone.
 
 use crate::{
     Plan,

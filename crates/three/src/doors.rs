@@ -1,5 +1,6 @@
 //! The forms in which values enter and leave a run: bits, or numbers if they are only summed and
-//! multiplied.
+//! multiplied. A [`Door`] gives the length of a share in bytes, and the group in which shares add
+//! up. A client makes and joins shares by a door alone.
 
 use hushwire_compute::{Computation, Op, Reduction, Scalar, Value, Visibility};
 use hushwire_plan::Size;

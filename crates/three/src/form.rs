@@ -1,4 +1,7 @@
-//! The shares of three parties. Each party holds two of the three shares of each value.
+//! The shares of three parties. Each party holds two of the three shares of each value. Numbers are
+//! words of 8, 16, 32 or 64 bits in a [`RingWords`], bits are planes, and an order is a permutation
+//! of `rep3`. The ring of a value is chosen at run time, and the macro `in_ring` selects the code
+//! for its word type.
 
 use crate::prim::Three;
 use hushwire_compute::Tensor;

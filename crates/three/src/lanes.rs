@@ -1,5 +1,6 @@
-//! Runs lanes: the groups of a wave on each lane one after the other, and threads that keep several
-//! lanes in flight.
+//! Runs the groups of a wave on lanes: on each lane one after the other, with several lanes of a
+//! thread in flight. The calling thread drives the first lanes, and asks between its rounds whether
+//! to go on. If one thread fails, the others end at their next round.
 
 use crate::{Cut, ThreeError, prim::Three};
 use hushwire_block::registry;

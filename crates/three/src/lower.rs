@@ -1,4 +1,6 @@
-//! Chooses the forms that are cheap for three parties, and the steps that only they have.
+//! Chooses the forms that are cheap for three parties, and the steps that only they have. Sums and
+//! products are on words, and comparisons and logic on bits. A value that all members know enters
+//! as shares and is opened.
 
 use crate::{
     Door,

@@ -1,4 +1,6 @@
-//! The steps with messages: the machine of each step, and the value when it ends.
+//! The steps with messages: the machine of each step, and the value when it ends. The machines are
+//! those of `rep3`. Each takes its own batch of the session's randomness, so that no two pieces
+//! share a mask.
 
 use crate::{
     Cut, ThreeError,

@@ -1,4 +1,6 @@
-//! Computes the memory of a run from its plan and cut alone.
+//! Computes the memory of a run from its plan and cut alone. It follows the values through a
+//! simulated run, and adds an estimate for the machines of each wave. A run that would take too
+//! much is cut into shorter pieces.
 
 use crate::{
     Cut, Plan, ShardMemory,

@@ -1,4 +1,6 @@
-//! Plans: the steps of a computation, with the form of every value.
+//! Plans: the steps of a computation, with the form of every value. A computation with windows has
+//! two plans: one with the fewest bytes, and one with few rounds for parties that are far from each
+//! other. The cut of a run chooses between them.
 
 use crate::{Cut, Door, doors, lower::ring, prim::Three};
 use hushwire_compute::{Computation, ComputeError, Op};

@@ -1,4 +1,5 @@
-//! The primitives that only three parties have.
+//! The primitives that only three parties have, with the sizes of their values. The other
+//! primitives are those of `hushwire_plan`.
 
 use crate::Door;
 use hushwire_circuit::Program;

@@ -1,4 +1,5 @@
-//! Runs of a plan, wave by wave.
+//! Runs a plan, wave by wave. Local steps run as soon as their operands are present. Then all ready
+//! steps with messages run together, in pieces on the lanes.
 
 use crate::{
     Cut, Door, Plan, ThreeError,

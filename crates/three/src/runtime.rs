@@ -1,4 +1,6 @@
-//! The work of three parties: steps without a message, and the machines and costs of all others.
+//! The work of three parties: steps without a message, and the machines and costs of all others. It
+//! also has the local part of a partition by one bit: the distances and places of rows, from
+//! running sums of flags.
 
 use crate::{
     Cut, ThreeError,

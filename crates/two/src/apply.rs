@@ -1,4 +1,6 @@
-//! Single operations on shares, for callers that keep shares themselves, and for measurements.
+//! Single operations on shares, for callers that keep shares themselves, and for measurements. An
+//! operation runs in pieces with OTs made for it, over an open session. It has the security of a
+//! run: semi-honest.
 
 use crate::{
     ArithmeticParty, Sign, TwoError,
@@ -90,14 +92,15 @@ impl Operation {
 
 impl ArithmeticParty {
     /// Runs an operation on this party's shares, modulo 2^`ring`, and returns its share of the
-    /// result. All columns have the same number of rows. Both parties make the same call.
+    /// result. All columns have the same number of rows, except for matrices. Both parties make the
+    /// same call.
     ///
     /// # Errors
     /// An OT message is malformed, the channel failed, or an earlier run failed.
     ///
     /// # Panics
-    /// The columns are not those of the operation, their lengths differ, the ring does not have 1
-    /// to 64 bits, or the shift is too large (the caller's bug).
+    /// The columns are not those of the operation, their lengths do not fit, the ring does not have
+    /// 1 to 64 bits, or the shift is too large (the caller's bug).
     pub fn apply(
         &mut self,
         channel: &mut Channel,

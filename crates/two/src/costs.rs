@@ -1,4 +1,6 @@
-//! Computes the cost of runs: of steps, and of the OTs and triples that they use.
+//! Computes the cost of runs: of steps, and of the OTs and triples that they use. It follows from a
+//! plan and the OT extension alone, and equals what a meter counts. Only the cost of sorts is an
+//! estimate.
 
 use crate::{
     distance::Distance,

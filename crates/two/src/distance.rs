@@ -1,4 +1,6 @@
-//! The distance of the parties, and the amount of work that they do at a time.
+//! The distance of the parties, and the amount of work that they do at a time. If parties are far
+//! from each other, more pieces share their rounds. Both parties must use the same distance, since
+//! it determines which pieces share their rounds.
 
 use std::time::Duration;
 

@@ -1,4 +1,6 @@
-//! The shares of two parties. Each party holds one of the two shares of each value.
+//! The shares of two parties. Each party holds one of the two shares of each value. Numbers are
+//! words modulo 2^ℓ, with ℓ up to 64, and bits are planes. A value that one party alone knows is
+//! that party's share, and the other's share is 0.
 
 use crate::{
     ops::planes_of,

@@ -1,4 +1,6 @@
-//! Chooses the forms that are cheap for two parties, and the steps that only they have.
+//! Chooses the forms that are cheap for two parties, and the steps that only they have. It also
+//! tracks which parties have a share other than 0, because a factor that is private to one party
+//! needs fewer OTs.
 
 mod layers;
 

@@ -1,4 +1,6 @@
-//! One party of a session, over a channel.
+//! One party of a session, over a channel. It sets up OTs in both directions on a channel of their
+//! own, and then runs plans on another. Before each run, both parties compare the session, the plan
+//! and the distance. An error ends the session: its OTs and keys are not used again.
 
 mod walk;
 

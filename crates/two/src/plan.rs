@@ -1,4 +1,6 @@
-//! Plans: the steps of a computation, with the form of every value.
+//! Plans: the steps of a computation, with the form of every value. A plan also has the groups of
+//! pieces that share rounds, and the OTs and triples of each group. The parties compare its digest
+//! before a run.
 
 use crate::{
     COEFFICIENTS, TwoError,

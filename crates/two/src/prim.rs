@@ -1,4 +1,5 @@
-//! The primitives that only two parties have.
+//! The primitives that only two parties have, and the way in which each step runs. The other
+//! primitives are those of `hushwire_plan`.
 
 use crate::{encrypted::EncryptedLayer, order::sorts, ring::Holders};
 use hushwire_circuit::Program;

@@ -1,4 +1,5 @@
-//! Computes the memory of a step from sizes alone.
+//! Computes the memory of a step from sizes alone: the plan's lists, the value, and the work on its
+//! rows. [`crate::memory`] adds the steps of a run.
 
 use crate::prim::{OwnLocal, OwnTalk, Two};
 use hushwire_circuit::{Program, planes::plane_bytes};

@@ -1,4 +1,5 @@
-//! Runs of a plan, wave by wave.
+//! Runs a plan, wave by wave: the values that are present, and the time and cost of each node.
+//! [`crate::ArithmeticParty`] exchanges the messages.
 
 use crate::{
     TwoError,

@@ -1,4 +1,5 @@
 //! The work of two parties: steps without a message, and the machines and costs of all others.
+//! Linear steps act on each party's share alone. Constants are added by party 0.
 
 use crate::{
     TwoError,

@@ -1,9 +1,9 @@
 //! Numbers without their lower bits, on shares modulo 2^ℓ.
 //!
-//! Let u = x + offset, which is nonnegative, with u = u_0 + u_1 − 2^ℓ w. Then ⌊u / 2^s⌋ = (u_0 ≫ s)
-//! + (u_1 ≫ s) + c − 2^(ℓ−s) w. Here c is the carry out of the lowest s bits, and w the carry out
-//! of all ℓ. One comparison in two parts gives both. If the highest bit of u is 0, w is m_0 ∨ m_1
-//! of the shares' highest bits.
+//! Let u = x + offset, which is nonnegative, with u = u_0 + u_1 − 2^ℓ w. Then ⌊u / 2^s⌋ is the sum
+//! of u_0 ≫ s, u_1 ≫ s and c, minus 2^(ℓ−s) w. Here c is the carry out of the lowest s bits, and w
+//! the carry out of all ℓ. One comparison in two parts gives both. If the highest bit of u is 0, w
+//! is m_0 ∨ m_1 of the shares' highest bits.
 //!
 //! **Source.** D. Rathee et al., "CrypTFlow2", CCS 2020, section 4; the form for known signs: Z.
 //! Huang et al., "Cheetah", USENIX Security 2022, section 5.
@@ -92,8 +92,8 @@ impl Kit {
         let [low, high] = [(); 2].map(|()| orders.next().expect("a part each"));
         let (low, equal) = (low.greater, high.equal.expect("it was asked for"));
         let through = self.and(&equal, &low, &[OtRun { count: low.len(), width: 1 }]).await;
-        // The highest bit is 0 if the highest bits of both shares and the carry into them add up to
-        // 0.
+        // The number's highest bit is the exclusive OR of both shares' highest bits and the carry
+        // into them. The number is kept if this bit is 0.
         let mut keep = top(x, ring);
         let flip = u8::from(self.index == 0);
         let carries = high.greater.iter().zip(&through[..]);

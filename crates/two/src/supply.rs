@@ -1,4 +1,6 @@
-//! Makes OTs and triples for pieces of steps, over a channel of their own.
+//! Makes OTs and triples for pieces of steps, over a channel of their own. They come in lots, one
+//! for each group of pieces that share rounds. Both parties know the lots from the plan, so no
+//! message names them.
 
 use crate::{
     TwoError,

@@ -1,4 +1,6 @@
-//! Steps with messages, or pieces of them, as machines.
+//! Steps with messages, or pieces of them, as machines. Each step is an asynchronous function on a
+//! [`Kit`], which has the party's OTs and its channel. Pieces that share rounds run as machines
+//! side by side.
 
 use crate::{
     TwoError,

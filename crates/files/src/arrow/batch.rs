@@ -1,4 +1,6 @@
-//! The values of a column in one record batch.
+//! Reads the values of a column in one record batch. A batch has a header with the places of its
+//! buffers, and the buffers themselves, which may be compressed. Every place is checked against the
+//! bytes that exist.
 
 use super::{
     Broken,

@@ -1,4 +1,6 @@
-//! Reads the rows of a file or a stream, one record batch at a time.
+//! Reads the rows of a file or a stream, one record batch at a time. A file has a footer that lists
+//! its batches; a stream has one message after the other. Only the chosen columns of the current
+//! batch are in memory.
 
 use super::{
     Broken,

@@ -1,4 +1,5 @@
-//! Columns of a file, and the form of their values.
+//! Reads the columns of a file, and the form of their values. Nested columns are skipped, with all
+//! their buffers. A column with a dictionary has indices as its values.
 
 use super::{Broken, flat::FlatTable};
 use crate::parquet::ParquetType;

@@ -1,4 +1,5 @@
-//! Copies rows of one file to another file, unchanged.
+//! Copies rows of one file to another file, unchanged. Values are copied with their types and
+//! levels, so nested columns need no text. A copy may have additional last columns.
 
 use super::{Rows, rows::guarded, write::refused};
 use crate::FileError;

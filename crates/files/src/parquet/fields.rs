@@ -1,4 +1,5 @@
-//! Converts decoded values to text.
+//! Converts decoded values to text, in the form that CSV files have: 2026-11-23, 14.50, true. It
+//! also converts such text back to values for writing.
 
 use super::{
     ParquetField,

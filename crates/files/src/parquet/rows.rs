@@ -1,4 +1,5 @@
-//! Reads the rows of a file, one batch of each column at a time.
+//! Reads the rows of a file, one batch of each column at a time. Only chosen columns are decoded. A
+//! panic of the decoder is caught and becomes an error that names the file.
 
 use super::{
     ParquetColumn,

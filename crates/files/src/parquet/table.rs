@@ -1,4 +1,6 @@
-//! The Parquet files of one table, if several programs read a part each.
+//! The Parquet files of one table, if several programs read a part each. The footers give the
+//! number of rows and the digest by which the programs compare their files. A program then reads
+//! only the row groups of its range.
 
 use super::Rows;
 use crate::{Dialect, FileError};

@@ -1,4 +1,8 @@
 //! The forms of nodes' values, and the conversions between forms.
+//!
+//! A node has at most one step for each form. A conversion is made when an operation first needs a
+//! form, and later operations use the same step. Known values become shares for free; conversions
+//! between words and bits take messages of the back end.
 
 use super::{Lowered, PlanLowering};
 use crate::{Backend, Local, PickRun, Picks, Size, Slot, Talk};

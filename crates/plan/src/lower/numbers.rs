@@ -1,4 +1,8 @@
 //! Lowers operations on numbers of a ring.
+//!
+//! Sums, negations and left shifts are local steps on words. Products, comparisons, choices and
+//! right shifts are steps with messages. The range of a node's numbers decides which comparison or
+//! truncation is used. Operations that are better on bits are left to a circuit.
 
 use super::{Forms, Lowered, PlanLowering};
 use crate::{Backend, Local, Sign, Slot, Talk};

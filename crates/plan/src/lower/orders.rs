@@ -1,4 +1,8 @@
 //! Lowers orders of rows, and values that they permute.
+//!
+//! A sort by a single bit is a partition, and any other sort compares bits of keys. Rows that a
+//! known order permutes are gathered by a local step. All other permutations of rows are steps with
+//! messages.
 
 use super::{Forms, Lowered, PlanLowering};
 use crate::{Backend, KeyOrder, Local, Reorder, Slot};

@@ -1,4 +1,7 @@
 //! Lowers reductions and scans along an axis, in as many rounds as a tree has levels.
+//!
+//! Neighbours in all series are joined at once, level by level. So the number of rounds follows
+//! from the length of a series, and not from the number of series.
 
 use super::{Forms, Lowered, PlanLowering};
 use crate::{Axis, Backend, Local, Picks, Size, Slot, Talk};

@@ -1,4 +1,6 @@
-//! Binds CAST: types that a query names, and texts that are read as values of a type.
+//! Binds CAST: the types that a query names, and texts that are read as values of a type. A literal
+//! is read when the query is bound. A column of text becomes calls that read it, with NULL for
+//! texts without such a value.
 
 use super::{
     Binder, Env,

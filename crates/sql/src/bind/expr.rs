@@ -1,4 +1,6 @@
-//! Binds expressions: resolves names to columns and unifies types.
+//! Binds expressions: resolves names to columns and unifies types. Aggregates, window functions and
+//! subqueries within an expression are replaced by columns. [`Calls`] collects them for the
+//! operators that make these columns.
 
 use super::{
     Binder, Env,

@@ -1,4 +1,5 @@
-//! Binds windows: partitions, an order, and a frame.
+//! Binds windows: partitions, an order, and a frame. A frame's ends are numbers of rows, or
+//! distances of the order's key. A window may refer to a named window of the SELECT.
 
 use super::{
     Binder, Env,

@@ -1,4 +1,5 @@
-//! Binds FROM: tables, derived tables and joins.
+//! Binds FROM: tables, derived tables and joins. Inner joins are collected as a pool of tables and
+//! conditions, whose order is chosen later. Outer joins and lateral queries keep their place.
 
 use super::{
     Binder, BoundQuery, CommonTable, Env,

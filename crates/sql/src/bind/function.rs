@@ -1,5 +1,6 @@
-//! Binds calls of functions: aggregates, window functions, and scalar functions, which a table
-//! defines.
+//! Binds calls of functions: aggregates, window functions, and scalar functions. The `tables` crate
+//! defines the functions. A function of another database is rewritten, or refused with a
+//! substitute.
 
 use super::{
     Binder, Env,

@@ -1,4 +1,5 @@
-//! Binds LIKE and regular expressions.
+//! Binds LIKE and regular expressions. The pattern of LIKE must be a literal. ILIKE compares
+//! lower-case texts.
 
 use super::{
     Binder, Env,

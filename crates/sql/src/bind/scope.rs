@@ -1,4 +1,5 @@
-//! Names and what they denote.
+//! Resolves names to columns. A name denotes a column of the nearest scope that has it. Names of
+//! enclosing scopes are allowed only in WHERE, where they correlate a subquery.
 
 use super::Binder;
 use crate::{

@@ -1,4 +1,6 @@
-//! Binds SELECT: conditions, groups, the list, DISTINCT, order.
+//! Binds SELECT: conditions, groups, the list, DISTINCT, and order. FROM and WHERE are bound first,
+//! then GROUP BY, the list, and the remaining clauses. Expressions after GROUP BY are rewritten to
+//! read the columns of the groups.
 
 use super::{
     Binder, BoundQuery, Env, QueryOrder,

@@ -1,4 +1,5 @@
-//! Turns plans into relations: numbers of columns become indices.
+//! Turns plans into relations: numbers of columns become indices. Only here are the ranges of
+//! columns known. Equal relations are shared.
 
 use super::{Columns, Id, Ids, LogicalJoin, LogicalPlan, reads, replaced};
 use crate::{

@@ -1,4 +1,5 @@
-//! Computes the cost and the memory of each shard without any party's data.
+//! Computes the cost and the memory of each shard without any party's data. Costs between parties
+//! are those of the shard's rows, and exchanges between shards are counted separately.
 
 use super::{moves::packed, spread::Spread, sums};
 use crate::{

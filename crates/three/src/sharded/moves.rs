@@ -1,4 +1,5 @@
-//! Moves values between the shards of a party.
+//! Moves values between the shards of a party. In an exchange, every shard sends each other shard a
+//! part of a known length, which may be empty. No message goes to another party.
 
 use crate::{
     ThreeError,

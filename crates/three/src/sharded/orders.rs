@@ -1,4 +1,6 @@
-//! Orders of rows that lie on all shards, and rows that they permute.
+//! Orders of rows that lie on all shards, and rows that they permute. Operands are first moved so
+//! that each shard has whole rows. Then all shards run one machine together, and its value is moved
+//! back to the bounds of elements.
 
 use super::{cost::across_rows, moves::Between};
 use crate::{
