@@ -7,9 +7,9 @@ use hushwire_rep3::Sbox;
 use hushwire_wire::Shape;
 use serde_json::Value;
 
-/// A value of an axis, as rows state it.
+/// A value of an axis, as reports have it.
 pub(crate) trait AxisValue {
-    /// The value in the JSON.
+    /// The value in JSON.
     fn value(&self) -> Value;
 }
 
@@ -41,7 +41,7 @@ axis_values! {
     Scheme: scheme => scheme.name();
 }
 
-/// A level of security, as reports have it.
+/// The name of a security level in reports.
 pub(crate) const fn level_name(level: Level) -> &'static str {
     match level {
         Level::SemiHonest => "semi-honest",
@@ -49,7 +49,7 @@ pub(crate) const fn level_name(level: Level) -> &'static str {
     }
 }
 
-/// An axis of named values: an enum with `ALL`, and `name` as reports have it.
+/// Defines an axis of named values: an enum with `ALL`, and `name` for reports.
 macro_rules! axis {
     ($(#[$about:meta])* $sight:vis enum $axis:ident {
         $($(#[$says:meta])* $value:ident = $name:literal,)*
@@ -82,7 +82,8 @@ macro_rules! axis {
     };
 }
 
-/// The parameters of a point: `params!(self; n, net, type = self.kind)`. A key alone is a field.
+/// The parameters of a point: `params!(self; n, net, type = self.kind)`. A key without a value is a
+/// field.
 macro_rules! params {
     (@value $point:ident $key:ident) => { $point.$key };
     (@value $point:ident $key:ident $value:expr) => { $value };

@@ -13,27 +13,27 @@ use crate::{
 /// A benchmark, one command of `hushwire bench`. `docs/dev/new-benchmark.md` shows how to add
 /// one.
 pub struct Bench {
-    /// The command's name, which is the report's too.
+    /// The name of the command and of the report.
     pub name: &'static str,
     /// One line of help.
     pub about: &'static str,
-    /// The end of the help, with an example.
+    /// The end of the help text, with an example.
     pub examples: &'static str,
-    /// The options beside [`BenchOptions`] that the command takes.
+    /// The options that the command takes in addition to [`BenchOptions`].
     pub takes: Takes,
-    /// Options of this command alone.
+    /// Options that only this command has.
     pub own: &'static [OwnOption],
-    /// The rows of a run without options, as `sets.rs` describes sets.
+    /// The rows of a run without options. `sets.rs` describes sets.
     pub core: &'static [&'static str],
     /// The rows of `--quick`.
     pub quick: &'static [&'static str],
     /// All cases, in the order of rows.
     pub cases: fn(&BenchAsked) -> Result<Vec<Case<'static>>>,
-    /// The text below the table, such as a paper's table with our figures beside it.
+    /// The text below the table, such as a paper's table with our figures added.
     pub below: fn(&BenchAsked, &Report) -> String,
 }
 
-/// The options that a command takes beside [`BenchOptions`].
+/// The options that a command takes in addition to [`BenchOptions`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Takes {
     /// No more options.
@@ -44,36 +44,36 @@ pub enum Takes {
     Net,
 }
 
-/// An option of one command alone.
+/// An option that only one command has.
 pub struct OwnOption {
     /// The long name.
     pub name: &'static str,
-    /// The name of its value in the help; none for a flag.
+    /// The name of its value in the help; `None` for a flag.
     pub value: Option<&'static str>,
-    /// One paragraph of help.
+    /// One paragraph of help text.
     pub help: &'static str,
-    /// Refuses values, and says what is expected.
+    /// Refuses invalid values, and says what is expected.
     pub check: Option<OptionCheck>,
 }
 
-/// Refuses a value of an option, and says what is expected.
+/// Refuses an invalid value of an option, and says what is expected.
 pub type OptionCheck = fn(&str) -> Result<(), String>;
 
 /// The options of a run, as the command line gave them.
 #[derive(Clone, Debug, Default)]
 pub struct BenchAsked {
-    /// The options that every bench has.
+    /// The options that every benchmark has.
     pub options: BenchOptions,
     /// `--aes-backend`.
     pub backend: Option<Backend>,
     /// `--net`.
     pub net: Option<Shape>,
-    /// The own options that were given, by name; a flag has an empty value.
+    /// The given own options, by name. A flag has an empty value.
     pub own: BTreeMap<&'static str, OsString>,
 }
 
 impl BenchAsked {
-    /// The backend that was asked for, or the best one.
+    /// The backend that the options name, or the best one.
     pub(crate) fn backend(&self) -> Backend {
         self.backend.unwrap_or_default()
     }
@@ -91,7 +91,7 @@ impl BenchAsked {
         self.options.threads.map_or(vec![1, 2], |threads| vec![threads])
     }
 
-    /// The networks to measure: the given one, or these.
+    /// The networks to measure: the given one, or `nets`.
     pub(crate) fn nets(&self, nets: &[Shape]) -> Vec<Shape> {
         self.net.map_or(nets.to_vec(), |net| vec![net])
     }
@@ -101,8 +101,8 @@ impl BenchAsked {
         self.links_over(&NETS)
     }
 
-    /// Every transport over every one of these networks. Queues in memory are no link that could be
-    /// shaped.
+    /// Every transport over every one of these networks. Queues in memory are not a link that could
+    /// be shaped.
     pub(crate) fn links_over(&self, nets: &[Shape]) -> Vec<(Transport, Shape)> {
         let nets = self.nets(nets);
         let links = Transport::ALL.into_iter().flat_map(|t| nets.iter().map(move |net| (t, *net)));
@@ -115,7 +115,7 @@ impl BenchAsked {
     }
 }
 
-/// A modelled network, by its name or its rate and round trip.
+/// Parses a modelled network: its name, or its rate and round trip.
 ///
 /// # Errors
 /// The text is neither.
@@ -124,7 +124,7 @@ pub fn network(text: &str) -> Result<Shape> {
 }
 
 impl Bench {
-    /// A bench without rows, which others complete.
+    /// A benchmark without rows, for others to complete.
     pub(crate) const EMPTY: Self = Self {
         name: "",
         about: "",
@@ -137,16 +137,16 @@ impl Bench {
         below: |_, _| String::new(),
     };
 
-    /// Measures what was asked for, prints it, and gives the report.
+    /// Measures the rows that the options select, prints them, and returns the report.
     ///
     /// # Errors
-    /// As [`run`](crate::run); a case fails where the parties cannot connect, where one of them
-    /// fails, and where a result is wrong.
+    /// As [`run`](crate::run). A case fails if the parties cannot connect, if one of them fails, or
+    /// if a result is wrong.
     pub fn run(&self, asked: &BenchAsked) -> Result<Report> {
         crate::run_with(self.name, self.marked(asked)?, &asked.options, |report| (self.below)(asked, report))
     }
 
-    /// All cases, each in the sets that it belongs to.
+    /// All cases, each marked with the sets to which it belongs.
     pub(crate) fn marked(&self, asked: &BenchAsked) -> Result<Vec<Case<'static>>> {
         let mut cases = (self.cases)(asked)?;
         let [core, quick] = [self.core, self.quick].map(|set| crate::sets::RowSet::new(set, asked));

@@ -1,11 +1,11 @@
-//! The benchmarks. Each is one file, or one folder, and one line of the table.
+//! The benchmarks. Each is one file or folder, and one line of the table.
 
-/// Declares the files of benchmarks, and the table of what they measure.
+/// Declares the files of benchmarks, and their table.
 macro_rules! benches {
     ($($file:ident)*) => {
         $(mod $file;)*
-        /// All benchmarks, in the order of the help; a file has one, or several that share its
-        /// rows.
+        /// All benchmarks, in the order of the help. A file has one benchmark, or several that
+        /// share its rows.
         pub static BENCHES: &[&[crate::Bench]] = &[$($file::BENCHES),*];
     };
 }

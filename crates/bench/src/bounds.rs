@@ -1,4 +1,4 @@
-//! Limits that several benches measure: AES rounds in registers, and copies.
+//! Limits that several benchmarks measure: AES rounds in registers, and copies.
 
 use std::{convert::Infallible, hint::black_box, thread, time::Instant};
 
@@ -11,8 +11,8 @@ pub(crate) fn rounds_name(backend: Backend) -> String {
     format!("{} rounds", backend.tier())
 }
 
-/// AES-128 blocks per second that one core can do at most with this tier: no memory, no key
-/// schedule.
+/// The most AES-128 blocks per second that one core can compute with this tier, without memory
+/// accesses and key schedules.
 pub(crate) fn rounds(ctx: &mut CaseContext<'_>, backend: Backend) -> Result<f64, BoxError> {
     ctx.limit(&rounds_name(backend), Unit::BLOCKS_PER_S, |timer| {
         const ITERATIONS: u32 = 64;
@@ -25,8 +25,8 @@ pub(crate) fn rounds(ctx: &mut CaseContext<'_>, backend: Backend) -> Result<f64,
     })
 }
 
-/// AES-128 blocks per second that one core can do at most with this tier where every `H` blocks
-/// have a key of their own: key schedules and rounds, no memory.
+/// The most AES-128 blocks per second that one core can compute with this tier, if every `H` blocks
+/// have their own key. It includes key schedules, and no memory accesses.
 pub(crate) fn keyed_rounds<const H: usize>(
     ctx: &mut CaseContext<'_>,
     backend: Backend,
@@ -43,9 +43,9 @@ pub(crate) fn keyed_rounds<const H: usize>(
     })
 }
 
-/// Units per second that the PRF of three parties' zero-shares allows, at this many calls of all of
-/// them for a unit: on the cores that their threads have. In lockstep a thread computes for all
-/// three.
+/// The units per second that the PRF of three parties' zero-shares allows on the cores of their
+/// threads. `calls` counts the calls of all parties for a unit. In lockstep a thread computes for
+/// all three.
 pub(crate) fn prf(
     ctx: &mut CaseContext<'_>,
     backend: Backend,
@@ -60,14 +60,14 @@ pub(crate) fn prf(
     ctx.bound(&name, unit.clone(), |_| Ok(peak * count(cores as u64) / calls))
 }
 
-/// Bytes copied per second where source and destination have `bytes` bytes together.
+/// The bytes copied per second if source and destination have `bytes` bytes together.
 pub(crate) fn copies(ctx: &mut CaseContext<'_>, name: &str, bytes: usize) -> Result<f64, BoxError> {
     ctx.limit(name, Unit::BYTES_PER_S, |timer| {
         Ok(copy_rates(timer, bytes / 2).into_iter().fold(0.0, f64::max))
     })
 }
 
-/// Bytes copied per second in each run, `len` bytes at a time from one buffer to another.
+/// The bytes copied per second in each run, with `len` bytes at a time from one buffer to another.
 pub(crate) fn copy_rates(timer: Timer, len: usize) -> Vec<f64> {
     let (from, mut to) = (vec![1u8; len], vec![2u8; len]);
     let seconds = seconds(timer, |n| {
@@ -79,12 +79,12 @@ pub(crate) fn copy_rates(timer: Timer, len: usize) -> Vec<f64> {
     seconds.into_iter().map(|seconds| count(len as u64) / seconds).collect()
 }
 
-/// The most calls per second over the runs: a limit is what the machine does undisturbed.
+/// The most calls per second of all runs, because a limit is the machine's undisturbed rate.
 fn best(timer: Timer, work: impl FnMut(u64)) -> f64 {
     1.0 / seconds(timer, work).into_iter().fold(f64::INFINITY, f64::min)
 }
 
-/// Seconds a call of each run.
+/// The seconds for each call, in each run.
 fn seconds(timer: Timer, mut work: impl FnMut(u64)) -> Vec<f64> {
     let seconds = timer.durations(|n| {
         let begin = Instant::now();

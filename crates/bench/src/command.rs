@@ -1,4 +1,4 @@
-//! The command line of the benchmarks: which one, its options, its errors and exit codes.
+//! The command line of the benchmarks: their choice, options, errors and exit codes.
 
 use clap::{
     Arg, ArgAction, ArgMatches, Args, Command, CommandFactory, FromArgMatches, Parser, ValueEnum,
@@ -75,12 +75,12 @@ struct PlotArgs {
     out: PathBuf,
 }
 
-/// A line on standard error, if that takes it: the exit code says as much.
+/// Writes a line to standard error. A failure is ignored, because the exit code reports the same.
 fn told(line: fmt::Arguments<'_>) {
     let _ = io::Write::write_all(&mut io::stderr(), format!("{line}\n").as_bytes());
 }
 
-/// The command line: a command for each benchmark, and `plot`.
+/// The command line, with a command for each benchmark, and `plot`.
 fn commands() -> Command {
     let measure = benches().map(|bench| {
         let mut command = BenchOptions::augment_args(Command::new(bench.name));
@@ -103,7 +103,7 @@ fn benches() -> impl Iterator<Item = &'static Bench> {
     BENCHES.iter().copied().flatten()
 }
 
-/// An option of one benchmark alone.
+/// An option that only one benchmark has.
 fn option(own: &'static OwnOption) -> Arg {
     let arg = Arg::new(own.name).long(own.name).help(own.help);
     let Some(value) = own.value else { return arg.action(ArgAction::SetTrue) };
@@ -113,12 +113,12 @@ fn option(own: &'static OwnOption) -> Arg {
     })
 }
 
-/// Options that were parsed; what does not fit ends the program with its usage.
+/// Parsed options. If they do not fit, the program ends with its usage.
 fn read<T: FromArgMatches>(matches: &ArgMatches) -> T {
     T::from_arg_matches(matches).unwrap_or_else(|e| e.exit())
 }
 
-/// The options that a benchmark's command line has.
+/// The options of a benchmark's command line.
 fn asked(bench: &'static Bench, matches: &ArgMatches) -> Result<BenchAsked> {
     let mut asked = BenchAsked { options: read(matches), ..BenchAsked::default() };
     if bench.takes >= Takes::Tier {
@@ -141,9 +141,9 @@ fn asked(bench: &'static Bench, matches: &ArgMatches) -> Result<BenchAsked> {
     Ok(asked)
 }
 
-/// Runs what the process's arguments ask for.
+/// Runs the command that the process's arguments name.
 pub(crate) fn main() -> ExitCode {
-    // A process of the service's benchmark, and no command for people.
+    // This is a process of the service's benchmark, and not a command for people.
     if env::args_os().nth(1).is_some_and(|arg| arg == RECEIVES) {
         return receive().map_or_else(
             |e| {
@@ -157,7 +157,7 @@ pub(crate) fn main() -> ExitCode {
     let cli: Cli = read(&matches);
     match matches.subcommand().map_or(Ok(()), |(name, matches)| run(name, matches)) {
         Ok(()) => ExitCode::SUCCESS,
-        // A reader that has seen enough (`| head`) is no error.
+        // A reader that stops early (`| head`) is not an error.
         Err(BenchError::Output(e)) if e.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(e) => {
             match cli.log.log_format {

@@ -1,4 +1,5 @@
-//! Cases, and running the chosen ones inside the time budget.
+//! Cases, and the runs of the chosen ones within the time budget. A case gets a timer, the run's
+//! options and its limits. Its rows are reported as soon as they are measured.
 
 use std::time::{Duration, Instant};
 
@@ -7,14 +8,14 @@ use crate::{
     Result, Spread, Timer, Unit, steal::Ticks, timing,
 };
 
-/// The closure of a case, which measures and gives its rows.
+/// The closure of a case. It measures, and returns the case's rows.
 type Measure<'a> = Box<dyn FnMut(&mut CaseContext<'_>) -> Result<Vec<BenchRow>, BoxError> + 'a>;
 
-/// One point of a bench's grid.
+/// One point of a benchmark's grid.
 pub struct Case<'a> {
-    /// The name, shared by the cases that differ only in parameters.
+    /// The name. Cases that differ only in parameters share it.
     pub name: String,
-    /// The parameters; every case of a bench has the same keys.
+    /// The parameters. Every case of a benchmark has the same keys.
     pub params: Params,
     /// Whether a run without options measures it.
     pub core: bool,
@@ -24,8 +25,8 @@ pub struct Case<'a> {
 }
 
 impl<'a> Case<'a> {
-    /// A case of the grid. `work` gives a [`BenchRow`], or several rows of different
-    /// metrics; their case and parameters are filled in.
+    /// Makes a case of the grid. `work` returns a [`BenchRow`], or several rows with different
+    /// metrics. Their case and parameters are filled in.
     pub fn new<R: Into<Vec<BenchRow>>>(
         name: &str,
         params: Params,
@@ -35,14 +36,14 @@ impl<'a> Case<'a> {
         Self { name: name.to_owned(), params, core: false, quick: false, work }
     }
 
-    /// Puts the case into the core set, or not.
+    /// Sets whether the case is in the core set.
     #[must_use]
     pub fn core(mut self, core: bool) -> Self {
         self.core = core;
         self
     }
 
-    /// Puts the case into the quick set, or not.
+    /// Sets whether the case is in the quick set.
     #[must_use]
     pub fn quick(mut self, quick: bool) -> Self {
         self.quick = quick;
@@ -50,7 +51,7 @@ impl<'a> Case<'a> {
     }
 }
 
-/// The surroundings of a case's closure: its timer, the run's options and limits.
+/// The environment of a case's closure: its timer, and the run's options and limits.
 pub struct CaseContext<'a> {
     options: &'a BenchOptions,
     limits: &'a mut Limits,
@@ -58,19 +59,19 @@ pub struct CaseContext<'a> {
 }
 
 impl CaseContext<'_> {
-    /// The timer for this case, with the time that the case may take.
+    /// Returns the timer for this case, with the time that the case may take.
     #[must_use]
     pub fn timer(&self) -> Timer {
         self.timer
     }
 
-    /// The options of the run.
+    /// Returns the options of the run.
     #[must_use]
     pub fn options(&self) -> &BenchOptions {
         self.options
     }
 
-    /// Whether checks of results must fail, as a test asks.
+    /// Whether checks of results must fail, for a test.
     #[cfg_attr(not(test), expect(clippy::unused_self, reason = "tests alone spoil results"))]
     pub(crate) fn spoiled(&self) -> bool {
         #[cfg(test)]
@@ -79,7 +80,7 @@ impl CaseContext<'_> {
         false
     }
 
-    /// The value of the limit `name`, measured by the first case that needs it.
+    /// Returns the value of the limit `name`. The first case that needs it measures it.
     pub fn limit(
         &mut self,
         name: &str,
@@ -98,7 +99,7 @@ impl CaseContext<'_> {
         Ok(value)
     }
 
-    /// [`limit`](Self::limit) as a bound of this case's rows.
+    /// Returns [`limit`](Self::limit) as a bound of this case's rows.
     pub fn bound(
         &mut self,
         name: &str,
@@ -109,21 +110,21 @@ impl CaseContext<'_> {
         Ok(LimitBound { name: name.to_owned(), value, spread: None })
     }
 
-    /// A bound that was taken around this case's rows: it is theirs alone, and widens the report's
-    /// limit `name`.
+    /// Returns a bound that was measured around this case's rows. It belongs to them alone, and
+    /// widens the report's limit `name`.
     pub fn taken(&mut self, name: &str, unit: &Unit, spread: Spread) -> Result<LimitBound, BoxError> {
         self.limits.widen(name, spread, unit)?;
         Ok(LimitBound { name: name.to_owned(), value: spread.value, spread: Some(spread) })
     }
 }
 
-/// Runs a bench on the standard streams and gives its report.
+/// Runs a benchmark on the standard streams, and returns its report.
 pub fn run(bench: &str, cases: Vec<Case<'_>>, options: &BenchOptions) -> Result<Report> {
     run_with(bench, cases, options, |_| String::new())
 }
 
-/// [`run`], with text made from the report below the table, such as a paper's
-/// own table with the figures of this run beside its.
+/// [`run`], with text below the table that is made from the report. An example is a paper's own
+/// table with the figures of this run.
 pub fn run_with(
     bench: &str,
     cases: Vec<Case<'_>>,
@@ -135,16 +136,15 @@ pub fn run_with(
     let mut reporter = Reporter::new(Report::new(bench), options);
     note.map_or(Ok(()), |note| reporter.say(&note))?;
     let ran = run_chosen(&mut reporter, cases, options, begin);
-    // Rows measured before a failure are worth keeping.
+    // Rows that were measured before a failure are kept.
     let finished = reporter.finish_with(below);
     ran.and(finished)
 }
 
-/// Runs the cases that the options ask for.
+/// Runs the cases that the options select.
 ///
-/// Where the options bound the whole run, each case gets an equal share of the
-/// time that is left, at most the time of a row. A late run makes the last rows
-/// short; it never drops them.
+/// If the options bound the whole run, each case gets an equal share of the remaining time, at most
+/// the time of a row. A late run shortens its last rows, but never drops them.
 pub fn run_cases(reporter: &mut Reporter, cases: Vec<Case<'_>>, options: &BenchOptions) -> Result<()> {
     let begin = Instant::now();
     let (cases, note) = options.chosen(cases)?;
@@ -184,7 +184,7 @@ fn run_chosen(
     Ok(())
 }
 
-/// The time for the next case, with `left` cases to go.
+/// The time for the next case, if `left` cases remain.
 fn share(options: &BenchOptions, elapsed: Duration, left: usize) -> Duration {
     let row = options.row_time();
     let Some(total) = options.total() else { return row };

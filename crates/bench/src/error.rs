@@ -1,36 +1,36 @@
-//! Errors of measuring, of reports and of plots, by what a program does about them.
+//! Errors of measurements, reports and plots, by the way in which a program reacts to them.
 
 use std::{fmt, io, path::Path};
 
-/// Any error of the code being measured.
+/// Any error of the measured code.
 pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
 /// A result with this crate's [`BenchError`].
 pub type Result<T, E = BenchError> = std::result::Result<T, E>;
 
-/// The reason why a run or a plot has no result, in words.
+/// The reason why a run or a plot has no result, as text.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BenchError {
-    /// The row, value or backend that was asked for does not exist.
+    /// The requested row, value or backend does not exist.
     #[error("{0}")]
     Asked(String),
-    /// A file cannot be read or written, or is no report.
+    /// A file cannot be read or written, or is not a report.
     #[error("{0}")]
     File(String),
-    /// A file exists that is not of the kind that would replace it.
+    /// The output file exists, and is not of the kind that may be replaced.
     #[error("{0}")]
     Taken(String),
-    /// A stream does not take the table or the JSON.
+    /// A stream does not accept the table or the JSON.
     #[error("writing the report: {0}")]
     Output(#[from] io::Error),
-    /// The measured code failed, a tool is missing, or a bench is wrong.
+    /// The measured code failed, a tool is missing, or a benchmark is wrong.
     #[error("{0}")]
     Failed(String),
 }
 
 impl BenchError {
-    /// The exit code of the command.
+    /// Returns the exit code of the command.
     #[must_use]
     pub const fn exit_code(&self) -> u8 {
         match self {
@@ -41,17 +41,17 @@ impl BenchError {
         }
     }
 
-    /// A case failed.
+    /// The error of a case.
     pub(crate) fn case(case: &str, params: &impl fmt::Display, source: &dyn fmt::Display) -> Self {
         Self::Failed(format!("case `{case}` ({params}) failed: {source}"))
     }
 
-    /// `action`, a participle such as "writing", failed on a file.
+    /// The error of `action`, a participle such as "writing", for a file.
     pub(crate) fn file(action: &str, path: &Path, source: &dyn fmt::Display) -> Self {
         Self::File(format!("{action} {}: {source}", path.display()))
     }
 
-    /// A limit has no use as it is.
+    /// The error of a limit that cannot be used.
     pub(crate) fn limit(name: &str, what: &str) -> Self {
         Self::Failed(format!("limit `{name}`: {what}"))
     }

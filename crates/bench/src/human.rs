@@ -1,4 +1,4 @@
-//! Numbers for people: three digits and a prefix.
+//! Formats numbers for people, with three digits and a prefix.
 
 use crate::Unit;
 
@@ -21,7 +21,7 @@ impl Scale {
     pub(crate) fn of(value: f64, unit: &Unit) -> Self {
         let steps: &[(f64, &str)] = if *unit == Unit::MS { &TIMES } else { &PREFIXES };
         let smallest = if *unit == Unit::MS { TIMES.len() - 1 } else { 5 };
-        // 0.9995 of a step already prints as "1000" of the step below.
+        // A value of 0.9995 steps would print as "1000" of the step below.
         let step = steps.iter().position(|(factor, _)| value.abs() >= factor * 0.9995);
         let below = if value == 0.0 { smallest } else { steps.len() - 1 };
         let (divisor, prefix) = steps[step.unwrap_or(below)];
@@ -66,7 +66,7 @@ pub(crate) fn tick(value: f64, unit: &Unit) -> String {
     if prefix.is_empty() { shown } else { format!("{shown} {prefix}") }
 }
 
-/// A plain count: thousands as `k`, millions as `M`, only where nothing is lost.
+/// A count. Thousands are written as `k` and millions as `M` if no digit is lost.
 pub(crate) fn count(value: f64) -> String {
     for (factor, prefix) in [(1e9, "G"), (1e6, "M"), (1e3, "k")] {
         if value >= factor && (value / factor * 100.0).fract() == 0.0 {
@@ -90,7 +90,7 @@ pub(crate) fn memory(bytes: u64) -> String {
     format!("{bytes} B")
 }
 
-/// A fraction in per cent.
+/// A fraction in percent.
 pub(crate) fn percent(fraction: f64) -> String {
     let percent = fraction * 100.0;
     if percent >= 9.95 { format!("{percent:.0} %") } else { format!("{} %", significant(percent, 2)) }
@@ -105,7 +105,7 @@ fn significant(value: f64, wanted: i32) -> String {
     if value == 0.0 || !value.is_finite() {
         return format!("{value}");
     }
-    // Rounded first, so that 9.999 counts as a number of two digits.
+    // The number is rounded first, so that 9.999 counts as a number with two digits.
     let rough = format!("{:.*e}", usize::try_from(wanted - 1).unwrap_or(0), value);
     let exponent: i32 = rough.rsplit('e').next().and_then(|e| e.parse().ok()).unwrap_or(0);
     let after_point = usize::try_from(wanted - 1 - exponent).unwrap_or(0);

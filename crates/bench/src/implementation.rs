@@ -17,7 +17,7 @@ axis! {
 }
 
 impl Implementation {
-    /// The backend, where the CPU has it; `best` is what was asked for, or the best there is.
+    /// The backend, if the CPU supports it. `best` is the requested backend, or the best one.
     pub(crate) fn backend(self, best: Backend) -> Option<Backend> {
         match self {
             Self::Ref => Backend::forced(Tier::AesNi).ok().map(Backend::unbatched),

@@ -1,9 +1,9 @@
-//! Benchmarks with the limit measured in the same run, tables and plots.
+//! Benchmarks whose limits are measured in the same run, with tables and plots.
 //!
-//! A bench is a list of [`Case`]s: a name, parameters, and a closure that
-//! measures and gives a [`BenchRow`]. [`run`] chooses the cases that the options ask
-//! for, runs them inside the time budget, prints a Markdown table row by row and
-//! rewrites the JSON report after each row. [`plot::svg`] draws such reports.
+//! A benchmark is a list of [`Case`]s: a name, parameters, and a closure that measures and returns
+//! a [`BenchRow`]. [`run`] chooses the cases that the options select, and runs them within the time
+//! budget. It prints a Markdown table row by row, and rewrites the JSON report after each row.
+//! [`plot::svg`] draws such reports.
 //!
 //! ```
 //! use hushwire_bench::{BenchOptions, Case, Params, BenchRow, Unit};
@@ -34,7 +34,7 @@
 //! # Ok::<(), hushwire_bench::BenchError>(())
 //! ```
 //!
-//! The benches themselves are the rows of [`BENCHES`].
+//! The benchmarks themselves are the rows of [`BENCHES`].
 
 #![forbid(unsafe_code)]
 

@@ -1,15 +1,15 @@
 //! The limits of this machine, measured in the same run as the rows.
 //!
-//! Limits of the processor, as its AES rounds, are taken once a run. A link's rate moves with what
-//! else the host does, so that it is taken around each group of rows, in messages of their length:
-//! such rows carry their own value and its spread, and the report's list has the best value of the
-//! run and the whole spread.
+//! Limits of the processor, such as its AES rounds, are measured once in a run. A link's rate
+//! varies with the host's other work. So it is measured around each group of rows, in messages of
+//! their length. Such rows have their own value and its spread. The report's list has the best
+//! value of the run and the whole spread.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{BenchError, BenchRow, Result, Unit, human::quantity};
 
-/// The most that the machine could do of something, such as AES rounds or copies.
+/// The most that the machine can do of one kind of work, such as AES rounds or copies.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ReportLimit {
     /// The name that rows refer to.
@@ -18,18 +18,18 @@ pub struct ReportLimit {
     pub value: f64,
     /// The unit of `value`, `min` and `max`.
     pub unit: Unit,
-    /// The smallest figure of all takes, where it was taken around rows.
+    /// The smallest figure of all measurements, if the limit is measured around rows.
     #[serde(default)]
     pub min: Option<f64>,
-    /// The largest figure of all takes, where it was taken around rows.
+    /// The largest figure of all measurements, if the limit is measured around rows.
     #[serde(default)]
     pub max: Option<f64>,
 }
 
-/// A limit that was taken several times around a row, in the row's unit.
+/// A limit that was measured several times around a row, in the row's unit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Spread {
-    /// The best figure, the least disturbed one: the largest rate, or the shortest time.
+    /// The best figure, which is the least disturbed one: the largest rate, or the shortest time.
     pub value: f64,
     /// The smallest figure.
     pub min: f64,
@@ -38,7 +38,7 @@ pub struct Spread {
 }
 
 impl Spread {
-    /// The spread of figures in `unit`; `None` where there are none.
+    /// Returns the spread of figures in `unit`; `None` if there are no figures.
     #[must_use]
     pub fn of(unit: &Unit, figures: &[f64]) -> Option<Self> {
         let min = figures.iter().copied().reduce(f64::min)?;
@@ -46,7 +46,8 @@ impl Spread {
         Some(Self { value: if unit.is_rate() { max } else { min }, min, max })
     }
 
-    /// The spread of what follows from this limit, such as blocks per second from bytes per second.
+    /// Returns the spread of a quantity that follows from this limit, such as blocks per second
+    /// from bytes per second.
     #[must_use]
     pub fn map(self, f: impl Fn(f64) -> f64) -> Self {
         let ends = [f(self.min), f(self.max)];
@@ -54,19 +55,20 @@ impl Spread {
     }
 }
 
-/// A limit of one row, by its name and with its value beside this row.
+/// A limit of one row: its name, and its value for this row.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LimitBound {
     /// The limit's name in the report's list.
     pub name: String,
     /// The value in the row's unit.
     pub value: f64,
-    /// The spread of a limit that was taken around the row.
+    /// The spread of a limit that was measured around the row.
     pub spread: Option<Spread>,
 }
 
 impl LimitBound {
-    /// The bound that binds first of two for the same row: the smaller rate, or the longer time.
+    /// Returns the tighter one of two bounds for the same row: the smaller rate, or the longer
+    /// time.
     #[must_use]
     pub fn tighter(self, other: Self, unit: &Unit) -> Self {
         let less = other.value < self.value;
@@ -74,11 +76,11 @@ impl LimitBound {
     }
 }
 
-/// The fraction of its limit that a figure reaches, above 0 and at most 1.
+/// Returns the fraction of its limit that a figure reaches, above 0 and at most 1.
 ///
 /// # Errors
-/// The reason why no fraction is given: a figure beyond its limit shows that the limit was taken in
-/// a worse moment than the row, and then nothing is known about how near the row came.
+/// The reason why there is no fraction. A figure beyond its limit shows that the limit was measured
+/// at a worse moment than the row. Then the distance between row and limit is unknown.
 pub fn judge(unit: &Unit, figure: f64, limit: f64) -> std::result::Result<f64, String> {
     let fraction = unit.fraction(figure, limit);
     if !fraction.is_finite() {
@@ -98,19 +100,19 @@ pub fn judge(unit: &Unit, figure: f64, limit: f64) -> std::result::Result<f64, S
 pub struct Limits(Vec<ReportLimit>);
 
 impl Limits {
-    /// The limit called `name`.
+    /// Returns the limit with this name.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&ReportLimit> {
         self.0.iter().find(|limit| limit.name == name)
     }
 
-    /// The limits in the order in which they were measured.
+    /// Returns the limits in the order in which they were measured.
     pub fn iter(&self) -> impl Iterator<Item = &ReportLimit> {
         self.0.iter()
     }
 
-    /// Adds a limit. Rows may already refer to an older one, so that a second
-    /// value for a name is refused.
+    /// Adds a limit. A second value for a name is refused, because rows may already refer to the
+    /// first one.
     pub fn add(&mut self, name: &str, value: f64, unit: Unit) -> Result<()> {
         let refuse = |what: String| Err(BenchError::limit(name, &what));
         if !(value.is_finite() && value > 0.0) {
@@ -124,11 +126,12 @@ impl Limits {
         Ok(())
     }
 
-    /// Adds a limit that was taken around a row, or widens the one of that name by these takes.
+    /// Adds a limit that was measured around a row, or widens the limit with that name by these
+    /// figures.
     ///
     /// # Errors
-    /// A figure is no positive number, or the limit is there already in another unit or as one that
-    /// is taken once a run.
+    /// A figure is not a positive number, or the limit exists in another unit, or as a limit that
+    /// is measured once in a run.
     pub fn widen(&mut self, name: &str, taken: Spread, unit: &Unit) -> Result<()> {
         let Some(old) = self.0.iter_mut().find(|limit| limit.name == name) else {
             self.add(name, taken.value, unit.clone())?;
@@ -150,7 +153,7 @@ impl Limits {
     }
 
     /// Fills in a row's limit and the fraction of it that the row reaches, or the reason why there
-    /// is none.
+    /// is no fraction.
     pub fn apply(&self, row: &mut BenchRow) -> Result<()> {
         let Some(name) = &row.limit_name else {
             (row.limit, row.fraction_of_limit, row.unjudged) = (None, None, None);
@@ -168,7 +171,7 @@ impl Limits {
                 row.case, row.unit, limit.unit
             )));
         }
-        // A row that a limit was taken around has its own value.
+        // A row with a limit measured around it has its own value.
         let value = *row.limit.get_or_insert(limit.value);
         (row.fraction_of_limit, row.unjudged) = match judge(&row.unit, row.median, value) {
             Ok(fraction) => (Some(fraction), None),
@@ -178,8 +181,8 @@ impl Limits {
     }
 }
 
-/// Asserts that a measured row agrees with its limit: value, unit, spread, and the fraction or the
-/// reason for none.
+/// Asserts that a measured row agrees with its limit: the value, the unit, the spread, and the
+/// fraction or the reason for its absence.
 #[cfg(test)]
 pub(crate) fn stands(report: &crate::Report, row: &BenchRow) {
     let name = row.limit_name.as_deref().unwrap_or_else(|| panic!("{} has no limit", row.case));

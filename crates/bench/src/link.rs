@@ -1,6 +1,6 @@
-//! Limits of this host's own links: the bytes that flows carry, and the time that a byte takes.
-//! Other work of the host moves them severalfold within minutes, so that they are taken before and
-//! after each row, in messages as long as the row's.
+//! Limits of this host's own links: the bytes that flows carry, and the time that a byte takes. The
+//! host's other work changes them severalfold within minutes. So they are measured before and after
+//! each row, in messages of the row's length.
 
 use std::{
     io::{self, Read, Write},
@@ -19,7 +19,8 @@ use crate::{
     net::{Transport, joined},
 };
 
-/// The link of a row: a transport's bare link, and the kind of limit that is taken around the row.
+/// The link of a row: a transport's bare link, and the kind of limit that is measured around the
+/// row.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct RowLink {
     transport: Transport,
@@ -28,42 +29,43 @@ pub(crate) struct RowLink {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum LinkKind {
-    /// Messages of this many bytes on several flows at once, in bytes per second of all.
+    /// Messages of this many bytes on several flows at once. The limit is the bytes per second of
+    /// all flows.
     Flows { at_once: usize, message: usize },
-    /// A byte there and back: half of it in milliseconds. Messages of a round cross, so that a
-    /// round costs no more.
+    /// Half of the round trip of a byte, in milliseconds. The messages of a round cross, so a round
+    /// costs no more.
     Delay,
 }
 
-/// A link's limit as it was taken around a row.
+/// A link's limit as it was measured around a row.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Taken {
-    /// The link and the length of its messages, in words.
+    /// The link, and the length of its messages, as text.
     pub(crate) name: String,
     pub(crate) spread: Spread,
 }
 
-/// LOCAL: the part of a row's time that each of the two takes may use. Both together lengthen a run
+/// LOCAL: the part of a row's time for each of the two measurements. Both together lengthen a run
 /// by a quarter.
 const SHARE: u32 = 8;
-/// Runs of a take.
+/// The runs of a measurement.
 const RUNS: u32 = 3;
 
 impl RowLink {
-    /// Three flows at once in messages of about this many bytes, as three parties in a ring have
-    /// them; `None` without a transport.
+    /// Three flows at once in messages of about this many bytes, as between three parties in a
+    /// ring. `None` without a transport.
     pub(crate) fn three_flows(transport: Transport, message: u64) -> Option<Self> {
         let kind = LinkKind::Flows { at_once: 3, message: rounded(message) };
         (transport != Transport::Inproc).then_some(Self { transport, kind })
     }
 
-    /// One flow in messages of about this many bytes, whose ends are two threads that have a core
-    /// each where there are two.
+    /// One flow in messages of about this many bytes. Its endpoints are two threads, which have a
+    /// core each if there are two.
     pub(crate) fn one_flow(transport: Transport, message: u64) -> Self {
         Self { transport, kind: LinkKind::Flows { at_once: 1, message: rounded(message) } }
     }
 
-    /// The way of a byte to a peer.
+    /// The time of a byte to a peer.
     pub(crate) fn delay(transport: Transport) -> Self {
         Self { transport, kind: LinkKind::Delay }
     }
@@ -75,7 +77,7 @@ impl RowLink {
         }
     }
 
-    /// Runs `work` between two takes of this link, and notes them in the report.
+    /// Runs `work` between two measurements of this link, and adds them to the report.
     pub(crate) fn around<T>(
         self,
         ctx: &mut CaseContext<'_>,
@@ -91,12 +93,12 @@ impl RowLink {
         Ok((done, Taken { name, spread }))
     }
 
-    /// The figures of some runs, and the name of what was measured.
+    /// The figures of some runs, and the name of the measured link.
     fn take(self, timer: Timer) -> Result<(Vec<f64>, String), BoxError> {
         let unix = UnixStream::pair;
         let LinkKind::Flows { at_once, message } = self.kind else {
             return match self.transport {
-                // Shared memory wakes through the kernel as Unix sockets do.
+                // Shared memory wakes a peer through the kernel, as Unix sockets do.
                 Transport::Inproc | Transport::Shm | Transport::Unix => {
                     Ok((bounced(timer, unix)?, "a Unix socket".to_owned()))
                 }
@@ -107,8 +109,8 @@ impl RowLink {
         };
         let ends = Ends { at_once, message };
         let (figures, flows) = match self.transport {
-            // Shared memory is bound by copies: one into the ring and one out of it, beside each
-            // other where there are two cores for one flow.
+            // The bound of shared memory is that of copies: one into the ring and one out of it.
+            // They run in parallel if there are two cores for one flow.
             Transport::Inproc | Transport::Shm => {
                 let beside = at_once == 1 && thread::available_parallelism()?.get() > 1;
                 let (halves, name) =
@@ -125,7 +127,7 @@ impl RowLink {
     }
 }
 
-/// Runs `work` between two takes of its link, where it has one.
+/// Runs `work` between two measurements of its link, if it has one.
 pub(crate) fn around<T>(
     ctx: &mut CaseContext<'_>,
     link: Option<RowLink>,
@@ -138,7 +140,7 @@ pub(crate) fn around<T>(
 }
 
 impl Taken {
-    /// The bound of a row in its own unit, of which `name` says what goes over the link.
+    /// The bound of a row in its own unit. `name` describes the bytes on the link.
     pub(crate) fn bound(
         &self,
         ctx: &mut CaseContext<'_>,
@@ -150,8 +152,9 @@ impl Taken {
     }
 }
 
-/// The bound that binds first of `least` and the links that a unit's bytes go over: this host's own
-/// as it was taken, `flows` at once, and the modelled network's. `name` says what goes over them.
+/// The tightest bound of `least` and the links that carry a unit's bytes. These are this host's own
+/// link as it was measured, with `flows` at once, and the modelled network's. `name` describes the
+/// bytes.
 pub(crate) fn tightened(
     ctx: &mut CaseContext<'_>,
     least: LimitBound,
@@ -164,9 +167,9 @@ pub(crate) fn tightened(
     Ok(other.into_iter().fold(least, |least, other| least.tighter(other, unit)))
 }
 
-/// The bound that binds first of `least`, a time, and the links that bytes go over: those of all
-/// parties over this host's own as it was taken, those of the busiest one over the modelled
-/// network's.
+/// The tightest bound of `least`, a time, and the links that carry the bytes. This host's own link,
+/// as it was measured, carries those of all parties. The modelled network's link carries those of
+/// the busiest one.
 pub(crate) fn lengthened(
     ctx: &mut CaseContext<'_>,
     least: LimitBound,
@@ -185,7 +188,7 @@ pub(crate) fn lengthened(
     Ok(limit)
 }
 
-/// The bound that binds first of these links alone; none where bytes go over no link.
+/// The tightest bound of these links alone; `None` if no link carries bytes.
 pub(crate) fn of_links(
     ctx: &mut CaseContext<'_>,
     (taken, net): (Option<&Taken>, Shape),
@@ -203,14 +206,14 @@ pub(crate) fn of_links(
     Ok(all.into_iter().reduce(|a, b| a.tighter(b, unit)))
 }
 
-/// Lengths of a link's messages are powers of two, so that rows of like messages have one limit's
-/// name; longer messages than 1 MiB leave in pieces anyway.
+/// The lengths of a link's messages are powers of two, so that rows with similar messages share the
+/// name of a limit. Messages longer than 1 MiB are sent in pieces anyway.
 fn rounded(message: u64) -> usize {
     const LONGEST: u64 = 1 << 20;
     message.clamp(64, LONGEST).next_power_of_two() as usize
 }
 
-/// Flows at once and the bytes of each write on them.
+/// The flows at once, and the bytes of each write on them.
 #[derive(Clone, Copy)]
 struct Ends {
     at_once: usize,
@@ -242,7 +245,7 @@ fn bounced<S: Read + Write + Send + 'static>(
     Ok(seconds.into_iter().map(|seconds| 1e3 * seconds / 2.0).collect())
 }
 
-/// A connection over loopback without delay: the ends that dialled and accepted.
+/// A connection over loopback without delay: the endpoints that dialled and accepted.
 fn pair() -> io::Result<(TcpStream, TcpStream)> {
     let listener = TcpListener::bind("127.0.0.1:0")?;
     let dialled = TcpStream::connect(listener.local_addr()?)?;
@@ -252,7 +255,7 @@ fn pair() -> io::Result<(TcpStream, TcpStream)> {
     Ok((dialled, accepted))
 }
 
-/// `n` writes on each of this many flows at once.
+/// The time of `n` writes on each of several flows at once.
 fn flows<S: Read + Write + Send>(
     pair: &impl Fn() -> io::Result<(S, S)>,
     Ends { at_once, message }: Ends,

@@ -1,4 +1,5 @@
-//! The machine that a report was measured on.
+//! The machine on which a report was measured: its processor, memory, software and date. Facts that
+//! cannot be found are `null`.
 
 use std::{fs, path::Path, process::Command, thread};
 
@@ -6,22 +7,22 @@ use serde::{Deserialize, Serialize};
 
 use crate::date;
 
-/// CPU features that the kernels can use, as Linux names them.
+/// The CPU features that the kernels can use, with their names in Linux.
 const FEATURES: &str = "aes vaes gfni pclmulqdq vpclmulqdq ssse3 sse4_1 avx avx2 bmi2 avx512f avx512bw avx512dq avx512vl asimd pmull";
 
-/// A machine and the software on it. Facts that cannot be found out are `null`.
+/// A machine and its software. Unknown facts are `null`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct HostMachine {
     /// The CPU's model.
     pub cpu: Option<String>,
-    /// The CPU's maker.
+    /// The CPU's vendor.
     pub vendor: Option<String>,
     /// The instruction set.
     pub arch: String,
-    /// Logical cores of the machine.
+    /// The logical cores of the machine.
     pub logical_cores: Option<u64>,
-    /// Logical cores that this process may use.
+    /// The logical cores that this process may use.
     pub usable_cores: Option<u64>,
     /// Main memory.
     pub memory_bytes: Option<u64>,
@@ -29,21 +30,21 @@ pub struct HostMachine {
     pub os: String,
     /// The kernel's release.
     pub kernel: Option<String>,
-    /// CPU features that the kernels can use.
+    /// The CPU features that the kernels can use.
     pub features: Vec<String>,
     /// The compiler that built this program.
     pub rustc: Option<String>,
     /// Hushwire's version.
     pub hushwire: String,
-    /// The commit of the source tree around the working directory, with
-    /// `-dirty` where tracked files were changed.
+    /// The commit of the source tree that contains the working directory, with `-dirty` if tracked
+    /// files were changed.
     pub commit: Option<String>,
     /// The time at which the run began, in UTC.
     pub date: String,
 }
 
 impl HostMachine {
-    /// This machine, now.
+    /// Returns this machine, at the current time.
     #[must_use]
     pub fn this() -> Self {
         let read = |path| fs::read_to_string(path).unwrap_or_default();
@@ -82,7 +83,7 @@ impl HostMachine {
         }
     }
 
-    /// The machine in one line.
+    /// Returns the machine in one line.
     #[must_use]
     pub fn summary(&self) -> String {
         let cpu = self.cpu.as_deref().unwrap_or(&self.arch);
@@ -96,13 +97,13 @@ impl HostMachine {
     }
 }
 
-/// A field of `/proc/meminfo` or `/proc/self/status` that is given in KiB.
+/// A field of `/proc/meminfo` or `/proc/self/status` in KiB.
 pub(crate) fn kib_field(text: &str, name: &str) -> Option<u64> {
     let (_, value) = text.lines().filter_map(|line| line.split_once(':')).find(|f| f.0 == name)?;
     value.split_whitespace().next()?.parse::<u64>().ok().map(|kib| kib * 1024)
 }
 
-/// The commit checked out here, if this is Hushwire's source tree.
+/// The checked-out commit, if this is Hushwire's source tree.
 fn commit() -> Option<String> {
     let git = |args: &[&str]| {
         let output = Command::new("git").args(args).output().ok()?;

@@ -1,5 +1,5 @@
-//! `hushwire-bench`, which `hushwire bench` starts: a program of its own, since most people never
-//! build it.
+//! `hushwire-bench`, which `hushwire bench` starts. It is a program of its own, because most people
+//! never build it.
 #![forbid(unsafe_code)]
 
 mod command;

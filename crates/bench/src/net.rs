@@ -1,4 +1,5 @@
-//! Parties of one process, connected over any transport.
+//! Parties of one process, connected over any transport, or by queues in memory. Links may be
+//! shaped to the rate and delay of a modelled network.
 
 use std::{
     fmt, thread,
@@ -13,13 +14,13 @@ use crate::{BoxError, axes::axis};
 axis! {
     /// The transport between the parties.
     pub enum Transport {
-        /// No transport: memory.
+        /// No transport, only memory.
         Inproc = "inproc",
         /// Rings in shared memory.
         Shm = "shm",
         /// Unix sockets.
         Unix = "unix",
-        /// TCP on loopback with TLS 1.3 and throw-away certificates.
+        /// TCP on loopback with TLS 1.3 and temporary certificates.
         TcpTls = "tcp-tls",
         /// Plain TCP on loopback.
         TcpInsecure = "tcp-insecure",
@@ -27,7 +28,7 @@ axis! {
 }
 
 impl Transport {
-    /// Whether it joins processes of one host only, and is no in-process queue.
+    /// Whether it joins only processes of one host, and is not an in-process queue.
     #[must_use]
     pub const fn is_local(self) -> bool {
         matches!(self, Self::Unix | Self::Shm)
@@ -40,18 +41,18 @@ impl fmt::Display for Transport {
     }
 }
 
-/// The networks that are modelled, by the names that reports give them.
+/// The modelled networks. Reports use their names.
 pub const NETS: [Shape; 3] = [Shape::NONE, Shape::lan(), Shape::wan()];
 
-/// LOCAL: bytes that wait between two parties in memory: a party that only sends must not run ahead
-/// for ever.
+/// LOCAL: the bytes that may wait between two parties in memory. A party that only sends must not
+/// run ahead without bound.
 const QUEUE: usize = 2 << 20;
 
-/// The nets of `N` parties with `lanes` lanes between any two; [`Transport::Inproc`] gives queues
-/// in memory. Every party's links are shaped alike.
+/// The nets of `N` parties with `lanes` lanes between any two. [`Transport::Inproc`] gives queues
+/// in memory. The links of all parties are shaped in the same way.
 ///
 /// # Errors
-/// If a certificate, a port or a connection cannot be had.
+/// A certificate, a port or a connection is not available.
 pub(crate) fn nets<const N: usize>(
     transport: Transport,
     shape: Shape,
@@ -61,7 +62,7 @@ pub(crate) fn nets<const N: usize>(
     mesh(N, transport, shape, session, lanes)?.try_into().map_err(|_| "a party is not connected".into())
 }
 
-/// [`nets`] of a number of parties that is known when it runs.
+/// [`nets`] for a number of parties that is known at run time.
 pub(crate) fn mesh(
     parties: usize,
     transport: Transport,
@@ -89,14 +90,14 @@ pub(crate) fn mesh(
     Ok(nets)
 }
 
-/// A channel between parties 0 and 1, both its ends.
+/// Both endpoints of a channel between parties 0 and 1.
 pub(crate) fn channels(transport: Transport, shape: Shape) -> Result<[Channel; 2], BoxError> {
     let [mut a, mut b] = nets(transport, shape, SessionId::fresh()?, 1)?;
     let channel = |net: &mut Net, peer| net.channel(0, Some(PartyId(peer)), Some(PartyId(peer)));
     Ok([channel(&mut a, 1)?, channel(&mut b, 0)?])
 }
 
-/// Results of all parties, each with its end, all at once, in their order.
+/// Runs all parties at once, each with its endpoint. Returns their results in order.
 pub(crate) fn each<E: Send, T: Send>(
     ends: impl IntoIterator<Item = E>,
     party: impl Fn(usize, E) -> Result<T, BoxError> + Sync,
@@ -115,7 +116,7 @@ pub(crate) fn span(spans: impl Iterator<Item = (Instant, Instant)> + Clone) -> D
     begin.zip(end).map_or(Duration::ZERO, |(begin, end)| end - begin)
 }
 
-/// A thread's result; a panic in it is an error here.
+/// A thread's result. A panic in the thread becomes an error.
 pub(crate) fn joined<T>(result: thread::Result<T>) -> Result<T, BoxError> {
     result.map_err(|_| "a thread of the benchmark panicked".into())
 }

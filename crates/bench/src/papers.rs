@@ -1,4 +1,4 @@
-//! Tables of papers as data, and their lines with our figures beside.
+//! The tables of papers as data, and their lines with our figures added.
 //!
 //! VASA is J.-P. Münch, T. Schneider, H. Yalame, "VASA: Vector AES Instructions for Security
 //! Applications", ACSAC 2021.
@@ -7,17 +7,17 @@ use std::fmt::Write;
 
 use crate::{Paper, Params, Unit};
 
-/// A table of a paper: figures by the parameters of our rows.
+/// A table of a paper: its figures, by the parameters of our rows.
 pub(crate) struct PaperTable {
     /// The paper and the table.
     source: &'static str,
-    /// The machine and the system that were measured.
+    /// The measured machine and system.
     machine: &'static str,
-    /// The factor from the paper's figures to milliseconds.
+    /// The factor that converts the paper's figures to milliseconds.
     ms: f64,
     /// The parameter in which columns differ, and its values.
     columns: (&'static str, &'static [&'static str]),
-    /// The parameters of each line, and its figures; [`NONE`] where the paper has none.
+    /// The parameters of each line, and its figures; [`NONE`] if the paper has no figure.
     lines: &'static [(&'static str, &'static [f64])],
 }
 
@@ -27,7 +27,7 @@ const NONE: f64 = f64::NAN;
 const CORE_I7: &str = "Core i7-1068NG7, one thread";
 const SCHEMES: (&str, &[&str]) = ("scheme", &["prp", "mi", "circ", "prf"]);
 
-/// Garbling, by circuit; fixed key alone has a reference.
+/// Garbling, by circuit. Only the fixed key has a reference.
 pub(crate) static VASA_8: PaperTable = PaperTable {
     source: "VASA, Table 8",
     machine: CORE_I7,
@@ -77,7 +77,7 @@ pub(crate) static VASA_4: PaperTable = PaperTable {
     ],
 };
 
-/// SHA-256 among three parties on one host, means of eleven runs.
+/// SHA-256 with three parties on one host, means of eleven runs.
 pub(crate) static VASA_6: PaperTable = PaperTable {
     source: "VASA, Table 6",
     machine: "Core i7-1068NG7, EMP-AGMPC with openings unchecked",
@@ -94,8 +94,8 @@ const CRYPTFLOW: &str = "Core i7-1068NG7, several threads a party, CrypTFlow2 wi
 const OPERATIONS: (&str, &[&str]) =
     ("op", &["conv", "trunc", "relu", "matmul", "batchnorm", "maxpool", "total"]);
 
-/// Seconds of networks in a ring of 32 bits, both parties on one host. Nothing is printed below a
-/// second. Theirs batches only inside of the library of OTs.
+/// The seconds of networks in a ring of 32 bits, with both parties on one host. The paper prints no
+/// figure below a second. The paper's system batches only inside of the OT library.
 pub(crate) static VASA_9: PaperTable = PaperTable {
     source: "VASA, Table 9",
     machine: CRYPTFLOW,
@@ -136,8 +136,8 @@ impl PaperTable {
         Some(figures[column]).filter(|figure| !figure.is_nan())
     }
 
-    /// The paper's figure as a row has it, of this phase of the other system; empty where there is
-    /// none.
+    /// The paper's figure in the form of a row, with this phase of the paper's system; empty if
+    /// there is none.
     pub(crate) fn stated(&self, params: &Params, phase: &str) -> Paper {
         self.figure(params).map_or_else(Paper::default, |figure| {
             let paper = Paper::new(self.ms * figure, &Unit::MS, self.source);
@@ -146,12 +146,12 @@ impl PaperTable {
     }
 }
 
-/// Figures by line and column.
+/// The figures by line and column.
 type Cells<'a> = &'a dyn Fn(usize, usize) -> Option<f64>;
 
-/// Lines of a table with this many columns, each called `first` and its name: ours / the paper's,
-/// ours to this many digits, and below it what the line gains over its base. A line that was not
-/// measured is left out.
+/// The lines of a table with this many columns. Each begins with `first` and its name. The cells
+/// have our figure, to this many digits, a slash and the paper's figure. Below it is the line's
+/// gain over its base. Lines that were not measured are left out.
 pub(crate) fn beside(
     out: &mut String,
     (first, names): (&str, &[&str]),
@@ -184,7 +184,8 @@ pub(crate) fn beside(
 mod tests {
     use super::*;
 
-    /// Table 4 is the mean of Table 8, and Table 7 of Table 9, but for what these leave out.
+    /// Table 4 is the mean of Table 8, and Table 7 that of Table 9, except for figures that these
+    /// tables lack.
     #[test]
     fn means_are_those_of_the_figures() {
         for (means, whole, within) in [(&VASA_4, &VASA_8, 0.01), (&VASA_7, &VASA_9, 0.02)] {

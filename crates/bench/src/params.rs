@@ -5,19 +5,19 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// Named parameters in the order in which they were given.
+/// Named parameters, in the order in which they were added.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Params(Map<String, Value>);
 
 impl Params {
-    /// An empty list of parameters.
+    /// Returns an empty list of parameters.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds a parameter: an integer stays an integer, a string a string.
+    /// Adds a parameter. An integer stays an integer, and a string a string.
     #[must_use]
     pub fn with(mut self, key: &str, value: impl Into<Value>) -> Self {
         self.0.insert(key.to_owned(), value.into());
@@ -30,23 +30,23 @@ impl Params {
         self
     }
 
-    /// The keys in order.
+    /// Returns the keys in order.
     pub fn keys(&self) -> impl Iterator<Item = &str> {
         self.0.keys().map(String::as_str)
     }
 
-    /// The keys and the values' texts in order.
+    /// Returns the keys and the values' texts, in order.
     pub fn texts(&self) -> impl Iterator<Item = (&str, String)> {
         self.0.iter().map(|(key, value)| (key.as_str(), plain(value)))
     }
 
-    /// The text of one value.
+    /// Returns the text of one value.
     #[must_use]
     pub fn text(&self, key: &str) -> Option<String> {
         self.0.get(key).map(plain)
     }
 
-    /// One value where it is an integer.
+    /// Returns one value if it is an integer.
     #[must_use]
     pub fn integer(&self, key: &str) -> Option<i64> {
         self.0.get(key).and_then(Value::as_i64)

@@ -1,4 +1,4 @@
-//! Files of reports and pictures: what is there already is replaced only if it is one as well.
+//! The files of reports and pictures. An existing file is replaced only if it is one as well.
 
 use crate::{BenchError, Result};
 use std::{fs, io::Read, path::Path};
@@ -9,7 +9,8 @@ pub(crate) fn is_stream(path: &Path) -> bool {
     path == Path::new("-") || fs::metadata(path).is_ok_and(special)
 }
 
-/// Looks whether `path` may be replaced: it is not there, or empty, or `known` by its content.
+/// Checks whether `path` may be replaced. The file must be missing or empty, or `known` must accept
+/// its content.
 pub(crate) fn yields(path: &Path, what: &'static str, known: impl Fn(&[u8]) -> bool) -> Result<()> {
     if is_stream(path) || !path.is_file() {
         return Ok(());
@@ -28,17 +29,17 @@ pub(crate) fn yields(path: &Path, what: &'static str, known: impl Fn(&[u8]) -> b
     }
 }
 
-/// Replaces a file, so that a reader finds the old or the new one.
+/// Replaces a file atomically: a reader finds the old file or the new one.
 pub(crate) fn put(path: &Path, text: &str) -> Result<()> {
     if is_stream(path) {
         return fs::write(path, text).map_err(|e| BenchError::file("writing", path, &e));
     }
-    // Through a link, the file it points to is replaced, not the link.
+    // If the path is a link, its target is replaced, not the link.
     let place = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let mut name = place.file_name().unwrap_or_default().to_owned();
     name.push(format!(".{}.tmp", std::process::id()));
     let temporary = place.with_file_name(name);
-    // Errors name the file that was asked for.
+    // Errors name the requested file.
     let written = fs::write(&temporary, text)
         .map_err(|e| BenchError::file("writing", path, &e))
         .and_then(|()| fs::rename(&temporary, &place).map_err(|e| BenchError::file("replacing", path, &e)));

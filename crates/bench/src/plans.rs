@@ -1,5 +1,5 @@
-//! Three parties of this process that run a plan of steps on shares, over any transport: what
-//! `bench tables` and `bench tpch` time.
+//! Three parties of this process that run a plan of steps on shares, over any transport. `bench
+//! tables` and `bench tpch` time them.
 
 use std::{
     collections::BTreeMap,
@@ -28,10 +28,10 @@ use crate::{
     timing::{peak_memory_bytes, reset_peak_memory},
 };
 
-/// Outputs by their names.
+/// The outputs, by name.
 pub(crate) type Outputs = BTreeMap<String, Tensor>;
 
-/// A plan, and the parties connected.
+/// A plan, and its connected parties.
 pub(crate) struct Parties {
     plan: Plan,
     cut: Cut,
@@ -51,15 +51,15 @@ struct Seat {
 
 /// The bytes and rounds of a run.
 pub(crate) struct Moved {
-    /// Bytes that the busiest party sends.
+    /// The bytes that the busiest party sends.
     pub(crate) busiest: u64,
-    /// Bytes of all.
+    /// The bytes that all parties send.
     pub(crate) all: u64,
     pub(crate) rounds: u64,
 }
 
 impl Parties {
-    /// Parties of this many compute threads each; [`connect`](Self::connect) connects them.
+    /// Parties with this many compute threads each. [`connect`](Self::connect) connects them.
     pub(crate) fn new(
         computation: &Computation,
         over: (Transport, Shape),
@@ -74,9 +74,9 @@ impl Parties {
         Ok(Self { plan, cut, inputs, outputs, over, backend, seats, meters, runs: 0 })
     }
 
-    /// Connects the parties anew.
+    /// Connects the parties again.
     pub(crate) fn connect(&mut self) -> Result<(), BoxError> {
-        // One lane more, for session keys.
+        // One more lane is for session keys.
         let key_lane = u16::try_from(self.cut.lanes())?;
         let (id, backend) = (SessionId::fresh()?, self.backend);
         self.seats.clear();
@@ -109,7 +109,7 @@ impl Parties {
         }
     }
 
-    /// Runs this many repetitions. Inputs are shared before, and outputs opened and checked
+    /// Runs this many repetitions. Inputs are shared before, and outputs are opened and checked
     /// afterwards.
     fn time(
         &mut self,
@@ -126,8 +126,8 @@ impl Parties {
         Ok(took)
     }
 
-    /// A run on shares of the inputs: the time from the first party's start to the last one's end,
-    /// and the outputs.
+    /// Runs on shares of the inputs. Returns the time from the first party's start to the last
+    /// one's end, and the outputs.
     pub(crate) fn run(&mut self, shares: [Vec<Shares>; 3]) -> Result<(Duration, Outputs), BoxError> {
         let (plan, cut, barrier) = (&self.plan, self.cut, Barrier::new(3));
         let ended = each(self.seats.iter_mut().zip(shares), |_, (seat, shares)| {
@@ -137,7 +137,7 @@ impl Parties {
             let outputs = hushwire_three::run(&mut seat.party, lanes, plan, cut, shares, &mut |_, _| true);
             let end = Instant::now();
             if outputs.is_err() {
-                // Peers that wait for it end too.
+                // Peers that wait for this party end too.
                 seat.lanes.clear();
             }
             Ok(((begin, end), outputs))
@@ -168,16 +168,16 @@ impl Parties {
         opened.collect()
     }
 
-    /// Bytes of all inputs and outputs, both shares at all parties: what a run reads and writes at
-    /// least.
+    /// The bytes of all inputs and outputs, with both shares at all parties. A run reads and writes
+    /// at least these.
     fn touched(&self) -> usize {
         let doors = self.plan.inputs().iter().copied().chain(self.plan.outputs());
         6 * doors.map(|door| door.bytes()).sum::<usize>()
     }
 }
 
-/// A row with the time of a run, `rows` of a table of it, and its limits: copies of what it reads
-/// and writes, and its bytes on the link.
+/// A row with the time of a run, for `rows` rows of its tables, and its limits. These are copies of
+/// the bytes that it reads and writes, and its bytes on the link.
 pub(crate) fn measure(
     ctx: &mut CaseContext<'_>,
     parties: &mut Parties,

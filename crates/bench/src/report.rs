@@ -1,4 +1,5 @@
-//! The report: what a run measured, on which machine, against which limits.
+//! The report: the figures of a run, the machine, and the limits. Every row has a metric, a unit, a
+//! median, and the fraction of its limit. Fields keep their order in the JSON.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -10,18 +11,18 @@ use crate::{
 /// A whole report. The order of the fields is the order in the JSON.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Report {
-    /// The bench's name.
+    /// The benchmark's name.
     pub bench: String,
     /// The machine on which it ran.
     pub machine: HostMachine,
-    /// The limits of this machine that rows are judged by.
+    /// The limits of this machine, with which rows are compared.
     pub limits: Limits,
     /// The rows in the order in which they were measured.
     pub rows: Vec<BenchRow>,
 }
 
 impl Report {
-    /// An empty report of the bench `bench` on this machine.
+    /// Returns an empty report of the benchmark `bench` on this machine.
     #[must_use]
     pub fn new(bench: &str) -> Self {
         Self {
@@ -32,8 +33,7 @@ impl Report {
         }
     }
 
-    /// Adds a row after filling in its limit; a number that JSON has no form for
-    /// is refused.
+    /// Adds a row after filling in its limit. A number that JSON cannot represent is refused.
     pub fn push(&mut self, mut row: BenchRow) -> Result<&BenchRow> {
         let numbers = [("median", row.median), ("min", row.min), ("max", row.max)];
         let bytes = row.bytes_per_unit.map(|bytes| ("bytes_per_unit", bytes));
@@ -49,15 +49,14 @@ impl Report {
         Ok(&self.rows[at])
     }
 
-    /// The report as indented JSON with a final newline.
+    /// Returns the report as indented JSON with a final newline.
     pub fn to_json(&self) -> Result<String> {
         let text = serde_json::to_string_pretty(self);
         Ok(text.map_err(|e| BenchError::Failed(format!("encoding the report: {e}")))? + "\n")
     }
 }
 
-/// One measured figure. Every field is in every row of the JSON, `null`
-/// where it has no value.
+/// One measured figure. Every row of the JSON has every field, which is `null` if it has no value.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BenchRow {
     /// The case's name; [`run_cases`](crate::run_cases) fills it in.
@@ -76,44 +75,44 @@ pub struct BenchRow {
     pub max: f64,
     /// The number of timed runs.
     pub runs: u32,
-    /// Payload bytes that one party sends per unit of work, whatever carries them. TLS adds 22
-    /// bytes to each record of at most 16 KiB of a message, so 0.13 % to long ones; TCP and IP add
-    /// their headers. Over shared memory and in one process nothing is on a wire.
+    /// The payload bytes that one party sends per unit of work, over any transport. TLS adds 22
+    /// bytes to each record of at most 16 KiB of a message, so 0.13 % to long ones. TCP and IP add
+    /// their headers. With shared memory, and in one process, no bytes are on a wire.
     pub bytes_per_unit: Option<f64>,
     /// Rounds of communication.
     pub rounds: Option<u64>,
     /// The most memory this process held during the case.
     pub peak_memory_bytes: Option<u64>,
-    /// The limit's value in the row's unit; filled in from the report's limits where it was not
-    /// taken around this row.
+    /// The limit's value in the row's unit. It is filled in from the report's limits, unless it was
+    /// measured around this row.
     pub limit: Option<f64>,
     /// The limit's name.
     pub limit_name: Option<String>,
-    /// The fraction of the limit that is reached, at most 1; filled in with the limit.
+    /// The fraction of the limit that is reached, at most 1. It is filled in with the limit.
     pub fraction_of_limit: Option<f64>,
-    /// The smallest figure of a limit that was taken around this row.
+    /// The smallest figure of a limit that was measured around this row.
     pub limit_min: Option<f64>,
-    /// The largest figure of a limit that was taken around this row.
+    /// The largest figure of a limit that was measured around this row.
     pub limit_max: Option<f64>,
     /// The reason why a row with a limit has no fraction of it.
     pub unjudged: Option<String>,
-    /// The share of the processor time wanted during the row's case, preparations included, that
-    /// the host gave to others: 0 to 1. None where the system does not say, or too little was
-    /// wanted to tell.
+    /// The share, from 0 to 1, of the requested processor time that the host gave to others during
+    /// the row's case, including preparations. `None` if the operating system does not report it,
+    /// or too little was requested.
     pub steal_fraction: Option<f64>,
-    /// The mark of a row with more than 5 % of stolen time, in words.
+    /// The mark, as text, of a row with more than 5 % of stolen time.
     pub disturbed: Option<String>,
-    /// The paper's figure for this row; empty where it has none.
+    /// The paper's figure for this row; empty if it has none.
     #[serde(default)]
     pub paper: Paper,
-    /// Fields of this bench alone, such as a circuit's AND gates: keys beside the others in the
-    /// JSON.
+    /// Fields that only this benchmark has, such as a circuit's AND gates. They are keys next to
+    /// the others in the JSON.
     #[serde(flatten)]
     pub more: Map<String, Value>,
 }
 
 impl BenchRow {
-    /// A row with a measurement and nothing else yet.
+    /// Makes a row with a measurement and no other values.
     #[must_use]
     pub fn new(metric: &str, unit: Unit, measured: Measurement) -> Self {
         let Measurement { median, min, max, runs } = measured;
@@ -142,24 +141,24 @@ impl BenchRow {
         }
     }
 
-    /// A rate: `units` of work in each of these times.
+    /// A row with a rate: `units` of work in each of these times.
     pub(crate) fn rate(metric: &str, unit: Unit, units: f64, seconds: &[f64]) -> Result<Self, BoxError> {
         let rates: Vec<f64> = seconds.iter().map(|seconds| units / seconds).collect();
         Ok(Self::new(metric, unit, Measurement::of(&rates).ok_or("nothing was timed")?))
     }
 
-    /// These times, in milliseconds.
+    /// A row with these times, in milliseconds.
     pub(crate) fn time(metric: &str, seconds: &[f64]) -> Result<Self, BoxError> {
         let ms: Vec<f64> = seconds.iter().map(|seconds| 1e3 * seconds).collect();
         Ok(Self::new(metric, Unit::MS, Measurement::of(&ms).ok_or("nothing was timed")?))
     }
 
-    /// Whether its parameters have these values.
+    /// Whether the row's parameters have these values.
     pub(crate) fn is(&self, wanted: &[(&str, &str)]) -> bool {
         wanted.iter().all(|(key, value)| self.params.text(key).as_deref() == Some(*value))
     }
 
-    /// States one more thing, under a key of this bench's own.
+    /// Adds a value under a key that only this benchmark has.
     #[must_use]
     pub fn with(mut self, key: &str, value: impl Into<Value>) -> Self {
         self.more.insert(key.to_owned(), value.into());
@@ -180,21 +179,21 @@ impl BenchRow {
         self
     }
 
-    /// Sets the peak memory, where it is not this process's that counts.
+    /// Sets the peak memory, if it is not that of this process.
     #[must_use]
     pub fn peak_memory_bytes(mut self, bytes: u64) -> Self {
         self.peak_memory_bytes = Some(bytes);
         self
     }
 
-    /// Measures the row against the limit called `name`.
+    /// Compares the row with the limit `name`.
     #[must_use]
     pub fn limit(mut self, name: &str) -> Self {
         self.limit_name = Some(name.to_owned());
         self
     }
 
-    /// Measures the row against a limit that may have been taken around it.
+    /// Compares the row with a limit that may have been measured around it.
     #[must_use]
     pub fn bound(mut self, bound: &LimitBound) -> Self {
         self.limit_name = Some(bound.name.clone());
@@ -203,8 +202,8 @@ impl BenchRow {
         self
     }
 
-    /// Notes the share of processor time that the host gave to others, and marks the row where it
-    /// was too much.
+    /// Sets the share of processor time that the host gave to others, and marks the row if it was
+    /// too large.
     #[must_use]
     pub fn stolen(mut self, share: Option<f64>) -> Self {
         self.steal_fraction = share;
@@ -212,7 +211,7 @@ impl BenchRow {
         self
     }
 
-    /// Sets what the paper states for this row.
+    /// Sets the paper's figure for this row.
     #[must_use]
     pub fn paper(mut self, paper: Paper) -> Self {
         self.paper = paper;
@@ -220,46 +219,46 @@ impl BenchRow {
     }
 }
 
-/// One row for a case that gives one.
+/// The single row of a case.
 impl From<BenchRow> for Vec<BenchRow> {
     fn from(row: BenchRow) -> Self {
         vec![row]
     }
 }
 
-/// A paper's figure: `value`, `unit` and `source`, and whatever else is worth
-/// stating beside them. Empty where the paper has none.
+/// A paper's figure: `value`, `unit` and `source`, and possibly more values. It is empty if the
+/// paper has no figure.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Paper(Map<String, Value>);
 
 impl Paper {
-    /// The figure `value` in `unit`, found in `source` (paper, table, row).
+    /// Makes the figure `value` in `unit`, found in `source` (paper, table, row).
     #[must_use]
     pub fn new(value: f64, unit: &Unit, source: &str) -> Self {
         Self::default().with("value", value).with("unit", unit.as_str()).with("source", source)
     }
 
-    /// States one more thing, such as the paper's machine.
+    /// Adds a value, such as the paper's machine.
     #[must_use]
     pub fn with(mut self, key: &str, value: impl Into<Value>) -> Self {
         self.0.insert(key.to_owned(), value.into());
         self
     }
 
-    /// Whether the paper states nothing.
+    /// Whether the paper has no figure.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The phase of the other system that the figure times, where it is stated.
+    /// Returns the phase of the paper's system that the figure times, if it is given.
     #[must_use]
     pub fn phase(&self) -> Option<&str> {
         self.0.get("phase").and_then(Value::as_str)
     }
 
-    /// The figure where it is in `unit`.
+    /// Returns the figure if it is in `unit`.
     #[must_use]
     pub fn value_in(&self, unit: &Unit) -> Option<f64> {
         let same = self.0.get("unit").and_then(Value::as_str) == Some(unit.as_str());
@@ -333,7 +332,7 @@ mod tests {
 
     #[test]
     fn reports_of_before_read_as_ever() {
-        // Its date is of the second in which it was made.
+        // Its date has a precision of seconds.
         let now = report();
         let mut json: Value = serde_json::from_str(&now.to_json().unwrap()).unwrap();
         let strip = |of: &mut Value, keys: &[&str]| {

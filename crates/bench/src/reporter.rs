@@ -1,4 +1,4 @@
-//! The outputs of a report while it grows: the table, the JSON file, the progress.
+//! The outputs of a report while its rows arrive: the table, the JSON file, and the progress.
 
 use std::{
     io::{self, IsTerminal, Write},
@@ -12,7 +12,7 @@ use crate::{
     table::Table,
 };
 
-/// Writes a report while its rows come in.
+/// Writes a report while its rows arrive.
 pub struct Reporter {
     report: Report,
     json: Option<PathBuf>,
@@ -21,10 +21,10 @@ pub struct Reporter {
     table: Option<Table>,
 }
 
-/// The case that is running.
+/// The running case.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress<'a> {
-    /// The number of the case, from 1.
+    /// The number of the case, counted from 1.
     pub number: usize,
     /// The number of cases.
     pub of: usize,
@@ -35,9 +35,9 @@ pub struct Progress<'a> {
 }
 
 impl Reporter {
-    /// A reporter on the standard streams: the table on standard output (on
-    /// standard error where the JSON takes standard output), the progress on
-    /// standard error where that is a terminal.
+    /// Makes a reporter on the standard streams. The table goes to standard output, or to standard
+    /// error if the JSON takes standard output. The progress goes to standard error if that is a
+    /// terminal.
     #[must_use]
     pub fn new(report: Report, options: &BenchOptions) -> Self {
         let json_on_stdout = options.json.as_deref() == Some(Path::new("-"));
@@ -47,7 +47,7 @@ impl Reporter {
         Self::with_outputs(report, options.json.clone(), out, progress)
     }
 
-    /// A reporter with chosen streams.
+    /// Makes a reporter with the given streams.
     #[must_use]
     pub fn with_outputs(
         report: Report,
@@ -58,18 +58,18 @@ impl Reporter {
         Self { report, json, out, progress, table: None }
     }
 
-    /// The report so far, for adding limits.
+    /// Returns the report so far, for adding limits.
     pub fn report_mut(&mut self) -> &mut Report {
         &mut self.report
     }
 
-    /// Prints a remark above the table.
+    /// Prints a note above the table.
     pub(crate) fn say(&mut self, remark: &str) -> Result<()> {
         Ok(writeln!(self.out, "{remark}\n")?)
     }
 
-    /// Prints the table's head for these cases, and tries whether the JSON file
-    /// can be written before time is spent on measuring.
+    /// Prints the table's head for these cases. Also checks that the JSON file can be written,
+    /// before time is spent on measuring.
     pub fn begin<'a>(&mut self, cases: impl Iterator<Item = (&'a str, &'a Params)>) -> Result<()> {
         let table = Table::new(cases);
         write!(self.out, "# {}\n\n{}\n\n", self.report.bench, self.report.machine.summary())?;
@@ -79,7 +79,7 @@ impl Reporter {
         if let Some(path) = &self.json {
             let known = |there: &[u8]| serde_json::from_slice::<Report>(there).is_ok();
             if let Err(e) = place::yields(path, "bench report", known) {
-                // A run that ends writes what it has.
+                // A run that ends writes its rows so far.
                 self.json = None;
                 return Err(e);
             }
@@ -87,13 +87,13 @@ impl Reporter {
         self.save()
     }
 
-    /// Says on the terminal which case is running.
+    /// Shows the running case on the terminal.
     pub fn progress(&mut self, now: &Progress<'_>) {
         if let Some(progress) = &mut self.progress {
             let Progress { number, of, case, params } = now;
             let line = format!("[{number}/{of}] {case} {params}");
             let line: String = line.chars().filter(|c| !c.is_control()).take(78).collect();
-            // A progress line is not worth a failed run.
+            // A failed progress line must not fail a run.
             drop(write!(progress, "\r\x1b[2K{line}").and_then(|()| progress.flush()));
         }
     }
@@ -114,12 +114,12 @@ impl Reporter {
         self.save()
     }
 
-    /// Ends the table, writes JSON that goes to a stream, and gives the report.
+    /// Ends the table, writes JSON that goes to a stream, and returns the report.
     pub fn finish(self) -> Result<Report> {
         self.finish_with(|_| String::new())
     }
 
-    /// [`finish`](Self::finish), with text made from the report below the table.
+    /// [`finish`](Self::finish), with text below the table that is made from the report.
     pub fn finish_with(mut self, below: impl FnOnce(&Report) -> String) -> Result<Report> {
         self.clear_progress();
         self.out.write_all(table::limits(&self.report.limits, &self.report.rows).as_bytes())?;
@@ -138,7 +138,7 @@ impl Reporter {
         Ok(self.report)
     }
 
-    /// Replaces the JSON file, so that a reader finds the old or the new one.
+    /// Replaces the JSON file atomically: a reader finds the old file or the new one.
     fn save(&self) -> Result<()> {
         let Some(path) = self.json.as_deref().filter(|path| !is_stream(path)) else {
             return Ok(());

@@ -48,10 +48,10 @@ fn row_seconds(text: &str) -> Result<f64, String> {
 }
 
 impl BenchOptions {
-    /// The time for the whole run, where it is bounded.
+    /// The time for the whole run, if it is bounded.
     #[must_use]
     pub fn total(&self) -> Option<Duration> {
-        // A little is kept back for set-up and for the last row's overshoot.
+        // Some time is kept in reserve for set-up, and for the last row if it takes too long.
         match (self.quick, self.all || !self.only.is_empty()) {
             (true, _) => Some(Duration::from_secs(16)),
             (false, false) => Some(Duration::from_secs(330)),
@@ -59,27 +59,26 @@ impl BenchOptions {
         }
     }
 
-    /// The most time for one row.
+    /// Returns the most time for one row.
     #[must_use]
     pub fn row_time(&self) -> Duration {
         let default = if self.quick { 0.25 } else { 1.0 };
         Duration::from_secs_f64(self.row_seconds.unwrap_or(default).clamp(1e-6, 86_400.0))
     }
 
-    /// Refuses several threads, for benches that have one.
+    /// Refuses several threads, for benchmarks with a single thread.
     pub(crate) fn one_thread(&self) -> Result<()> {
         let Some(threads) = self.threads.filter(|n| *n != 1) else { return Ok(()) };
         Err(BenchError::Asked(format!("no row has threads={threads}; the values of `threads` are: 1")))
     }
 
-    /// The cases that these options ask for: the grid filtered by `only`, of
-    /// which `quick` keeps those of its set, or else the whole grid, the quick
-    /// set or the core set.
+    /// Returns the cases that these options select. `only` filters the grid, and `quick` then keeps
+    /// those of its set. Without `only`, they are the whole grid, the quick set or the core set.
     pub fn select<'a>(&self, cases: Vec<Case<'a>>) -> Result<Vec<Case<'a>>> {
         self.chosen(cases).map(|(cases, _)| cases)
     }
 
-    /// The same, and a remark where they are others than one would expect.
+    /// The same, with a note if the cases differ from the expected ones.
     pub(crate) fn chosen<'a>(&self, cases: Vec<Case<'a>>) -> Result<(Vec<Case<'a>>, Option<String>)> {
         same_keys(&cases)?;
         if !self.only.is_empty() {
@@ -91,7 +90,7 @@ impl BenchOptions {
                 cases.retain(|case| case.quick);
                 None
             } else {
-                // Grids count up.
+                // Grids are in ascending order.
                 cases.truncate(1);
                 let asked = asked(&self.only);
                 Some(format!("No row of the quick set has {asked}: this is the first one of the whole grid."))
@@ -117,7 +116,7 @@ impl BenchOptions {
 pub struct Selection {
     /// `case` or a parameter's name.
     pub key: String,
-    /// The value asked for.
+    /// The selected value.
     pub value: String,
 }
 
@@ -147,13 +146,13 @@ impl Selection {
     }
 }
 
-/// Whether a row's value is the one asked for; `1_000_000` is `1000000`.
+/// Whether a row's value is the selected one; `1_000_000` equals `1000000`.
 fn same(row: &str, asked: &str) -> bool {
     let number = |text: &str| text.replace('_', "").parse::<i64>().ok();
     row == asked || number(asked).is_some_and(|asked| row.parse() == Ok(asked))
 }
 
-/// Readers of a report rely on every parameter standing in every row.
+/// Readers of a report rely on every row having every parameter.
 fn same_keys(cases: &[Case<'_>]) -> Result<()> {
     let keys = |case: &Case<'_>| case.params.keys().collect::<Vec<_>>().join(", ");
     let Some(expected) = cases.first().map(keys) else { return Ok(()) };
@@ -190,7 +189,7 @@ fn asked(only: &[Selection]) -> String {
     only.iter().map(|s| format!("{}={}", s.key, s.value)).collect::<Vec<_>>().join(",")
 }
 
-/// Refuses a key or a value that no case has, and says which there are.
+/// Refuses a key or a value that no case has. The error lists the existing ones.
 fn check(cases: &[Case<'_>], selection: &Selection) -> Result<()> {
     let Selection { key, value } = selection;
     let known: Vec<String> = unique(cases.iter().filter_map(|case| selection.text_in(case)));
@@ -217,7 +216,7 @@ fn unique(texts: impl Iterator<Item = String>) -> Vec<String> {
     seen
 }
 
-/// A suggestion where a known word is near. Numbers are never near each other.
+/// A suggestion if a known word is similar. Numbers are never similar to each other.
 fn hint(asked: &str, known: &[String]) -> String {
     let near = known
         .iter()

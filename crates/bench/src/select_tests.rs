@@ -43,7 +43,7 @@ fn sets() {
     assert_eq!(chosen(&["--all"]).len(), 12);
 }
 
-/// The quick set stays one beside values, and is never the whole grid instead.
+/// With selected values, the quick set stays a quick set, and never becomes the whole grid.
 #[test]
 fn quick_rows_of_values() {
     assert_eq!(

@@ -1,16 +1,16 @@
-//! Sets of rows as data.
+//! Sets of rows, described as data.
 //!
-//! A set is a list of selections, and holds every row that one of them describes. A selection has
-//! conditions on parameters, with spaces between them, of which all must hold:
+//! A set is a list of selections, and has every row that at least one of them describes. A
+//! selection has conditions on parameters, separated by spaces. All of them must hold:
 //!
 //! ```text
 //! *                      every row
 //! net=none               the parameter `net` has this value
 //! blocks=1|1000          one of several values
-//! transport!=inproc      another value than these
+//! transport!=inproc      none of these values
 //! threads=$least         the smallest number of threads of this run
 //! tier=$widest           the widest AES instructions of this run
-//! net=$near              the network that was asked for, or none
+//! net=$near              the requested network, or none
 //! ```
 
 use crate::{Case, bench::BenchAsked};
@@ -21,7 +21,7 @@ pub(crate) struct RowSet(Vec<Vec<Condition>>);
 /// A condition on a parameter.
 struct Condition {
     key: &'static str,
-    /// Whether the parameter must have one of the values, or must not.
+    /// Whether the parameter must have one of the values, or must have none of them.
     has: bool,
     values: Vec<String>,
 }
@@ -82,7 +82,7 @@ mod tests {
         assert!(every.holds(&Case::new("c", Params::new(), |_| Ok(vec![]))));
     }
 
-    /// A set that names a parameter that no row has would lose rows.
+    /// A set that names a parameter of no row would lose rows.
     #[test]
     fn sets_name_parameters_that_rows_have() {
         let asked = BenchAsked::default();

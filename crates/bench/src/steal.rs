@@ -1,31 +1,31 @@
-//! Processor time that a host takes from this virtual machine while it has work to do.
+//! Processor time that a host takes from this virtual machine while the machine has work.
 
 use std::fs;
 
-/// The largest share of stolen time with which a row counts as undisturbed.
+/// The largest share of stolen time for an undisturbed row.
 const MOST: f64 = 0.05;
 
-/// Ticks of demand below which a share means nothing: a single tick of these would already be
-/// [`MOST`].
+/// The fewest requested ticks for which a share is meaningful. With this many, a single stolen tick
+/// is already [`MOST`].
 const LEAST_DEMAND: u64 = 20;
 
-/// Ticks since the machine started, of all processors together.
+/// Ticks since the machine started, for all processors together.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Ticks {
-    /// Time in which some thread ran or wanted to, stolen time included.
+    /// The time in which some thread ran or was ready to run, including stolen time.
     demand: u64,
     /// The part of it that the host gave to others.
     stolen: u64,
 }
 
 impl Ticks {
-    /// The present count; `None` without Linux's `/proc/stat`.
+    /// The current count; `None` without Linux's `/proc/stat`.
     pub(crate) fn now() -> Option<Self> {
         Self::parse(&fs::read_to_string("/proc/stat").ok()?)
     }
 
-    /// The line of all processors: user, nice, system, idle, iowait, irq, softirq, steal. Guests'
-    /// time, which may follow, is part of user and nice already.
+    /// Parses the line for all processors: user, nice, system, idle, iowait, irq, softirq, steal.
+    /// The time of guests, which may follow, is already part of user and nice.
     fn parse(text: &str) -> Option<Self> {
         let line = text.lines().find_map(|line| line.strip_prefix("cpu "))?;
         let ticks: Option<Vec<u64>> = line.split_whitespace().take(8).map(|n| n.parse().ok()).collect();
@@ -33,9 +33,9 @@ impl Ticks {
         Some(Self { demand: user + nice + system + irq + softirq + stolen, stolen })
     }
 
-    /// The stolen share of the time that was demanded since `before`, 0 to 1. `None` where so
-    /// little was demanded that one tick would decide, and where the counters went backwards, as
-    /// after a migration.
+    /// The stolen share of the time that was requested since `before`, from 0 to 1. `None` if so
+    /// little was requested that one tick would decide, or if the counters went backwards, as after
+    /// a migration.
     pub(crate) fn stolen_since(&self, before: &Self) -> Option<f64> {
         let demand = self.demand.checked_sub(before.demand)?;
         let stolen = self.stolen.checked_sub(before.stolen)?;
@@ -45,7 +45,7 @@ impl Ticks {
     }
 }
 
-/// The mark of a row during which the host took more than a twentieth of the demanded time.
+/// The mark of a row during which the host took more than a twentieth of the requested time.
 pub(crate) fn mark(share: f64) -> Option<String> {
     let percent = crate::human::percent(share);
     (share > MOST).then(|| format!("the host took {percent} of the processor time that was wanted"))
@@ -61,7 +61,7 @@ mod tests {
     fn stolen_time_is_a_share_of_what_was_wanted() {
         let before = Ticks::parse(BEFORE).unwrap();
         assert_eq!(before, Ticks { demand: 140, stolen: 7 });
-        // 80 ticks of work and 20 stolen; idle time and guests' count for nothing.
+        // 80 ticks of work and 20 stolen ticks. Idle time and the time of guests do not count.
         let after = Ticks::parse("cpu  180 10 20 9000 900 1 2 27 90 0\n").unwrap();
         assert_eq!(after.stolen_since(&before), Some(0.2));
         assert_eq!(before.stolen_since(&after), None, "counters never go back");

@@ -1,11 +1,12 @@
-//! The Markdown table, printed row by row.
+//! Prints the Markdown table, row by row. The widths of columns are fixed before the first row,
+//! from the names and parameters of all cases.
 
 use crate::{
     BenchRow, Limits,
     human::{Scale, memory, percent},
 };
 
-/// Headings of the columns after the parameters, with the width of their cells.
+/// The headings of the columns after the parameters, with the width of their cells.
 const FIGURES: [(&str, usize); 8] = [
     ("metric", 10),
     ("median (min–max)", 28),
@@ -43,7 +44,7 @@ impl Table {
         Self { keys, widths }
     }
 
-    /// The headings and the line below them.
+    /// The headings, and the line below them.
     pub(crate) fn head(&self) -> String {
         let mut cells = vec!["case".to_owned()];
         cells.extend(self.keys.iter().cloned());
@@ -67,7 +68,7 @@ impl Table {
             row.rounds.map(|rounds| rounds.to_string()).unwrap_or_default(),
             row.peak_memory_bytes.map(memory).unwrap_or_default(),
             of_limit(row),
-            // Stolen time is shown where it marks a row.
+            // Stolen time is shown only if it marks a row.
             row.steal_fraction.filter(|_| row.disturbed.is_some()).map(percent).unwrap_or_default(),
             row.limit_name.clone().unwrap_or_default(),
         ]);
@@ -84,14 +85,15 @@ impl Table {
         line + "\n"
     }
 
-    /// Figures are to the right, all but the metric's and the limit's names.
+    /// Whether a column is right-aligned. All figures are, but not the names of the metric and the
+    /// limit.
     fn is_number(&self, column: usize) -> bool {
         let first = self.keys.len() + 1;
         (first + 1..first + FIGURES.len() - 1).contains(&column)
     }
 }
 
-/// The fraction of its limit that a row reaches, or a word that none can be given.
+/// The fraction of its limit that a row reaches, or a word if there is none.
 pub(crate) fn of_limit(row: &BenchRow) -> String {
     match row.fraction_of_limit {
         Some(fraction) => percent(fraction),
@@ -100,8 +102,8 @@ pub(crate) fn of_limit(row: &BenchRow) -> String {
     }
 }
 
-/// The limits as a list below the table, with their spread where they were taken around rows;
-/// nothing where there are none. Marks of rows are explained below it where there are any.
+/// The limits as a list below the table, with their spread if they were measured around rows. The
+/// list is empty without limits. Marks of rows are explained below it, if there are any.
 pub(crate) fn limits(limits: &Limits, rows: &[BenchRow]) -> String {
     let lines = limits.iter().map(|limit| {
         let scale = Scale::of(limit.value, &limit.unit);

@@ -1,5 +1,6 @@
-//! The compute threads of three parties: each party's over its lanes, or all of them in lockstep on
-//! one thread.
+//! The compute threads of three parties. With a transport, each party has threads with lanes of
+//! their own. In lockstep, each thread computes for all three parties. A benchmark gives each
+//! thread the runs of its parties as machines.
 
 use hushwire_aes::Backend;
 use hushwire_machine::{
@@ -20,16 +21,16 @@ use crate::{
 pub(crate) trait PartyRuns: Send {
     /// Its machines.
     type PartySteps: Machine<Error = NetError> + Send;
-    /// Slots of its machines: the ring, and the way back where there are two.
+    /// The slots of its machines: the ring and, if there are two, the opposite direction.
     const SLOTS: usize = 1;
 
-    /// Begins a repetition; a run that it gives ends before others begin.
+    /// Begins a repetition. If it returns a run, that run ends before others begin.
     fn begin(&mut self) -> Result<Option<Self::PartySteps>, BoxError>;
-    /// The next run of the repetition.
+    /// Returns the next run of the repetition.
     fn next(&mut self) -> Result<Option<Self::PartySteps>, BoxError>;
-    /// Takes a run back, in the order in which they were given.
+    /// Takes back a finished run, in the order in which runs were returned.
     fn done(&mut self, run: Self::PartySteps) -> Result<(), BoxError>;
-    /// After an error: lets go of what other threads wait for.
+    /// Called after an error. Releases everything for which other threads wait.
     fn abandon(&mut self) {}
 }
 
@@ -39,7 +40,7 @@ pub(crate) enum Either<A, B> {
     B(B),
 }
 
-/// The call, of the machine that it is.
+/// Calls the method of the machine that it is.
 macro_rules! of_either {
     ($either:expr, $run:ident => $call:expr) => {
         match $either {
@@ -72,7 +73,7 @@ impl<A: Machine<Error = NetError>, B: Machine<Error = NetError>> Machine for Eit
     }
 }
 
-/// A thread: one party's, or that of all three.
+/// A thread of one party, or of all three parties.
 pub(crate) struct Thread<P: PartyRuns> {
     parts: Vec<P>,
     links: Links<P::PartySteps>,
@@ -111,7 +112,7 @@ impl<P: PartyRuns> Worker for Thread<P> {
     }
 }
 
-/// A run of each party in lockstep; false where there is none.
+/// Runs one machine of each party in lockstep. Returns false if there is none.
 fn together<P: PartyRuns>(
     parts: &mut [P],
     lockstep: &mut Lockstep,
@@ -141,29 +142,29 @@ impl<P: PartyRuns> Work<P::PartySteps> for Batches<'_, P> {
     }
 }
 
-/// The parts of all threads: of one party where threads have lanes, of three where they have not.
+/// The parts of all threads: those of one party if threads have lanes, else those of three.
 pub(crate) fn parts<P: PartyRuns>(threads: &[Thread<P>]) -> impl Iterator<Item = &P> {
     threads.iter().flat_map(|thread| &thread.parts)
 }
 
-/// [`parts`], to change.
+/// [`parts`], mutable.
 pub(crate) fn parts_mut<P: PartyRuns>(threads: &mut [Thread<P>]) -> impl Iterator<Item = &mut P> {
     threads.iter_mut().flat_map(|thread| &mut thread.parts)
 }
 
-/// The way of three parties to each other, and what each has of them.
+/// The connections of three parties, and the number of lanes and threads.
 pub(crate) struct Links3 {
     pub(crate) transport: Transport,
     pub(crate) net: Shape,
-    /// Lanes of a thread.
+    /// The lanes of a thread.
     pub(crate) lanes: usize,
-    /// Threads of a party.
+    /// The threads of a party.
     pub(crate) threads: usize,
 }
 
 impl Links3 {
-    /// Connects the parties and gives their threads; `parts` makes one party's, one for each
-    /// thread. `meters` count what each party sends on lanes.
+    /// Connects the parties, and returns their threads. `parts` makes the parts of one party, one
+    /// for each thread. `meters` count the bytes that each party sends on lanes.
     pub(crate) fn threads<P: PartyRuns>(
         &self,
         backend: Backend,
@@ -178,7 +179,7 @@ impl Links3 {
             let memory = |parts| Thread { parts, links: Links::Memory(Lockstep::new()) };
             return Ok(threads.into_iter().map(memory).collect());
         }
-        // One lane more, for session keys.
+        // One more lane is for session keys.
         let key_lane = u16::try_from(self.lanes * self.threads)?;
         let id = SessionId::fresh()?;
         let nets = nets::<3>(self.transport, self.net, id, key_lane + 1)?;

@@ -1,4 +1,4 @@
-//! Timing a closure inside a budget, and peak memory.
+//! Times a closure within a budget, and measures peak memory.
 
 use std::{
     convert::Infallible,
@@ -8,22 +8,22 @@ use std::{
 
 use crate::machine::kib_field;
 
-/// Figures of several runs.
+/// The figures of several runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Measurement {
-    /// The median (of an even number of runs, the mean of the middle two).
+    /// The median. For an even number of runs, it is the mean of the middle two.
     pub median: f64,
-    /// The smallest.
+    /// The smallest figure.
     pub min: f64,
-    /// The largest.
+    /// The largest figure.
     pub max: f64,
     /// The number of runs.
     pub runs: u32,
 }
 
 impl Measurement {
-    /// The median, least and greatest of figures measured elsewhere; `None` if
-    /// there are none.
+    /// Returns the median, the least and the greatest of figures that were measured elsewhere;
+    /// `None` if there are none.
     #[must_use]
     pub fn of(figures: &[f64]) -> Option<Self> {
         let mut sorted = figures.to_vec();
@@ -39,11 +39,11 @@ impl Measurement {
     }
 }
 
-/// The end of the doubling for work that the compiler has removed altogether.
+/// The end of the doubling for work that the compiler has removed completely.
 const MOST_ITERATIONS: u64 = 1 << 48;
 
-/// The time to measure: a budget for the whole measurement and the number of
-/// runs into which it is divided.
+/// The time for a measurement: a budget for all of it, and the number of runs into which it is
+/// divided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timer {
     /// The time for warming up and for all runs.
@@ -53,7 +53,7 @@ pub struct Timer {
 }
 
 impl Timer {
-    /// The rate of `work` in units per second, where one call does `units`.
+    /// Returns the rate of `work` in units per second, if one call does `units`.
     pub fn rate(&self, units: f64, mut work: impl FnMut()) -> Measurement {
         self.try_rate(units, || {
             work();
@@ -62,7 +62,7 @@ impl Timer {
         .unwrap_or_else(|never| match never {})
     }
 
-    /// The time of one call of `work` in milliseconds.
+    /// Returns the time of one call of `work`, in milliseconds.
     pub fn time_ms(&self, mut work: impl FnMut()) -> Measurement {
         self.try_time_ms(|| {
             work();
@@ -71,23 +71,22 @@ impl Timer {
         .unwrap_or_else(|never| match never {})
     }
 
-    /// [`rate`](Self::rate) of work that can fail.
+    /// [`rate`](Self::rate) for work that can fail.
     pub fn try_rate<E>(&self, units: f64, work: impl FnMut() -> Result<(), E>) -> Result<Measurement, E> {
         Ok(figures(&self.durations(repeat(work))?, |seconds| units / seconds))
     }
 
-    /// [`time_ms`](Self::time_ms) of work that can fail.
+    /// [`time_ms`](Self::time_ms) for work that can fail.
     pub fn try_time_ms<E>(&self, work: impl FnMut() -> Result<(), E>) -> Result<Measurement, E> {
         Ok(figures(&self.durations(repeat(work))?, |seconds| seconds * 1e3))
     }
 
-    /// Seconds per iteration of each run, for work that keeps time itself:
-    /// `run(n)` does `n` iterations and says how long they took, so that set-up,
-    /// other threads or other processes can stay outside.
+    /// Returns the seconds per iteration of each run, for work that measures its own time. `run(n)`
+    /// does `n` iterations and returns the time that they took. So it can exclude set-up, other
+    /// threads and other processes.
     ///
-    /// Iterations double until a run fills its slice of the budget; those
-    /// attempts warm up and are dropped. Work of which one iteration uses up the
-    /// budget is timed once, cold.
+    /// Iterations double until a run fills its slice of the budget. These attempts warm up and are
+    /// dropped. If one iteration uses up the budget, the work is timed once, without a warm-up.
     pub fn durations<E>(&self, mut run: impl FnMut(u64) -> Result<Duration, E>) -> Result<Vec<f64>, E> {
         let runs = self.runs.max(1);
         let slice = self.budget / (runs + 2);
@@ -122,7 +121,7 @@ impl Timer {
     }
 }
 
-/// The iterations that fill `slice`, judged by a run that took `took`.
+/// The number of iterations that fill `slice`, estimated from a run that took `took`.
 fn fitted(iterations: u64, took: Duration, slice: Duration) -> u64 {
     let per_iteration = seconds(took, iterations);
     let wanted = slice.as_secs_f64() / per_iteration;
@@ -133,7 +132,7 @@ fn fitted(iterations: u64, took: Duration, slice: Duration) -> u64 {
 
 #[expect(clippy::cast_precision_loss, reason = "counts of iterations stay far below 2^52")]
 fn seconds(took: Duration, iterations: u64) -> f64 {
-    // A clock can be too coarse to see a short run; zero would give infinite rates.
+    // A clock may be too coarse for a short run. A time of zero would give infinite rates.
     took.as_secs_f64().max(1e-9) / iterations as f64
 }
 
@@ -152,14 +151,14 @@ fn repeat<E>(mut work: impl FnMut() -> Result<(), E>) -> impl FnMut(u64) -> Resu
     }
 }
 
-/// The most memory this process has held, where the system says so.
+/// The most memory this process has held, if the operating system reports it.
 #[must_use]
 pub fn peak_memory_bytes() -> Option<u64> {
     kib_field(&fs::read_to_string("/proc/self/status").ok()?, "VmHWM")
 }
 
-/// Starts [`peak_memory_bytes`] anew from the memory held now. Without Linux or
-/// the right to do so it goes on from the start of the process.
+/// Restarts [`peak_memory_bytes`] from the memory that is held now. Without Linux, or without the
+/// permission, it still counts from the start of the process.
 pub fn reset_peak_memory() {
     drop(fs::write("/proc/self/clear_refs", "5"));
 }

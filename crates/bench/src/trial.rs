@@ -1,15 +1,15 @@
-//! Runs of benches in tests.
+//! Runs of benchmarks in tests.
 
 use std::{cell::RefCell, io, rc::Rc};
 
 use crate::{BENCHES, Bench, BenchAsked, BenchOptions, Case, Report, Reporter, Result, run_cases};
 
-/// The bench of this name.
+/// The benchmark with this name.
 pub(crate) fn bench(name: &str) -> &'static Bench {
     BENCHES.iter().copied().flatten().find(|bench| bench.name == name).unwrap()
 }
 
-/// These rows, as short as may be.
+/// The options for these rows, as short as possible.
 pub(crate) fn asked(only: &[&str]) -> BenchAsked {
     let only = only.iter().map(|part| part.parse().unwrap()).collect();
     let options = BenchOptions { only, row_seconds: Some(1e-3), ..BenchOptions::default() };
@@ -29,7 +29,7 @@ impl io::Write for Text {
     }
 }
 
-/// The result of a run, its report, failed or not, and what was printed.
+/// The result of a run, its report, whether it failed or not, and its printed text.
 pub(crate) fn run(name: &str, asked: &BenchAsked) -> (Result<()>, Report, String) {
     let (bench, text) = (bench(name), Text::default());
     let mut reporter = Reporter::with_outputs(Report::new(name), None, Box::new(text.clone()), None);
@@ -39,14 +39,14 @@ pub(crate) fn run(name: &str, asked: &BenchAsked) -> (Result<()>, Report, String
     (ran, report, printed)
 }
 
-/// The report of these rows, and what was printed.
+/// The report of these rows, and the printed text.
 pub(crate) fn measured(name: &str, only: &[&str]) -> (Report, String) {
     let (ran, report, printed) = run(name, &asked(only));
     ran.unwrap();
     (report, printed)
 }
 
-/// The error of a run whose results are spoiled; nothing is reported.
+/// The error of a run whose results are spoiled. No row is reported.
 pub(crate) fn refused(name: &str, only: &[&str]) -> String {
     let mut asked = asked(only);
     asked.options.spoiled = true;
@@ -61,7 +61,7 @@ pub(crate) fn sets(name: &str, asked: &BenchAsked) -> [Vec<Case<'static>>; 2] {
     [of(|case| case.core), of(|case| case.quick)]
 }
 
-/// Whether a case has all of these values, `key=value` with commas between them.
+/// Whether a case has all of these values, given as `key=value` separated by commas.
 pub(crate) fn has(case: &Case<'_>, values: &str) -> bool {
     let mut pairs = values.split(',').map(|pair| pair.split_once('=').unwrap());
     pairs.all(|(key, value)| case.params.text(key).as_deref() == Some(value))

@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 /// A base unit, such as `blocks/s` or `ms`.
 ///
-/// A name that ends in `/s` is a rate, of which more is better; everything else (times,
-/// sizes) is a cost, of which less is better.
+/// A name that ends in `/s` is a rate, for which more is better. Any other unit (times, sizes) is a
+/// cost, for which less is better.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Unit(Cow<'static, str>);
@@ -26,13 +26,13 @@ impl Unit {
     /// Bytes.
     pub const BYTES: Self = Self(Cow::Borrowed("bytes"));
 
-    /// `what` per second.
+    /// Returns the unit `what` per second.
     #[must_use]
     pub fn per_second(what: &str) -> Self {
         Self(Cow::Owned(format!("{what}/s")))
     }
 
-    /// The unit's name in a report.
+    /// Returns the unit's name in a report.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -44,7 +44,8 @@ impl Unit {
         self.0.ends_with("/s")
     }
 
-    /// The share of `limit` that `value` reaches: 1 at the limit for both kinds.
+    /// Returns the fraction of `limit` that `value` reaches. It is 1 at the limit for rates and
+    /// costs.
     #[must_use]
     pub fn fraction(&self, value: f64, limit: f64) -> f64 {
         if self.is_rate() { value / limit } else { limit / value }

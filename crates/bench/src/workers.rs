@@ -1,4 +1,4 @@
-//! Threads that start and are timed together.
+//! Runs threads that start together, and times them.
 
 use std::{
     sync::Barrier,
@@ -11,16 +11,16 @@ use crate::{
     net::{joined, span},
 };
 
-/// Does its part of the work again and again.
+/// A worker that repeats its part of the work.
 pub(crate) trait Worker: Send {
     /// Runs the work once.
     fn repeat(&mut self) -> Result<(), BoxError>;
-    /// After an error: closes what others wait on.
+    /// Called after an error. Closes everything on which others wait.
     fn abandon(&mut self);
 }
 
-/// `n` repetitions of every worker on a thread of its own, from the first one's start to the last
-/// one's end.
+/// The time of `n` repetitions of every worker, each on a thread of its own, from the first one's
+/// start to the last one's end.
 pub(crate) fn time<W: Worker>(workers: &mut [W], n: u64) -> Result<Duration, BoxError> {
     let barrier = Barrier::new(workers.len());
     let spans = thread::scope(|scope| {

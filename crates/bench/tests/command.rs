@@ -1,4 +1,4 @@
-//! The command line of `hushwire-bench`.
+//! Tests of the command line of `hushwire-bench`.
 
 use std::process::Command;
 

@@ -1,11 +1,11 @@
-//! The process that writes a file now, and the state written there last: a small record for each
-//! output, kept apart from it.
+//! Claims on outputs. A small record for each output tells which process writes the file now, and
+//! the state that was last written. It is kept apart from the output.
 //!
-//! A record lies in the user's state directory (`$XDG_STATE_HOME/hushwire/outputs`, else
-//! `~/.local/state/…`, else a directory of the user's own among temporary files), named by a hash
-//! of the output's path. Its lock is the claim on the path: the system drops it with the process
-//! that holds it, however that ends. A written file is known by inode, length and time, not by a
-//! hash of the content, which would give small secret outputs away after they are deleted.
+//! A record is in the user's state directory: `$XDG_STATE_HOME/hushwire/outputs`, else
+//! `~/.local/state/…`, else a directory of the user's own among temporary files. Its name is a hash
+//! of the output's path. Its lock is the claim on the path. The operating system releases the lock
+//! when the process ends, for any reason. A written file is identified by inode, length and time. A
+//! hash of the content would reveal small secret outputs after they are deleted.
 
 use hushwire_fault::{Excuse, Fault, code};
 use serde::{Deserialize, Serialize};
@@ -17,30 +17,29 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// LOCAL: no record is longer; paths have at most 4096 bytes.
+/// LOCAL: the largest length of a record. Paths have at most 4096 bytes.
 const LONGEST: u64 = 64 << 10;
 
 /// The content of a record.
 #[derive(Clone, Default, Debug, Serialize, Deserialize)]
 #[serde(default)]
 struct Record {
-    /// The output's path, for people who look at the record.
+    /// The output's path, for people who read the record.
     path: PathBuf,
-    /// The process that holds the claim, or held it last.
+    /// The process that holds the claim, or the last one that held it.
     process: u32,
     job: String,
     written: Option<Written>,
 }
 
-/// A file as its writer left it.
+/// The state of a file when its writer finished.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 struct Written {
     job: String,
     state: FileState,
 }
 
-/// The state by which a file is known again, unless somebody wrote to it or put another in its
-/// place.
+/// The state by which a file is recognized, unless it was changed or replaced since.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct FileState {
     inode: u64,
@@ -50,7 +49,7 @@ pub struct FileState {
 }
 
 impl FileState {
-    /// The state of the file that has this metadata.
+    /// Returns the state of the file with this metadata.
     #[must_use]
     pub fn of(meta: &Metadata) -> Self {
         let (seconds, nanoseconds) = (meta.mtime(), meta.mtime_nsec());
@@ -60,7 +59,7 @@ impl FileState {
 
 /// The right to write a path, until it is dropped.
 pub struct Claim {
-    /// The record's file, locked for as long as the claim holds.
+    /// The record's file. It is locked while the claim exists.
     file: File,
     record: Record,
 }
@@ -69,7 +68,7 @@ impl Claim {
     /// Claims `target`, a path without links, for `job`.
     ///
     /// # Errors
-    /// Another run writes it; or no directory can hold the record.
+    /// Another run writes the path, or no directory can hold the record.
     pub fn take(target: &Path, job: &str) -> Result<Self, Fault> {
         Self::take_in(&directories(), target, job)
     }
@@ -89,7 +88,7 @@ impl Claim {
                     let record = File::open(directory.join(&name)).map(|mut file| read(&mut file));
                     return Err(taken(target, &record.unwrap_or_default()));
                 }
-                // Nothing can be written there, or by a file system without locks.
+                // The directory is not writable, or its file system has no locks.
                 Err(TryLockError::Error(e)) => {
                     refused = e;
                     continue;
@@ -98,7 +97,7 @@ impl Claim {
             record.path = target.to_path_buf();
             (record.process, record.job) = (std::process::id(), job.to_owned());
             let mut claim = Self { file, record };
-            // Only so that others can name this run.
+            // The text only lets others name this run.
             let _ = claim.write();
             return Ok(claim);
         }
@@ -107,20 +106,21 @@ impl Claim {
         Err(Fault::file("write", target, cause, remedy))
     }
 
-    /// Forgets a path that nothing will ever be written to again.
+    /// Forgets a path that will never be written to again.
     pub fn forget(target: &Path) {
-        // A record that stays does no harm.
+        // A record that remains does no harm.
         directories().iter().for_each(|directory| drop(fs::remove_file(directory.join(name(target)))));
     }
 
-    /// Whether the file that is there is the one that the same job wrote last.
+    /// Whether the existing file is the one that the same job wrote last.
     #[must_use]
     pub fn wrote(&self, there: &Metadata) -> bool {
         let ours = Written { job: self.record.job.clone(), state: FileState::of(there) };
         !self.record.job.is_empty() && self.record.written == Some(ours)
     }
 
-    /// Notes that the file is in place. Where that fails, the next run asks.
+    /// Records that the file is in place. If that fails, the next run asks before it replaces the
+    /// file.
     pub fn done(mut self, placed: &Metadata) {
         let job = self.record.job.clone();
         self.record.written = Some(Written { job, state: FileState::of(placed) });
@@ -135,22 +135,22 @@ impl Claim {
     }
 }
 
-/// The record's file, locked, and made where there is none.
+/// Opens and locks the record's file. A missing file is created.
 fn lock(path: &Path) -> Result<File, TryLockError> {
     loop {
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false).mode(0o600);
         let file = options.open(path).map_err(TryLockError::Error)?;
         file.try_lock()?;
-        // A record that was forgotten between the two holds back nobody: the next run makes another
-        // of its name.
+        // If the record was forgotten in between, the lock is worthless: another run would create a
+        // new record of its name. Then this run tries again.
         if file.metadata().map_err(TryLockError::Error)?.nlink() > 0 {
             return Ok(file);
         }
     }
 }
 
-/// The record of a path.
+/// The name of the record for a path.
 fn name(target: &Path) -> String {
     let hash = blake3::hash(target.as_os_str().as_encoded_bytes()).to_hex();
     format!("{}.json", &hash[..32])
@@ -159,7 +159,7 @@ fn name(target: &Path) -> String {
 fn read(file: &mut File) -> Record {
     let mut text = vec![];
     let read = file.take(LONGEST).read_to_end(&mut text);
-    // A record that a crash cut short says nothing: the next run asks.
+    // A record that a crash cut short counts as empty: the next run asks.
     read.ok().and_then(|_| serde_json::from_slice(&text).ok()).unwrap_or_default()
 }
 
@@ -174,7 +174,7 @@ fn taken(target: &Path, record: &Record) -> Fault {
     Fault::new(code::TAKEN, format!("cannot write {path}"), cause, remedy).whole().telling(Excuse::Writing)
 }
 
-/// The directories where records may lie, the best first.
+/// The directories that may have records, the best first.
 fn directories() -> Vec<PathBuf> {
     let absolute = |name: &str| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let state = absolute("XDG_STATE_HOME").or_else(|| absolute("HOME").map(|home| home.join(".local/state")));
@@ -188,7 +188,7 @@ fn directories() -> Vec<PathBuf> {
         .collect()
 }
 
-/// Makes a directory that nobody else can write, or looks whether it is one.
+/// Creates a directory that only this user can write, or checks that an existing one is such.
 fn own(directory: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(directory)?;
     let user = rustix::process::geteuid().as_raw();
@@ -236,7 +236,7 @@ mod tests {
                 assert!(!held.swap(true, SeqCst), "two claims on one path");
                 std::thread::sleep(std::time::Duration::from_micros(50));
                 held.store(false, SeqCst);
-                // Others may have opened it, and lock it once this claim is gone.
+                // Others may have opened the record, and lock it when this claim is dropped.
                 let _ = fs::remove_file(&record);
                 drop(claim);
                 1

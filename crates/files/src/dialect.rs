@@ -1,13 +1,13 @@
-//! The dialect of a text file with a table: how its fields are separated, and how its values are
-//! spelt.
+//! The dialect of a text file with a table: the separators of its fields, and the notation of its
+//! values.
 //!
 //! ```text
 //! separator  auto , ; tab |          header   names in the first record: yes, no, auto
-//! quote      " ' none                null     words that mean NULL, beside the empty field
+//! quote      " ' none                null     words that mean NULL, as does the empty field
 //! decimal    . ,                     thousands  . , space apostrophe
-//! trim       blanks around fields    units    currency and percent signs beside numbers
+//! trim       blanks around fields    units    currency and percent signs at numbers
 //! encoding   auto utf-8 utf-16le utf-16be latin1 windows-1252
-//! date-format  %d.%m.%Y and the like, beside ISO 8601
+//! date-format  %d.%m.%Y and similar, besides ISO 8601
 //! ```
 //! The options have the same names on command lines, in job files and in schemas. A dialect is
 //! local to the owner of a file: no other member learns it.
@@ -16,7 +16,7 @@ use crate::{encoding::Encoding, moment::DateFormat};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
-/// How a text file with a table is read. An option that is not set has its default.
+/// The way in which a text file with a table is read. An option that is not set has its default.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct Dialect {
@@ -46,7 +46,7 @@ pub struct Dialect {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Separator {
-    /// The one of [`SEPARATORS`] that the file's first records agree on.
+    /// The one of [`SEPARATORS`] with which the file's first records agree.
     Auto,
     /// This byte.
     Byte(u8),
@@ -56,11 +56,11 @@ pub(crate) enum Separator {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum HeaderRow {
-    /// Unless it looks like data.
+    /// It has names unless it looks like data.
     Auto,
-    /// It has.
+    /// It has names.
     Yes,
-    /// It has not: columns are called c1, c2 and so on.
+    /// It has no names. Columns are called c1, c2 and so on.
     No,
 }
 
@@ -68,19 +68,19 @@ pub(crate) enum HeaderRow {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Quote {
-    /// Nothing: a quote is a character as any other.
+    /// No quotes: a quote is a character like any other.
     None,
     /// This byte.
     Byte(u8),
 }
 
-/// The separators that are found without being set.
+/// The separators that are detected.
 pub(crate) const SEPARATORS: [u8; 4] = *b",;\t|";
 
 /// An option of a dialect: its name, the form of its values, and one line of help.
 #[derive(Clone, Copy, Debug)]
 pub struct DialectOption {
-    /// The name, as on a command line without its hyphens and as in a file.
+    /// The name, as in files, and on a command line without its hyphens.
     pub name: &'static str,
     /// The form of its values.
     pub values: &'static str,
@@ -122,7 +122,7 @@ pub const DIALECT_OPTIONS: [DialectOption; 10] = [
     ),
 ];
 
-/// The names of characters that are awkward on a command line.
+/// The character for a name, for characters that are awkward on a command line.
 fn character(text: &str) -> Option<char> {
     let named = match text {
         "comma" => ',',
@@ -140,7 +140,7 @@ fn character(text: &str) -> Option<char> {
     Some(named)
 }
 
-/// Options in words, with their value or NAMES.
+/// Reads an option's truth value. The error names the option.
 fn truth(name: &str, text: &str) -> Result<bool, String> {
     match text {
         "yes" | "true" => Ok(true),
@@ -150,7 +150,7 @@ fn truth(name: &str, text: &str) -> Result<bool, String> {
 }
 
 impl Dialect {
-    /// Strict CSV as RFC 4180 has it: commas, names in the first line, blanks a part of fields,
+    /// Strict CSV as in RFC 4180: commas, names in the first line, blanks as part of fields, and
     /// UTF-8.
     #[must_use]
     pub fn rfc4180() -> Self {
@@ -164,10 +164,10 @@ impl Dialect {
         }
     }
 
-    /// Sets an option from text. Lists have commas between their elements.
+    /// Sets an option from text. The elements of a list are separated by commas.
     ///
     /// # Errors
-    /// There is no such option, or it has no such value; the text says which there are.
+    /// There is no such option, or the option has no such value. The text lists the alternatives.
     pub fn set(&mut self, name: &str, text: &str) -> Result<(), String> {
         let one = |what: &str| character(text).ok_or_else(|| format!("{name} is {what}, not {text:?}"));
         match name {
@@ -220,10 +220,10 @@ impl Dialect {
         Ok(())
     }
 
-    /// Sets an option that is a list, one element a text: words may have commas in them.
+    /// Sets an option that is a list, with one text for each element. Elements may contain commas.
     ///
     /// # Errors
-    /// As [`Dialect::set`]; the option is no list.
+    /// As [`Dialect::set`], or the option is not a list.
     pub fn set_list(&mut self, name: &str, list: &[&str]) -> Result<(), String> {
         match (name, list) {
             ("null", _) => self.null = Some(list.iter().map(|word| (*word).to_owned()).collect()),
@@ -236,7 +236,7 @@ impl Dialect {
         Ok(())
     }
 
-    /// This dialect, where options that are not set are those of `base`.
+    /// Returns this dialect, with unset options taken from `base`.
     #[must_use]
     pub fn over(self, base: &Self) -> Self {
         let base = base.clone();
@@ -254,13 +254,13 @@ impl Dialect {
         }
     }
 
-    /// Whether nothing is set.
+    /// Whether no option is set.
     #[must_use]
     pub fn is_default(&self) -> bool {
         *self == Self::default()
     }
 
-    /// The options that are set, as [`Dialect::set_list`] takes them.
+    /// Returns the set options, in the form for [`Dialect::set_list`].
     #[must_use]
     pub fn options(&self) -> Vec<(&'static str, Vec<String>)> {
         let shown = |byte: u8| if byte == b'\t' { "tab".to_owned() } else { char::from(byte).to_string() };
@@ -341,14 +341,14 @@ impl Dialect {
         self.trim.unwrap_or(true)
     }
 
-    /// A field without blanks around it, if these are dropped.
+    /// Returns a field without surrounding blanks, if these are dropped.
     #[must_use]
     pub fn trimmed<'f>(&self, field: &'f str) -> &'f str {
         if self.trims() { field.trim() } else { field }
     }
 
-    /// Whether a field means NULL: it is empty, or one of the words. Blanks around it do not count
-    /// where they are dropped.
+    /// Whether a field means NULL: it is empty, or one of the words. Surrounding blanks do not
+    /// count if they are dropped.
     #[must_use]
     pub fn is_null(&self, field: &str) -> bool {
         let field = self.trimmed(field);
@@ -362,9 +362,9 @@ impl Dialect {
         !words.is_empty() && words.iter().any(|word| word == self.trimmed(field))
     }
 
-    /// A number as programs write it, with a point and no other marks. `None` if the field is no
-    /// number of this dialect; without options, any field is handed on, with a hyphen for the sign
-    /// U+2212.
+    /// Returns a number with a decimal point and no other marks, as programs write it. `None` if
+    /// the field is not a number of this dialect. Without options, any field is passed on, with a
+    /// hyphen for the sign U+2212.
     #[must_use]
     pub fn number<'f>(&self, field: &'f str) -> Option<Cow<'f, str>> {
         let units = self.units.unwrap_or(false);
@@ -377,7 +377,7 @@ impl Dialect {
         if units && let Some(inner) = text.strip_prefix('(').and_then(|text| text.strip_suffix(')')) {
             (text, negative) = (inner.trim(), true);
         } else if units && let Some(size) = text.strip_suffix(['-', '\u{2212}']) {
-            // As SAP writes it.
+            // The notation of SAP.
             (text, negative) = (size.trim_end(), true);
         }
         let (mut sign, rest) = signed(text);
@@ -419,7 +419,7 @@ impl Dialect {
         Some(Cow::Owned(number))
     }
 
-    /// Digits without the marks between groups of three; `None` where groups have other lengths.
+    /// Digits without the marks between groups of three; `None` if groups have other lengths.
     fn ungrouped(&self, whole: &str) -> Option<String> {
         let is_mark = |c: char| match self.thousands {
             Some(' ') => matches!(c, ' ' | '\u{a0}' | '\u{202f}' | '\u{2009}'),
@@ -436,14 +436,14 @@ impl Dialect {
         (is_digits && is_grouped).then(|| groups.concat())
     }
 
-    /// A date or a time as ISO 8601 has it: the first format that fits, or the field itself.
+    /// Returns a date or a time in ISO 8601, by the first format that fits, or the field itself.
     #[must_use]
     pub fn moment<'f>(&self, field: &'f str) -> Cow<'f, str> {
         let formats = self.date_format.as_deref().unwrap_or_default();
         let found = formats.iter().find_map(|format| format.read(field.trim()));
         match found {
             Some(iso) => Cow::Owned(iso),
-            // A day that a format of this order does not read is none of another order.
+            // A date that no format of this order fits must not be read in another order.
             None if formats.iter().any(DateFormat::begins_like_iso) => Cow::Borrowed(""),
             None => Cow::Borrowed(field),
         }
@@ -458,14 +458,14 @@ fn signed(text: &str) -> (&str, &str) {
     }
 }
 
-/// Signs and codes of currencies, and of hundredths.
+/// The signs and codes of currencies, and the percent sign.
 const UNITS: [&str; 38] = [
     "$", "€", "£", "¥", "₹", "₩", "₽", "₺", "₴", "₪", "₫", "฿", "¢", "%", "‰", "EUR", "USD", "CHF", "GBP",
     "JPY", "CNY", "SEK", "NOK", "DKK", "PLN", "CZK", "HUF", "CAD", "AUD", "NZD", "INR", "BRL", "MXN", "ZAR",
     "Fr.", "SFr.", "kr", "zł",
 ];
 
-/// A number without a unit before it and one behind it.
+/// A number without a unit before or after it.
 fn without_unit(text: &str) -> &str {
     let front = UNITS.iter().find_map(|unit| text.strip_prefix(unit)).unwrap_or(text).trim_start();
     UNITS.iter().find_map(|unit| front.strip_suffix(unit)).unwrap_or(front).trim_end()
@@ -493,7 +493,7 @@ mod tests {
             (",5", Some(".5")),
             ("3,", Some("3.")),
             ("1,5e3", Some("1.5e3")),
-            // A point that is no mark of thousands there would be a decimal one.
+            // A point that does not separate thousands would be a decimal point.
             ("1.5", None),
             ("12.34,5", None),
             ("1234.567", None),

@@ -1,4 +1,5 @@
-//! Text in other encodings than UTF-8, read as UTF-8.
+//! Reads text in other encodings as UTF-8: UTF-16, Latin-1 and Windows-1252. A byte order mark
+//! shows UTF-16; the other encodings must be set.
 
 use crate::strict::{Deviation, DeviationKind};
 use serde::{Deserialize, Serialize};
@@ -11,7 +12,7 @@ use std::{
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Encoding {
-    /// UTF-8, or UTF-16 where a byte order mark says so.
+    /// UTF-8, or UTF-16 if a byte order mark shows it.
     Auto,
     Utf8,
     Utf16Le,
@@ -49,7 +50,7 @@ impl Encoding {
         NAMES.iter().find(|(_, encoding)| *encoding == self).map_or("", |(name, _)| name)
     }
 
-    /// The encoding that a file's first bytes show, where it is not UTF-8.
+    /// The encoding that a file's first bytes show, if it is not UTF-8.
     pub(crate) fn of(head: &[u8]) -> Option<Self> {
         match head {
             [0xff, 0xfe, ..] => Some(Self::Utf16Le),
@@ -59,8 +60,8 @@ impl Encoding {
     }
 }
 
-/// The characters of Windows-1252 from 0x80 to 0x9f, where Latin-1 has control characters; five
-/// bytes have no character. From the table of the WHATWG's Encoding Standard.
+/// The characters of Windows-1252 from 0x80 to 0x9f, in place of the control characters of Latin-1.
+/// Five bytes have no character. From the table of the WHATWG's Encoding Standard.
 const WINDOWS: [char; 32] = [
     '€', '\u{81}', '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', '\u{8d}', 'Ž', '\u{8f}', '\u{90}',
     '‘', '’', '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', '\u{9d}', 'ž', 'Ÿ',
@@ -70,13 +71,13 @@ const WINDOWS: [char; 32] = [
 pub(crate) struct Decoded<R> {
     inner: R,
     encoding: Encoding,
-    /// Bytes of a character that is not whole yet.
+    /// The bytes of an incomplete character.
     rest: Vec<u8>,
     text: Vec<u8>,
     at: usize,
 }
 
-/// LOCAL: bytes that are decoded at once.
+/// LOCAL: the bytes that are decoded at a time.
 const PIECE: usize = 1 << 14;
 
 impl<R: Read> Decoded<R> {
@@ -84,7 +85,7 @@ impl<R: Read> Decoded<R> {
         Self { inner, encoding, rest: vec![], text: vec![], at: 0 }
     }
 
-    /// Decodes the next piece; `false` at the end.
+    /// Decodes the next piece. Returns `false` at the end.
     fn refill(&mut self) -> io::Result<bool> {
         let mut bytes = std::mem::take(&mut self.rest);
         let kept = bytes.len();
@@ -118,7 +119,7 @@ impl<R: Read> Decoded<R> {
             _ => u16::from_be_bytes([two[0], two[1]]),
         };
         let units: Vec<u16> = bytes.chunks_exact(2).map(unit).collect();
-        // The first half of a pair waits for its second one.
+        // The first half of a surrogate pair waits for the second.
         let is_half = units.last().is_some_and(|unit| (0xd800..0xdc00).contains(unit));
         let whole = units.len() - usize::from(is_half && !is_end);
         let mut utf8 = [0; 4];
@@ -152,7 +153,7 @@ impl<R: Read> Read for Decoded<R> {
 mod tests {
     use super::*;
 
-    /// A reader that gives one byte at a time.
+    /// A reader that returns one byte at a time.
     struct Slow<'a>(&'a [u8]);
 
     impl Read for Slow<'_> {

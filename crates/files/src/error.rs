@@ -1,4 +1,5 @@
-//! Errors of files.
+//! Errors of files. An error has the file, the place in it, the cause and the remedy. It does not
+//! repeat values of the file.
 
 use hushwire_fault::{Fault, code};
 use std::{
@@ -6,17 +7,17 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// A place in a file. Everything counts from 1.
+/// A place in a file. All numbers count from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FilePlace {
     /// A place in a text.
     Line {
-        /// The line; a quoted field may go over several.
+        /// The line. A quoted field may span several lines.
         line: u64,
-        /// The character of the line, where one is to blame.
+        /// The character of the line, if a character is to blame.
         column: Option<u64>,
     },
-    /// A row of a file that has no lines.
+    /// A row of a file without lines.
     Row(u64),
 }
 
@@ -31,32 +32,32 @@ impl fmt::Display for FilePlace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Line { line, column: None } => write!(f, "line {line}"),
-            // "Column" is what CSV calls something else.
+            // In CSV, "column" has another meaning.
             Self::Line { line, column: Some(column) } => write!(f, "line {line}, character {column}"),
             Self::Row(row) => write!(f, "row {row}"),
         }
     }
 }
 
-/// The use of a file that failed.
+/// The operation on a file that failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     /// The file was to be read.
     Read,
     /// The file was to be written.
     Write,
-    /// Bytes of a result went to a writer whose file is not known here.
+    /// Bytes of a result were to be written to a writer whose file is not known here.
     Output,
 }
 
-/// A file that cannot be read or written as it is. Reads as its [`fault`](Self::fault) does.
+/// A file that cannot be read or written. Its text is that of its [`fault`](Self::fault).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileError {
-    /// What was to be done.
+    /// The failed operation.
     pub access: Access,
     /// The file's path; empty for [`Access::Output`].
     pub path: PathBuf,
-    /// The place in it, where there is one.
+    /// The place in the file, if there is one.
     pub place: Option<FilePlace>,
     /// The fault of that place, as a clause.
     pub cause: String,
@@ -65,7 +66,7 @@ pub struct FileError {
 }
 
 impl FileError {
-    /// A file that is not as it should be.
+    /// Makes the error of a file with a defect.
     pub fn new(
         path: &Path,
         place: Option<FilePlace>,
@@ -76,7 +77,7 @@ impl FileError {
         Self { access: Access::Read, path, place, cause, remedy }
     }
 
-    /// The system's refusal of a file that is read.
+    /// Makes the error for the operating system's refusal to read a file.
     #[must_use]
     pub fn io(path: &Path, e: &io::Error) -> Self {
         use io::ErrorKind as K;
@@ -89,13 +90,13 @@ impl FileError {
         Self::new(path, None, e.to_string(), remedy)
     }
 
-    /// A table that was read once, and is another one when it is read again.
+    /// Makes the error for a table that differs when it is read again.
     #[must_use]
     pub fn changed(path: &Path) -> Self {
         Self::new(path, None, "it has changed since the run began", "run again")
     }
 
-    /// The refusal of a writer.
+    /// Makes the error for the refusal of a writer.
     pub fn output(cause: impl fmt::Display) -> Self {
         Self { access: Access::Output, ..Self::new(Path::new(""), None, cause.to_string(), SYSTEM) }
     }

@@ -1,6 +1,6 @@
-//! Numbers of 16 bits, which formats of other libraries have.
+//! Numbers of 16 bits, which formats of other libraries use.
 
-/// A floating-point number of 16 bits by IEEE 754 (binary16).
+/// Converts a floating-point number of 16 bits by IEEE 754 (binary16).
 #[must_use]
 pub fn half(bits: u16) -> f32 {
     let (sign, exponent, fraction) = (bits >> 15, bits >> 10 & 31, f32::from(bits & 0x3ff));

@@ -1,4 +1,4 @@
-//! Files that are read as a stream of bytes.
+//! Files that are read as streams of bytes.
 
 use hushwire_fault::Fault;
 use std::{
@@ -7,21 +7,21 @@ use std::{
     path::Path,
 };
 
-/// Opens a file that is read; `-` is standard input.
+/// Opens a file for reading; `-` is standard input.
 ///
 /// # Errors
-/// It cannot be opened.
+/// The file cannot be opened.
 pub fn open_input(path: &Path) -> io::Result<File> {
     File::open(if path == Path::new("-") { Path::new("/dev/stdin") } else { path })
 }
 
-/// Whether a file gives its content once and no second time, as a pipe does.
+/// Whether the content of a file can be read only once, as with a pipe.
 #[must_use]
 pub fn read_once(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|there| !there.is_file() && !there.is_dir())
 }
 
-/// The refusal of such a file where it would be read again.
+/// Returns the error for reading such a file a second time.
 #[must_use]
 pub fn refuse_once(path: &Path) -> Fault {
     let cause = "it is no plain file, and is read more than once";

@@ -1,4 +1,4 @@
-//! The files that members of a session bring and get: tables, arrays, results and keys.
+//! Reads and writes the files of members of a session: tables, arrays, results and keys.
 //!
 //! ```text
 //! rows      Rows         a table's files row by row: CSV or, with the feature `parquet`, Parquet
@@ -15,12 +15,12 @@
 //! arrow                  Arrow's files of flat tables, with the same feature
 //! npy       read, write  NumPy's array files
 //! half      half         floating-point numbers of 16 bits
-//! new_file  NewFile      a file that appears under its name only when it is whole
+//! new_file  NewFile      a file that appears under its name only when it is complete
 //! claim     Claim        the right of one run to write a path
-//! private_file           private keys, in files that nobody else may read
+//! private_file           private keys, in files that only their user may read
 //! input     open_input   a file or standard input
-//! zip       first_name   what a ZIP archive has in it, for errors
-//! mark      strip        the byte order mark in front of a text
+//! zip       first_name   the content of a ZIP archive, for errors
+//! mark      strip        the byte order mark at the start of a text
 //! ```
 //!
 //! The crate knows no protocol and no job. A protocol takes [`Rows`], and a job names the files. A
@@ -67,8 +67,8 @@ pub use result::{
 };
 pub use rows::{FileFormat, FoundForm, Rows, check_input, check_output, is_parquet};
 
-/// Whether a panic of this thread would now be caught and become an error that names a file. Hooks
-/// that end the process at a panic ask first.
+/// Whether a panic of this thread would be caught and become an error that names a file. Hooks that
+/// end the process at a panic ask this first.
 #[must_use]
 pub fn panic_is_caught() -> bool {
     #[cfg(feature = "parquet")]

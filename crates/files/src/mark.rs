@@ -6,19 +6,19 @@ use std::io::{self, Read};
 /// U+FEFF in UTF-8.
 const MARK: [u8; 3] = [0xef, 0xbb, 0xbf];
 
-/// A file's bytes without a leading mark.
+/// Returns a file's bytes without a leading mark.
 #[must_use]
 pub fn strip(bytes: &[u8]) -> &[u8] {
     bytes.strip_prefix(&MARK).unwrap_or(bytes)
 }
 
-/// A text without a leading mark.
+/// Returns a text without a leading mark.
 #[must_use]
 pub fn strip_str(text: &str) -> &str {
     text.strip_prefix('\u{feff}').unwrap_or(text)
 }
 
-/// The bytes of `reader` without a leading mark.
+/// Returns the bytes of `reader` without a leading mark.
 ///
 /// # Errors
 /// The error of `reader` within the first three bytes.

@@ -1,9 +1,9 @@
-//! Dates and times in formats of people: `%d.%m.%Y` is 23.11.2026.
+//! Reads dates and times in formats for people: `%d.%m.%Y` is 23.11.2026.
 
 use serde::{Deserialize, Serialize};
 use std::{fmt::Write, str::FromStr};
 
-/// A format of dates or times: `%Y-%m-%d`, or others of the fields that errors about it list.
+/// A format of dates or times, such as `%Y-%m-%d`. Errors list its possible fields.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct DateFormat {
@@ -13,11 +13,11 @@ pub struct DateFormat {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Item {
-    /// A field, as `FIELDS` has it.
+    /// A field of [`FIELDS`].
     Field(char),
-    /// A character as it is.
+    /// A literal character.
     Plain(char),
-    /// Blanks, as many as there are.
+    /// Any number of blanks.
     Blank,
 }
 
@@ -48,7 +48,7 @@ impl FromStr for DateFormat {
             items.push(match c {
                 '%' => match rest.next() {
                     Some('%') => Item::Plain('%'),
-                    // C and Python write a number without a zero in front so.
+                    // C and Python have this form for a number without a leading zero.
                     Some('-') => Item::Field(rest.next().ok_or_else(|| wrong(text))?),
                     Some(field) => Item::Field(field),
                     None => return Err(wrong(text)),
@@ -92,7 +92,7 @@ impl From<DateFormat> for String {
     }
 }
 
-/// The fields of a text so far.
+/// The fields that were read from a text so far.
 #[derive(Default)]
 struct DateParts {
     year: u32,
@@ -102,25 +102,25 @@ struct DateParts {
     minute: u32,
     second: u32,
     fraction: String,
-    /// Whether the hour is one of twelve, after noon.
+    /// Whether the time is after noon, for hours up to twelve.
     after_noon: Option<bool>,
     offset: String,
 }
 
-/// A number of one to `most` digits, and the text behind it.
+/// A number of one to `most` digits, and the text after it.
 fn digits(text: &str, most: usize) -> Option<(u32, &str)> {
     let length = text.bytes().take(most).take_while(u8::is_ascii_digit).count();
     let (number, rest) = text.split_at(length);
     Some((number.parse().ok()?, rest))
 }
 
-/// The number of exactly `length` digits.
+/// A number of exactly `length` digits.
 fn exactly(text: &str, length: usize) -> Option<(u32, &str)> {
     let (number, rest) = text.split_at_checked(length)?;
     Some((number.bytes().all(|b| b.is_ascii_digit()).then(|| number.parse().ok())??, rest))
 }
 
-/// The month whose name, or its first three letters, a text begins with.
+/// The month with whose name, or its first three letters, a text begins, and the text after it.
 fn month(text: &str) -> Option<(u32, &str)> {
     let lower = text.to_ascii_lowercase();
     let (at, name) = (1..).zip(MONTHS).find(|(_, name)| lower.starts_with(&name[..3]))?;
@@ -130,14 +130,14 @@ fn month(text: &str) -> Option<(u32, &str)> {
 }
 
 impl DateParts {
-    /// Reads a field at the begin of a text; returns the rest.
+    /// Reads a field at the start of a text. Returns the rest.
     fn take<'t>(&mut self, field: char, text: &'t str) -> Option<&'t str> {
         let rest;
         match field {
             'Y' => (self.year, rest) = exactly(text, 4)?,
             'y' => {
                 (self.year, rest) = exactly(text, 2)?;
-                // As POSIX has it.
+                // The rule of POSIX.
                 self.year += if self.year < 69 { 2000 } else { 1900 };
             }
             'm' => (self.month, rest) = digits(text, 2)?,
@@ -172,7 +172,7 @@ impl DateParts {
                     b'Z' => 1,
                     b'U' | b'G' if text.starts_with("UTC") || text.starts_with("GMT") => 3,
                     b'+' | b'-' if bytes.get(3) == Some(&b':') => 6,
-                    // Hours alone, as PostgreSQL writes them.
+                    // Hours without minutes, as PostgreSQL writes them.
                     b'+' | b'-' if !bytes.get(3).is_some_and(u8::is_ascii_digit) => 3,
                     b'+' | b'-' => 5,
                     _ => return None,
@@ -185,7 +185,7 @@ impl DateParts {
         Some(rest)
     }
 
-    /// As ISO 8601 has it. Whether there is such a day is for its reader to say.
+    /// The moment in ISO 8601. Its reader must check that the day exists.
     fn iso(self) -> Option<String> {
         let mut iso = format!("{:04}-{:02}-{:02}", self.year, self.month, self.day);
         if let Some(hour) = self.hour {
@@ -212,12 +212,14 @@ impl DateFormat {
         &self.text
     }
 
-    /// Whether it begins as ISO 8601 does, so that a text that it does not fit may look like one.
+    /// Whether the format begins like ISO 8601. A text that does not fit it may then look like a
+    /// date of ISO 8601.
     pub(crate) fn begins_like_iso(&self) -> bool {
         self.items.starts_with(&[Item::Field('Y'), Item::Plain('-')])
     }
 
-    /// The moment that a text of this format names, as ISO 8601 has it; `None` if it has another.
+    /// Returns the moment that a text of this format names, in ISO 8601; `None` if the text does
+    /// not fit.
     #[must_use]
     pub fn read(&self, text: &str) -> Option<String> {
         let (mut found, mut rest) = (DateParts::default(), text);

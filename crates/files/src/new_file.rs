@@ -1,4 +1,6 @@
-//! Files that appear under their names only when they are whole.
+//! Files that appear under their names only when they are complete. If the file system supports it,
+//! a file has no name while it is written. A claim ensures that only one run writes a path, and
+//! that no other file is replaced.
 
 use crate::{Claim, FileState};
 use hushwire_fault::{Excuse, Fault, code};
@@ -14,36 +16,36 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// A file that is being written. It has no name until [`NewFile::commit`] where the file system
-/// permits that, so that not even a killed process leaves anything behind. Elsewhere it has a
-/// hidden name, which is removed on drop.
+/// A file that is being written. It has no name until [`NewFile::commit`] if the file system
+/// permits that, so even a killed process leaves nothing behind. Otherwise it has a hidden name,
+/// which is removed on drop.
 pub struct NewFile {
     target: PathBuf,
     dir: PathBuf,
     file: File,
     /// The hidden name, if there is one.
     named: Option<PathBuf>,
-    /// The claim that keeps other runs from writing it.
+    /// The claim that prevents other runs from writing it.
     claim: Option<Claim>,
-    /// The state of a file that may be replaced; `None` where any may.
+    /// The state of a file that may be replaced; `None` if any file may be.
     replaces: Option<Option<FileState>>,
 }
 
 impl NewFile {
-    /// Starts a file that is to become `target`. A file for its owner alone (no bit of `mode` is
-    /// for others) has that mode whatever is there now. For any other file, `mode` is subject to
-    /// the umask, and a file that is replaced passes its permissions on.
+    /// Starts a file that will become `target`. If `mode` gives others no access, the file has that
+    /// mode regardless of any existing file. Any other `mode` is subject to the umask, and a
+    /// replaced file passes its permissions on.
     ///
-    /// The caller knows which files must not be replaced.
+    /// The caller must know which files must not be replaced.
     ///
     /// # Errors
     /// The target is a directory or a device, or its directory cannot be written.
     pub fn create(target: &Path, mode: u32) -> Result<Self, Fault> {
         let fail = |e: io::Error| Fault::io("write", target, &e);
-        // A link is followed: what it names is replaced, not the link.
+        // A link is followed: its target is replaced, not the link.
         let target = match fs::canonicalize(target) {
             Ok(real) => real,
-            // What is put in place at the end would be in the way of the link itself.
+            // The new file could not be put in place, because the link itself has the name.
             Err(_) if fs::symlink_metadata(target).is_ok_and(|there| there.is_symlink()) => {
                 let cause = "it is a link that leads to no file";
                 return Err(Fault::file("write", target, cause, "remove the link, or name the file itself"));
@@ -82,14 +84,14 @@ impl NewFile {
         Ok(new)
     }
 
-    /// Starts a file for its owner alone that never gets a name, in `dir`, which others may write
-    /// as well: nothing that is there already is opened, replaced or in the way.
+    /// Starts a file without a name, only for its owner, in `dir`. Others may also be able to write
+    /// there: no existing file is opened, replaced or in the way.
     ///
     /// # Errors
     /// The directory cannot be written.
     pub fn nameless(dir: &Path) -> Result<Self, Fault> {
         let fail = |e: &io::Error| Fault::io("write", dir, e);
-        // It could not be named even by another process.
+        // Not even another process could give it a name.
         let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC | OFlags::EXCL;
         let file = match rustix::fs::open(dir, flags, Mode::RUSR | Mode::WUSR) {
             Ok(file) => file.into(),
@@ -99,7 +101,7 @@ impl NewFile {
         Ok(Self { target, dir: dir.to_path_buf(), file, named: None, claim: None, replaces: None })
     }
 
-    /// The same, held by a claim. Unless it is forced, only what is there now will be replaced.
+    /// Adds a claim. Unless `force` is set, only the file that exists now may be replaced.
     #[must_use]
     pub fn claimed(mut self, claim: Claim, force: bool) -> Self {
         self.claim = Some(claim);
@@ -107,7 +109,8 @@ impl NewFile {
         self
     }
 
-    /// Asks the disk for `bytes` now, so that a full one shows before the work and not after it.
+    /// Reserves `bytes` on the disk now, so that a full disk is found before the work and not after
+    /// it.
     ///
     /// # Errors
     /// The disk has no room.
@@ -115,20 +118,20 @@ impl NewFile {
         use rustix::io::Errno;
         match rustix::fs::fallocate(&self.file, FallocateFlags::KEEP_SIZE, 0, bytes.max(1)) {
             Err(e @ (Errno::NOSPC | Errno::DQUOT | Errno::FBIG)) => Err(self.error(&e.into())),
-            // Not every file system can.
+            // Not every file system can reserve space.
             _ => Ok(()),
         }
     }
 
-    /// Another handle to write through, or to read what was written.
+    /// Returns another handle, for writing or for reading the written bytes.
     ///
     /// # Errors
-    /// The system has no more handles.
+    /// The operating system has no more handles.
     pub fn writer(&self) -> Result<File, Fault> {
         self.file.try_clone().map_err(|e| self.error(&e))
     }
 
-    /// Waits until what was written is on the disk.
+    /// Waits until the written bytes are on the disk.
     ///
     /// # Errors
     /// The disk refused.
@@ -136,16 +139,16 @@ impl NewFile {
         self.file.sync_all().map_err(|e| self.error(&e))
     }
 
-    /// An error of writing this file.
+    /// Makes an error of writing this file.
     #[must_use]
     pub fn error(&self, e: &io::Error) -> Fault {
         Fault::io("write", &self.target, e)
     }
 
-    /// Writes everything and commits.
+    /// Writes all bytes and commits.
     ///
     /// # Errors
-    /// The disk refused; nothing is left.
+    /// The disk refused. No file is left.
     pub fn write(mut self, bytes: &[u8]) -> Result<(), Fault> {
         self.file.write_all(bytes).map_err(|e| self.error(&e))?;
         self.commit()
@@ -154,7 +157,7 @@ impl NewFile {
     /// Puts the file on the disk, then under its name.
     ///
     /// # Errors
-    /// The disk refused; nothing is left.
+    /// The disk refused. No file is left.
     pub fn commit(mut self) -> Result<(), Fault> {
         if self.target == self.dir {
             return Err(Fault::internal("naming a file", "it was to have no name"));
@@ -179,17 +182,18 @@ impl NewFile {
         fault.whole().telling(Excuse::Writing)
     }
 
-    /// So that the same job may replace it.
+    /// Records the file, so that the same job may replace it.
     fn note(&mut self) {
         if let (Some(claim), Ok(placed)) = (self.claim.take(), self.file.metadata()) {
             claim.done(&placed);
         }
     }
 
-    /// As [`NewFile::commit`], unless its name is taken by now: false then, and nothing is left.
+    /// As [`NewFile::commit`], unless its name is taken by now. The result is then false, and no
+    /// file is left.
     ///
     /// # Errors
-    /// The disk refused; nothing is left.
+    /// The disk refused. No file is left.
     pub fn commit_new(self) -> Result<bool, Fault> {
         let put = || -> io::Result<()> {
             self.file.sync_all()?;
@@ -215,7 +219,7 @@ impl NewFile {
             let link = |to: &Path| rustix::fs::linkat(CWD, &own, CWD, to, AtFlags::SYMLINK_FOLLOW);
             match link(&self.target) {
                 Ok(()) => return File::open(&self.dir)?.sync_all(),
-                // Where nothing may be replaced, that is the end.
+                // If no file may be replaced, this is the end.
                 Err(rustix::io::Errno::EXIST) if self.replaces != Some(None) => {}
                 Err(e) => return Err(e.into()),
             }
@@ -224,13 +228,13 @@ impl NewFile {
             self.named = Some(hidden);
         }
         if let Some(named) = &self.named {
-            // Where nothing may be replaced: a link fails if a file came there meanwhile. The
-            // hidden name goes in the end.
+            // If no file may be replaced, a hard link is used: it fails if a file has appeared
+            // meanwhile. The hidden name is removed at the end.
             let linked = (self.replaces == Some(None)).then(|| fs::hard_link(named, &self.target));
             match linked {
                 Some(Ok(())) => {}
                 Some(Err(e)) if e.kind() == io::ErrorKind::AlreadyExists => return Err(e),
-                // Some file systems have no links.
+                // Some file systems have no hard links.
                 Some(Err(_)) | None => {
                     fs::rename(named, &self.target)?;
                     self.named = None;
@@ -244,25 +248,26 @@ impl NewFile {
 impl Drop for NewFile {
     fn drop(&mut self) {
         if let Some(named) = &self.named {
-            // Nothing is left to tell of a failure here.
+            // A failure here cannot be reported.
             let _ = fs::remove_file(named);
         }
     }
 }
 
-/// A file without a name in `dir`, where the system has such and can name it later.
+/// A file without a name in `dir`, if the operating system supports such files and can name them
+/// later.
 fn unnamed(dir: &Path, mode: u32) -> Option<File> {
     let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
     let file: File = rustix::fs::open(dir, flags, Mode::from_raw_mode(mode)).ok()?.into();
     Path::new(&format!("/proc/self/fd/{}", file.as_raw_fd())).exists().then_some(file)
 }
 
-/// A file in a directory of this user's alone, both of which lose their names at once.
+/// A file in a directory that only this user can access. Both lose their names at once.
 fn named_and_removed(dir: &Path) -> io::Result<File> {
     let mut drawn = [0; 16];
     getrandom::fill(&mut drawn).map_err(io::Error::other)?;
     let own = dir.join(format!("hushwire-{}", hex::encode(drawn)));
-    // It fails where anything has that name, a link as well.
+    // This fails if the name exists, even as a link.
     DirBuilder::new().mode(0o700).create(&own)?;
     let path = own.join("stream");
     let file = OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(&path);
@@ -318,7 +323,7 @@ mod tests {
         assert_eq!(names(dir.path()), ["x"]);
     }
 
-    /// Whatever somebody else put into a directory for temporary files, under whatever name.
+    /// Others may have put files of any name into a directory for temporary files.
     #[test]
     fn nameless_files_meet_no_name() {
         use std::io::{Read, Seek};
@@ -350,7 +355,7 @@ mod tests {
             let error = NewFile::create(path, 0o600).err().unwrap_or_else(|| panic!("{path:?}")).to_string();
             assert!(error.contains(&path.display().to_string()) && error.contains("; "), "{error}");
         }
-        // Whole runs were lost at their ends for these.
+        // These links once made whole runs fail at their ends.
         for (name, leads) in [("nowhere", "none"), ("round", "round")] {
             let path = dir.path().join(name);
             std::os::unix::fs::symlink(leads, &path).unwrap_or_else(|e| panic!("{e}"));

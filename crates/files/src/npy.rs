@@ -1,17 +1,17 @@
-//! NumPy's array files, format 1.0 to 3.0: numbers of any width are read as floats of 32 bits, and
-//! floats are written.
+//! Reads and writes NumPy's array files, format 1.0 to 3.0. Numbers of any width are read as floats
+//! of 32 bits, and floats are written.
 //!
-//! The format is that of NumPy's `numpy.lib.format`. Elements are stored one behind the other in
-//! the order of rows or of columns; numbers of either byte order are read.
+//! The format is that of NumPy's `numpy.lib.format`. Elements are stored consecutively, in the
+//! order of rows or of columns. Numbers of either byte order are read.
 
 use crate::{half, zip};
 use std::fmt;
 
 const MAGIC: &[u8; 6] = b"\x93NUMPY";
-/// LOCAL: no header is longer.
+/// LOCAL: the largest length of a header.
 const LONGEST: usize = 1 << 16;
 
-/// Bytes that are no array of numbers.
+/// The error of bytes that are not an array of numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NpyError {
     /// The cause, as a clause.
@@ -36,7 +36,7 @@ fn no_number(cause: impl Into<String>) -> NpyError {
     NpyError { cause: cause.into(), remedy: "save it as numbers: array.astype(\"float32\")" }
 }
 
-/// The error of bytes that are no array, which says what they are where that shows.
+/// The error of bytes that are not an array. It names their format if that is known.
 fn other(bytes: &[u8]) -> NpyError {
     let named = |cause: String, remedy| NpyError { cause, remedy };
     match bytes {
@@ -59,7 +59,7 @@ fn other(bytes: &[u8]) -> NpyError {
     }
 }
 
-/// Whether bytes begin as an array's do.
+/// Whether bytes begin like an array.
 #[must_use]
 pub fn is_array(bytes: &[u8]) -> bool {
     bytes.starts_with(MAGIC)
@@ -68,7 +68,7 @@ pub fn is_array(bytes: &[u8]) -> bool {
 /// Reads an array: the lengths of its axes, and its elements in the order of rows.
 ///
 /// # Errors
-/// The bytes are no array, or its elements are no numbers.
+/// The bytes are not an array, or its elements are not numbers.
 pub fn read(bytes: &[u8]) -> Result<(Vec<usize>, Vec<f32>), NpyError> {
     let array = NpyArray::parse(bytes)?;
     let numbers: Option<Vec<f32>> = (0..array.len()).map(|at| Some(array.number(at)?.single())).collect();
@@ -76,12 +76,12 @@ pub fn read(bytes: &[u8]) -> Result<(Vec<usize>, Vec<f32>), NpyError> {
     Ok((array.lengths, numbers))
 }
 
-/// A number of an array, whose text is that of NumPy without an exponent.
+/// A number of an array. Its text is that of NumPy, without an exponent.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum NpyNumber {
-    /// A whole number; 0 or 1 of a truth value.
+    /// A whole number. A truth value is 0 or 1.
     Whole(i128),
-    /// A float of 32 bits, or fewer.
+    /// A float of at most 32 bits.
     Single(f32),
     /// A float of 64 bits.
     Double(f64),
@@ -107,11 +107,11 @@ impl fmt::Display for NpyNumber {
     }
 }
 
-/// An array in its file's bytes.
+/// An array in the bytes of its file.
 pub struct NpyArray<'a> {
     /// The lengths of its axes.
     pub lengths: Vec<usize>,
-    /// The kind of its elements, such as `<f4`.
+    /// The type of its elements, such as `<f4`.
     kind: &'a str,
     width: usize,
     /// Whether elements are stored in the order of columns.
@@ -120,10 +120,10 @@ pub struct NpyArray<'a> {
 }
 
 impl<'a> NpyArray<'a> {
-    /// The array of a file.
+    /// Parses the array of a file.
     ///
     /// # Errors
-    /// The bytes are no array.
+    /// The bytes are not an array.
     pub fn parse(bytes: &'a [u8]) -> Result<Self, NpyError> {
         let rest = bytes.strip_prefix(MAGIC).ok_or_else(|| other(bytes))?;
         let (length, rest) = match rest {
@@ -167,22 +167,22 @@ impl<'a> NpyArray<'a> {
         self.data.is_empty()
     }
 
-    /// The element in this place of the order of rows; none of a kind that is no number.
+    /// The element at this place in the order of rows; `None` if its type is not numeric.
     #[must_use]
     pub fn number(&self, at: usize) -> Option<NpyNumber> {
         let at = if self.columns { self.by_columns(at) } else { at };
         number(self.kind, self.data.get(at * self.width..)?.get(..self.width)?)
     }
 
-    /// The error of elements that are no numbers.
+    /// The error of elements that are not numbers.
     #[must_use]
     pub fn no_number(&self) -> NpyError {
         no_number(format!("its elements are {:?}", self.kind))
     }
 
-    /// The place in the order of columns of an element in the order of rows.
+    /// Converts the place of an element from the order of rows to the order of columns.
     fn by_columns(&self, mut at: usize) -> usize {
-        // The last axis is the fastest one of `at`, and the first one of the file's order.
+        // The last axis varies fastest in `at`, and the first axis in the file's order.
         let coordinates = self.lengths.iter().rev().map(|n| {
             let along = at % n;
             at /= n;
@@ -205,12 +205,12 @@ pub fn write_whole(lengths: &[usize], numbers: &[f32]) -> Vec<u8> {
     written("<i8", lengths, numbers.iter().flat_map(|x| (*x as i64).to_le_bytes()))
 }
 
-/// Writes elements of a kind such as `<i4`, which lie one behind the other.
+/// Writes consecutive elements of a type such as `<i4`.
 pub fn written(kind: &str, lengths: &[usize], data: impl Iterator<Item = u8>) -> Vec<u8> {
     let shape: String = lengths.iter().map(|n| format!("{n}, ")).collect();
     let shape = if lengths.len() == 1 { shape.trim_end() } else { shape.trim_end_matches(", ") };
     let mut header = format!("{{'descr': '{kind}', 'fortran_order': False, 'shape': ({shape}), }}");
-    // Elements begin at a multiple of 64 bytes.
+    // The elements begin at a multiple of 64 bytes.
     let whole = (MAGIC.len() + 4 + header.len() + 1).next_multiple_of(64);
     header.extend(std::iter::repeat_n(' ', whole - MAGIC.len() - 4 - header.len() - 1));
     header.push('\n');
@@ -222,7 +222,7 @@ pub fn written(kind: &str, lengths: &[usize], data: impl Iterator<Item = u8>) ->
     out
 }
 
-/// The text behind a key of the header's dictionary.
+/// The text after a key of the header's dictionary.
 fn value<'a>(header: &'a str, key: &str) -> Result<&'a str, NpyError> {
     let missing = || wrong(format!("its header has no {key}"));
     let quotes = [format!("'{key}'"), format!("\"{key}\"")];
@@ -247,7 +247,7 @@ fn shape(text: &str) -> Result<Vec<usize>, NpyError> {
     }
 }
 
-/// A number by its kind, such as `<f4`; none of a kind that is no number.
+/// Reads a number of a type such as `<f4`; `None` if the type is not numeric.
 fn number(kind: &str, bytes: &[u8]) -> Option<NpyNumber> {
     let mut little = [0; 8];
     little[..bytes.len()].copy_from_slice(bytes);

@@ -1,10 +1,10 @@
-//! The form of a value, for errors that do not repeat it.
+//! The form of a value, for errors that must not repeat the value.
 
-/// LOCAL: most characters of an outline.
+/// LOCAL: the most characters of an outline.
 const MOST: usize = 24;
 
-/// The form of a value: `a` for a letter, `9` for a digit, punctuation as it is. What a person
-/// needs to find a value in a file, and nothing that should not stand in a log.
+/// The form of a value: `a` for a letter, `9` for a digit, and punctuation unchanged. It lets a
+/// person find a value in a file, and shows nothing that should not be in a log.
 #[must_use]
 pub fn outline(value: &str) -> String {
     let shown = |c: char| match c {

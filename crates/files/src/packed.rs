@@ -1,11 +1,11 @@
-//! Compressed files, unpacked while they are read: gzip, and Zstandard in builds with Parquet,
-//! whose library has it.
+//! Decompresses files while they are read: gzip, and Zstandard in builds with Parquet, whose
+//! library has it.
 
 use crate::strict::{Deviation, DeviationKind};
 use std::io::{self, Read};
 
-/// The bytes of `file`, unpacked if `head`, its first bytes, are those of a format that is
-/// unpacked here; and whether they are.
+/// The bytes of `file`, decompressed if `head`, its first bytes, is of a supported format. The flag
+/// tells whether it is.
 pub(crate) fn unpacked<'a>(head: &[u8], file: Box<dyn Read + 'a>) -> io::Result<(Box<dyn Read + 'a>, bool)> {
     if head.starts_with(&[0x1f, 0x8b]) {
         let inner = flate2::read::MultiGzDecoder::new(file);
@@ -19,7 +19,8 @@ pub(crate) fn unpacked<'a>(head: &[u8], file: Box<dyn Read + 'a>) -> io::Result<
     Ok((file, false))
 }
 
-/// A decoder, whose errors say that the file is damaged where the system did not refuse it.
+/// A decoder. Unless the operating system refused the file, its errors say that the file is
+/// damaged.
 struct Unpacked<R> {
     inner: R,
 }

@@ -1,4 +1,4 @@
-//! Several files by one name with `*` or `?` in it.
+//! Finds several files by one name with `*` or `?` in it.
 
 use crate::FileError;
 use std::{
@@ -7,9 +7,9 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// The files whose names match a pattern, in the order of their names: in the last part of the
-/// path, `*` is any text and `?` one character. A path without them, and one that is a file, is
-/// itself.
+/// Returns the files whose names match a pattern, in the order of their names. In the last part of
+/// the path, `*` stands for any text and `?` for one character. A path without these, or one that
+/// is an existing file, stands for itself.
 ///
 /// # Errors
 /// No file matches, or the folder cannot be read.
@@ -26,7 +26,7 @@ pub fn matching(pattern: &Path) -> Result<Vec<PathBuf>, FileError> {
     for entry in fs::read_dir(listed).map_err(of)? {
         let entry = PathBuf::from(entry.map_err(of)?.file_name());
         let candidate: Vec<char> = entry.to_string_lossy().chars().collect();
-        // Names that begin with a point are hidden.
+        // Names that begin with a point are hidden files.
         if (name[0] == '.' || candidate.first() != Some(&'.')) && matches(&name, &candidate) {
             found.push(folder.map_or_else(|| entry.clone(), |folder| folder.join(&entry)));
         }
@@ -38,7 +38,7 @@ pub fn matching(pattern: &Path) -> Result<Vec<PathBuf>, FileError> {
     Ok(found)
 }
 
-/// Whether a name matches a pattern. After a mismatch, the last `*` takes one character more.
+/// Whether a name matches a pattern. After a mismatch, the last `*` takes one more character.
 fn matches(pattern: &[char], name: &[char]) -> bool {
     let (mut at, mut of, mut star) = (0, 0, None);
     while of < name.len() {

@@ -1,19 +1,19 @@
-//! Private keys on disk: read only from files that nobody else may look into.
+//! Private keys on disk. They are read only from files that no other user can read.
 
 use crate::{mark, open_input};
 use hushwire_fault::{Fault, code};
 use std::{io::Read, os::unix::fs::PermissionsExt, path::Path};
 use zeroize::Zeroizing;
 
-/// LOCAL: no key file is longer.
+/// LOCAL: the largest length of a key file.
 const LONGEST: u64 = 64 << 10;
 const DOING: &str = "use the key";
 
-/// The PEM text of a private key, with its certificate; `-` is standard input.
+/// Reads the PEM text of a private key, with its certificate; `-` is standard input.
 ///
 /// # Errors
-/// The file cannot be read or is no text; [`Kind::Refused`](hushwire_fault::Kind::Refused) where
-/// its permissions let others read or change it.
+/// The file cannot be read or is not text. [`Kind::Refused`](hushwire_fault::Kind::Refused) if its
+/// permissions let others read or change it.
 pub fn read_private_key(path: &Path) -> Result<Zeroizing<String>, Fault> {
     let file = open_input(path).map_err(|e| match e.kind() {
         std::io::ErrorKind::NotFound => {
@@ -22,7 +22,7 @@ pub fn read_private_key(path: &Path) -> Result<Zeroizing<String>, Fault> {
         }
         _ => Fault::io("read the key", path, &e),
     })?;
-    // The file that was opened counts, and not what has its name by now.
+    // The permissions of the open file count, not those of the file that has its name by now.
     let meta = file.metadata().map_err(|e| Fault::io("read the key", path, &e))?;
     let mut text = Zeroizing::new(String::new());
     file.take(LONGEST).read_to_string(&mut text).map_err(|e| match e.kind() {
@@ -81,7 +81,7 @@ mod tests {
                 }
             }
         }
-        // No key: what else is wrong with it is the better error.
+        // The file has no key. Another defect in it makes a better error.
         fs::write(&path, "-----BEGIN CERTIFICATE-----").expect("a file");
         assert!(read_private_key(&path).is_ok());
     }

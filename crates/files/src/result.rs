@@ -1,27 +1,29 @@
-//! Results as CSV and as Parquet.
+//! Writes results as CSV and as Parquet: the rows of a table whose flags are set, or all rows with
+//! their flags. A result can also have columns of the other party. Everything that can fail for a
+//! table is checked before a run, so that no error reveals flags.
 
 use crate::{FileError, Rows};
 use std::{io::Write, path::Path};
 
 /// The name of the column with the flags.
 const FLAG: &str = "in_both";
-/// LOCAL: rows of a group of a Parquet file, which are held until it is written.
+/// LOCAL: the rows of a row group of a Parquet file. They are in memory until the group is written.
 #[cfg(feature = "parquet")]
 const GROUP: usize = 1 << 16;
 
-/// Columns of text beside those of a table.
+/// Columns of text in addition to those of a table.
 pub trait MoreColumns {
     /// The columns' names.
     fn names(&self) -> &[String];
 
-    /// The fields beside this row of the table, counted from 0: one for each name.
+    /// The additional fields of this row of the table, counted from 0: one for each name.
     fn fields(&self, row: usize) -> Vec<&str>;
 }
 
 /// Fields as a line of CSV, without its end.
 ///
 /// # Errors
-/// There is no memory for it.
+/// The memory does not suffice.
 pub fn csv_line(fields: &[String]) -> Result<String, FileError> {
     let mut text = vec![];
     {
@@ -33,11 +35,11 @@ pub fn csv_line(fields: &[String]) -> Result<String, FileError> {
     Ok(text.strip_suffix('\n').unwrap_or(&text).to_owned())
 }
 
-/// The rows of a table whose flags are set, under the names of its columns. `path` is what errors
-/// name.
+/// Writes the rows of a table whose flags are set, with the names of its columns. Errors name
+/// `path`.
 ///
 /// # Errors
-/// The table cannot be read, or has not as many rows; `out` takes no more.
+/// The table cannot be read, its number of rows differs, or `out` refuses.
 pub fn write_rows(
     path: &Path,
     rows: &mut Rows<'_>,
@@ -51,12 +53,12 @@ pub fn write_rows(
     writer.flush().map_err(FileError::output)
 }
 
-/// A table with a flag for each of its rows, 1 or 0, in a last column `in_both`. `path` is what
-/// errors name.
+/// Writes a table with a flag for each of its rows, 1 or 0, in a last column `in_both`. Errors name
+/// `path`.
 ///
 /// # Errors
-/// The table cannot be read, has not as many rows, or has a column `in_both` already; `out` takes
-/// no more.
+/// The table cannot be read, its number of rows differs, it already has a column `in_both`, or
+/// `out` refuses.
 pub fn write_flags(
     path: &Path,
     rows: &mut Rows<'_>,
@@ -76,8 +78,8 @@ pub fn write_flags(
     writer.flush().map_err(FileError::output)
 }
 
-/// The rows of a table whose flags are set, with columns of the other party behind its own. `path`
-/// is what errors name.
+/// Writes the rows of a table whose flags are set, followed by columns of the other party. Errors
+/// name `path`.
 ///
 /// # Errors
 /// As [`write_rows`].
@@ -105,12 +107,12 @@ pub fn write_columns(
     writer.flush().map_err(FileError::output)
 }
 
-/// The rows of a table whose flags are set, or `all` of them with a last column `in_both`, as a
-/// Parquet file: of a Parquet file with its types, of CSV as text. `path` is what errors name.
+/// Writes the rows of a table whose flags are set, or `all` of them with a last column `in_both`,
+/// as a Parquet file. A Parquet table keeps its types; columns of CSV are text. Errors name `path`.
 ///
 /// # Errors
-/// As [`write_rows`]; a field of CSV is not UTF-8; the table has a column `in_both`; this build
-/// writes no Parquet.
+/// As [`write_rows`]. Also if a field of CSV is not UTF-8, the table has a column `in_both`, or
+/// this build writes no Parquet.
 pub fn write_parquet(
     path: &Path,
     rows: &mut Rows<'_>,
@@ -121,12 +123,13 @@ pub fn write_parquet(
     parquet(path, rows, flags, if all { More::Flags } else { More::Nothing }, out)
 }
 
-/// Whether any rows of a table can be in a result, of `all` rows with flags, as CSV or as Parquet:
-/// checked of all rows before anything runs, so that no error tells which of them are common.
+/// Checks that any rows of a table can be in a result, as CSV or as Parquet, or `all` rows with
+/// flags. All rows are checked before anything runs, so that no error reveals which rows are
+/// common.
 ///
 /// # Errors
-/// The table cannot be read; with flags, it has a column `in_both` already; for CSV, a column has
-/// no text; for Parquet, a field of CSV is not UTF-8.
+/// The table cannot be read. With flags, it already has a column `in_both`. For CSV, a column has
+/// no text. For Parquet, a field of CSV is not UTF-8.
 pub fn check_result(path: &Path, rows: &mut Rows<'_>, all: bool, as_parquet: bool) -> Result<(), FileError> {
     if all {
         room_for_flags(path, rows)?;
@@ -150,7 +153,7 @@ fn names(rows: &Rows<'_>) -> Vec<String> {
     rows.header().iter().map(|name| String::from_utf8_lossy(name).trim().to_owned()).collect()
 }
 
-/// The flags' name is no column's.
+/// Checks that no column has the flags' name.
 fn room_for_flags(path: &Path, rows: &Rows<'_>) -> Result<(), FileError> {
     if names(rows).iter().any(|name| name == FLAG) {
         let cause = format!("it has a column {FLAG} already, as the flags' would be called");
@@ -159,7 +162,7 @@ fn room_for_flags(path: &Path, rows: &Rows<'_>) -> Result<(), FileError> {
     Ok(())
 }
 
-/// The row read last can be text of Parquet.
+/// Checks that the row read last can be text in Parquet.
 fn utf8(path: &Path, rows: &Rows<'_>, names: &[String]) -> Result<(), FileError> {
     let Some(odd) = rows.last().iter().position(|field| std::str::from_utf8(field).is_err()) else {
         return Ok(());
@@ -169,7 +172,7 @@ fn utf8(path: &Path, rows: &Rows<'_>, names: &[String]) -> Result<(), FileError>
     Err(FileError::new(path, rows.place(), cause, remedy))
 }
 
-/// As [`write_columns`], as a Parquet file: the other party's columns are text.
+/// As [`write_columns`], as a Parquet file. The other party's columns are text.
 ///
 /// # Errors
 /// As [`write_parquet`].
@@ -183,12 +186,12 @@ pub fn write_parquet_columns(
     parquet(path, rows, flags, More::Columns(beside), out)
 }
 
-/// The columns behind those of the table.
+/// The columns after those of the table.
 #[derive(Clone, Copy)]
 #[cfg_attr(not(feature = "parquet"), allow(dead_code, reason = "nobody writes them"))]
 enum More<'a> {
     Nothing,
-    /// The flags, beside all rows.
+    /// The flags, for all rows.
     Flags,
     Columns(&'a dyn MoreColumns),
 }
@@ -214,7 +217,7 @@ fn parquet(
     }
     rows.select_all()?;
     let names = names(rows);
-    // Text declares no types.
+    // Text files declare no types.
     let mut columns = match rows.columns() {
         Some(columns) => columns.to_vec(),
         None => names.iter().map(|name| ParquetColumn::new(name, ParquetType::Text, false)).collect(),
@@ -281,8 +284,7 @@ fn parquet(
     Err(FileError::output("this hushwire was built without Parquet"))
 }
 
-/// All rows with their flags. A table that was read once and is read again may be another one by
-/// then.
+/// Reads all rows with their flags. A table that is read again may have changed since.
 fn each(
     path: &Path,
     rows: &mut Rows<'_>,

@@ -1,5 +1,5 @@
-//! The rows of a table's file. The end of its name says whether a file is Parquet or Arrow, for
-//! which the feature `parquet` is needed; any other file is CSV ([`crate::strict`]). Values of
+//! Reads the rows of a table's file. The suffix of its name tells whether a file is Parquet or
+//! Arrow, which need the feature `parquet`. Any other file is CSV ([`crate::strict`]). Values of
 //! Parquet and Arrow are read as the text that CSV would have for them.
 
 use crate::{
@@ -24,7 +24,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Whether a file's name says that it is Parquet.
+/// Whether a file's name has the suffix of Parquet.
 #[must_use]
 pub fn is_parquet(path: &Path) -> bool {
     FileFormat::of(path) == FileFormat::Parquet
@@ -42,7 +42,7 @@ pub enum FileFormat {
 }
 
 impl FileFormat {
-    /// The format that a file's name says.
+    /// Returns the format for a file's name.
     #[must_use]
     pub fn of(path: &Path) -> Self {
         let is = |end: &str| path.extension().is_some_and(|own| own.eq_ignore_ascii_case(end));
@@ -53,7 +53,7 @@ impl FileFormat {
         }
     }
 
-    /// The name in messages.
+    /// The name of the format in messages.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -63,7 +63,7 @@ impl FileFormat {
         }
     }
 
-    /// Whether this build does not have it.
+    /// Whether this build does not support it.
     fn is_missing(self) -> bool {
         !cfg!(feature = "parquet") && self != FileFormat::Text
     }
@@ -72,10 +72,10 @@ impl FileFormat {
 const BUILD: &str =
     "build it with `cargo build --release -p hushwire-cli --features parquet`, or take CSV instead";
 
-/// Refuses a file for a result in a format that is not written, or that this build does not have.
+/// Refuses a result file in a format that is not written, or not in this build.
 ///
 /// # Errors
-/// It is called Arrow; or Parquet, and the build has none.
+/// The name is that of an Arrow file, or of a Parquet file that this build does not support.
 pub fn check_output(path: &Path) -> Result<(), FileError> {
     let (cause, remedy) = match FileFormat::of(path) {
         FileFormat::Arrow => {
@@ -89,10 +89,10 @@ pub fn check_output(path: &Path) -> Result<(), FileError> {
     Err(FileError { access: Access::Write, ..FileError::new(path, None, cause, remedy) })
 }
 
-/// Refuses a file that is read, in a format that this build does not have.
+/// Refuses an input file in a format that this build does not support.
 ///
 /// # Errors
-/// It is called Parquet or Arrow, and the build has neither.
+/// The file is Parquet or Arrow by its name, and this build supports neither.
 pub fn check_input(path: &Path) -> Result<(), FileError> {
     let format = FileFormat::of(path);
     if !format.is_missing() {
@@ -102,27 +102,27 @@ pub fn check_input(path: &Path) -> Result<(), FileError> {
     Err(FileError::new(path, None, cause, BUILD))
 }
 
-/// The records of a file whose columns have names, each of one width; or of several files that
-/// have the same columns, one after the other.
+/// The records of a file. Its columns have names, and all records have one width. Several files
+/// with the same columns may follow each other.
 pub struct Rows<'a> {
     /// The file that is read.
     path: PathBuf,
     of: RowSource<'a>,
     dialect: Dialect,
-    /// The columns' names, as the first file has them.
+    /// The columns' names in the first file.
     header: csv::ByteRecord,
-    /// The file's first record, if it has no names in it and was not handed on yet.
+    /// The file's first record, if it has no names and was not returned yet.
     first: Option<(csv::ByteRecord, Option<u64>)>,
     record: csv::ByteRecord,
-    /// Which fields of the record are NULL: Parquet and Arrow say so.
+    /// The fields of the record that are NULL, for Parquet and Arrow.
     nulls: Vec<bool>,
     place: Option<FilePlace>,
-    /// Files that follow, the next one last.
+    /// The following files, with the next one last.
     more: Vec<PathBuf>,
-    /// Where parts of Parquet files are read, their rows, in the same order.
+    /// The rows to read, if only parts of Parquet files are read, in the same order.
     #[cfg(feature = "parquet")]
     ranges: Vec<Range<u64>>,
-    /// For each column of the first file, its place in this one, if that has another order.
+    /// For each column of the first file, its place in this one, if the order differs.
     order: Option<Vec<usize>>,
     chosen: Chosen,
     remarks: Vec<String>,
@@ -139,7 +139,7 @@ enum RowSource<'a> {
 struct CsvSource<'a> {
     reader: csv::Reader<Strict<Box<dyn Read + 'a>>>,
     separator: u8,
-    /// Whether the first record has the names.
+    /// Whether the first record has names.
     named: bool,
     packed: bool,
 }
@@ -151,10 +151,10 @@ enum Chosen {
     All,
 }
 
-/// The form that a file turned out to have.
+/// The form that was found for a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FoundForm {
-    /// Its format; the rest is of text.
+    /// Its format. The other fields apply to text.
     pub format: FileFormat,
     /// The separator of its fields.
     pub separator: char,
@@ -168,17 +168,16 @@ impl Rows<'static> {
     /// Opens a file in the default dialect, and reads the names of its columns.
     ///
     /// # Errors
-    /// The file cannot be read; its first line is not as RFC 4180 has it; or it is called Parquet
-    /// or Arrow and is neither, or this build reads none.
+    /// The file cannot be read, or its first line violates RFC 4180. Or its name is that of a
+    /// Parquet or Arrow file, and it is not one or this build supports neither.
     pub fn open(path: &Path) -> Result<Self, FileError> {
         Self::open_all(&[path.to_owned()], &Dialect::default())
     }
 
-    /// Opens files of a dialect that are one table: they have the same columns, in any order. The
-    /// rows of the first one come first.
+    /// Opens files of a dialect as one table, in this order. All have the same columns.
     ///
     /// # Errors
-    /// As [`Rows::open`]; there is no file, or formats are mixed.
+    /// As [`Rows::open`], or there is no file, or formats are mixed.
     pub fn open_all(paths: &[PathBuf], dialect: &Dialect) -> Result<Self, FileError> {
         let Some((first, rest)) = paths.split_first() else {
             return Err(FileError::new(Path::new(""), None, "no file is named", "name one"));
@@ -191,7 +190,7 @@ impl Rows<'static> {
         let file = File::open(first).map_err(|e| refused(first, &e))?;
         let mut rows = Self::of_file(first, file, dialect)?;
         rows.more = rest.iter().rev().cloned().collect();
-        // The first file that has names gives them.
+        // The first file with names determines them.
         while rows.header.is_empty() && !rows.more.is_empty() {
             let Some(next) = rows.more.pop() else { break };
             let more = std::mem::take(&mut rows.more);
@@ -200,7 +199,7 @@ impl Rows<'static> {
         Ok(rows)
     }
 
-    /// Reads an open file of the format that `path` says. Errors name `path`.
+    /// Reads an open file, in the format for the name in `path`. Errors name `path`.
     ///
     /// # Errors
     /// As [`Rows::open`].
@@ -224,7 +223,7 @@ impl Rows<'static> {
 
 #[cfg(feature = "parquet")]
 impl RowSource<'_> {
-    /// The columns of a file that declares them; none of text.
+    /// The columns of a file that declares them; `None` for text.
     fn columns(&self) -> Option<&[ParquetColumn]> {
         match self {
             RowSource::Csv(_) => None,
@@ -314,14 +313,14 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// The columns' names as the file writes them; no fields where the file is empty.
+    /// Returns the columns' names as the file has them. There are no fields if the file is empty.
     #[must_use]
     pub fn header(&self) -> &csv::ByteRecord {
         &self.header
     }
 
-    /// The columns' names, without blanks and characters of no width around them. A column without
-    /// a name is called by its number, as c3.
+    /// Returns the columns' names without surrounding blanks and zero-width characters. A column
+    /// without a name is called by its number, such as c3.
     #[must_use]
     pub fn names(&self) -> Vec<String> {
         let name = |(at, name): (usize, &[u8])| {
@@ -344,13 +343,13 @@ impl<'a> Rows<'a> {
         &self.dialect
     }
 
-    /// Remarks for the owner on how the file is read.
+    /// Returns notes for the owner about the way in which the file is read.
     #[must_use]
     pub fn remarks(&self) -> &[String] {
         &self.remarks
     }
 
-    /// The form that the file turned out to have.
+    /// Returns the form that was found for the file.
     #[must_use]
     pub fn found(&self) -> FoundForm {
         match &self.of {
@@ -368,14 +367,14 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// Whether it is text, where an empty field and words of its dialect are how it writes NULL.
+    /// Whether the file is text. Its NULLs are empty fields and words of its dialect.
     #[must_use]
     pub fn is_text(&self) -> bool {
         matches!(self.of, RowSource::Csv(_))
     }
 
-    /// The types that a file declares for its columns, as SQL; a string's has no length. Text
-    /// declares no type, and a column of a type that is not read has none.
+    /// Returns the types that a file declares for its columns, as SQL. A string's type has no
+    /// length. Text declares no type, and a column of an unsupported type has none.
     #[must_use]
     pub fn declared(&self) -> Vec<Option<String>> {
         #[cfg(feature = "parquet")]
@@ -385,7 +384,7 @@ impl<'a> Rows<'a> {
         vec![None; self.header.len()]
     }
 
-    /// The names of the columns whose types are read.
+    /// Returns the names of the columns whose types are supported.
     #[must_use]
     pub fn readable(&self) -> Vec<String> {
         #[cfg(feature = "parquet")]
@@ -396,7 +395,7 @@ impl<'a> Rows<'a> {
         self.names()
     }
 
-    /// The place of the column called so, from 0.
+    /// Returns the place of the column with this name, counted from 0.
     ///
     /// # Errors
     /// The file is empty, lacks the column, has it twice, or has values there that have no text.
@@ -431,24 +430,24 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// Chooses the columns of the records that follow. Returns their places in these records.
+    /// Chooses the columns of the following records. Returns their places in these records.
     ///
     /// # Errors
-    /// As [`Rows::column`], of each.
+    /// As [`Rows::column`], for each column.
     pub fn select<'n>(&mut self, names: impl IntoIterator<Item = &'n str>) -> Result<Vec<usize>, FileError> {
         let names: Vec<&str> = names.into_iter().collect();
         let places = names.iter().map(|name| self.column(name)).collect::<Result<Vec<_>, _>>()?;
         self.chosen = Chosen::Names(names.into_iter().map(str::to_owned).collect());
         #[cfg(feature = "parquet")]
         if self.of.columns().is_some() {
-            // Others are not even decoded.
+            // Other columns are not even decoded.
             self.choose(&places)?;
             return Ok((0..places.len()).collect());
         }
         Ok(places)
     }
 
-    /// Chooses all columns for the records that follow. For CSV this is the default.
+    /// Chooses all columns for the following records. For CSV this is the default.
     ///
     /// # Errors
     /// A column has values that have no text.
@@ -482,11 +481,11 @@ impl<'a> Rows<'a> {
         Ok(())
     }
 
-    /// The next record, of the next file where this one ends.
+    /// Reads the next record. At the end of a file it continues with the next file.
     ///
     /// # Errors
-    /// The file cannot be read, deviates from its format, or a record is not as wide as the first;
-    /// the next file has other columns.
+    /// The file cannot be read, violates its format, or has a record whose width differs from the
+    /// first. Or the next file has other columns.
     pub fn read(&mut self) -> Result<Option<&csv::ByteRecord>, FileError> {
         loop {
             if self.read_here()? {
@@ -503,7 +502,7 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// The next record of this file; `false` at its end.
+    /// Reads the next record of this file. Returns `false` at its end.
     fn read_here(&mut self) -> Result<bool, FileError> {
         let more = match &mut self.of {
             RowSource::Csv(source) => {
@@ -521,7 +520,7 @@ impl<'a> Rows<'a> {
                             && self.record.len() == 1
                             && self.record[0].trim_ascii().is_empty();
                         match more {
-                            // A line of blanks is no row, as an empty one is none.
+                            // A line of blanks is not a row, as an empty line is not.
                             Err(e)
                                 if is_blank && matches!(e.kind(), csv::ErrorKind::UnequalLengths { .. }) => {}
                             Err(e) => return Err(broken(&self.path, e, line, (&self.header, &self.record))),
@@ -547,7 +546,7 @@ impl<'a> Rows<'a> {
                 };
                 if let Some((row, number)) = row {
                     for at in 0..row.len() {
-                        // NULL is no key, as an empty field is none.
+                        // NULL is not a key, as an empty field is not.
                         self.record.push_field(row.get(at).unwrap_or_default());
                         self.nulls.push(row.get(at).is_none());
                     }
@@ -592,27 +591,27 @@ impl<'a> Rows<'a> {
         Ok(())
     }
 
-    /// Whether a field of the record that was read last is NULL by itself. No field of text is: its
-    /// dialect says which fields mean NULL.
+    /// Whether a field of the record that was read last is NULL in the file. Fields of text never
+    /// are: their dialect defines which fields mean NULL.
     #[must_use]
     pub fn is_null(&self, at: usize) -> bool {
         self.nulls.get(at).copied().unwrap_or(false)
     }
 
-    /// The record that was read last.
+    /// Returns the record that was read last.
     #[must_use]
     pub fn last(&self) -> &csv::ByteRecord {
         &self.record
     }
 
-    /// Its place.
+    /// Returns the place of the record that was read last.
     #[must_use]
     pub fn place(&self) -> Option<FilePlace> {
         self.place
     }
 
-    /// Reads these rows alone of each of its Parquet files, in their order, before the first is
-    /// read.
+    /// Restricts each of its Parquet files to these rows, in the order of files, before any record
+    /// is read.
     #[cfg(feature = "parquet")]
     pub(crate) fn within(&mut self, mut ranges: Vec<Range<u64>>) {
         ranges.reverse();
@@ -639,7 +638,8 @@ impl<'a> Rows<'a> {
 }
 
 impl<'a> CsvSource<'a> {
-    /// Opens text, whatever it is packed and encoded in; its first record, and that one's line.
+    /// Opens text in any compression and encoding, with its first record and the line of that
+    /// record.
     fn new(
         path: &Path,
         text: impl Read + 'a,
@@ -663,7 +663,7 @@ impl<'a> CsvSource<'a> {
         let text: Box<dyn Read + 'a> = Box::new(mark::strip_read(text).map_err(of)?);
         let quote = dialect.quote();
         let (separator, text, lines) = match dialect.separator() {
-            // The first bytes come together, by which formats are told apart.
+            // The first bytes are read together, because they identify formats.
             Separator::Byte(byte) => (byte, peeked(text, HEAD).map_err(of)?.1, 0),
             Separator::Auto => {
                 let (sample, mut text) = peeked(text, sniff::SAMPLE).map_err(of)?;
@@ -695,7 +695,7 @@ impl<'a> CsvSource<'a> {
     }
 }
 
-/// The first bytes of `text`, as many as there are up to `most`, and the text with them.
+/// The first bytes of `text`, up to `most`, and the text including them.
 fn peeked<'a>(mut text: Box<dyn Read + 'a>, most: usize) -> io::Result<(Vec<u8>, Box<dyn Read + 'a>)> {
     let mut head = vec![];
     text.by_ref().take(most as u64).read_to_end(&mut head)?;

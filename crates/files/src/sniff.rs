@@ -1,13 +1,14 @@
-//! The form that a file's first records show: the separator of its fields, and whether the first
-//! one has names.
+//! Detects the form of a file from its first records: the separator of its fields, and whether the
+//! first record has names.
 
 use crate::dialect::SEPARATORS;
 
-/// LOCAL: bytes from which the separator is found.
+/// LOCAL: the bytes from which the separator is detected.
 pub(crate) const SAMPLE: usize = 1 << 16;
 
-/// How often each of [`SEPARATORS`] is in each record of a sample, outside of quotes. The last
-/// record may be cut, and counts only if it is the first, or the sample is the whole file.
+/// Counts for each record of a sample how often it has each of [`SEPARATORS`] outside of quotes.
+/// The last record may be cut off. It counts only if it is the first, or if the sample is the whole
+/// file.
 fn counts(sample: &[u8], quote: Option<u8>, is_whole: bool) -> Vec<[usize; 4]> {
     let (mut all, mut record, mut is_empty, mut is_quoted) = (vec![], [0; 4], true, false);
     for byte in sample {
@@ -36,7 +37,8 @@ fn counts(sample: &[u8], quote: Option<u8>, is_whole: bool) -> Vec<[usize; 4]> {
     all
 }
 
-/// The separator that the first line of a file of Excel declares, as `sep=;`, and the line's bytes.
+/// The separator that the first line of an Excel file declares, such as `sep=;`, and the line's
+/// bytes.
 pub(crate) fn declared(sample: &[u8]) -> Option<(u8, usize)> {
     let (separator, rest) =
         sample.get(..4).filter(|begin| begin.eq_ignore_ascii_case(b"sep=")).and_then(|_| {
@@ -51,9 +53,9 @@ pub(crate) fn declared(sample: &[u8]) -> Option<(u8, usize)> {
     (separator.is_ascii() && !b"\r\n\"".contains(&separator)).then_some((separator, 5 + end))
 }
 
-/// The separator of a file that begins with `sample`: of those in its first record, one of which
-/// all records have equally many, and of several the most frequent one; the comma where two are
-/// alike. Where commas are decimal marks, they come last.
+/// The separator of a file that begins with `sample`. It is one that the first record has, and that
+/// all records have equally often. Among several, it is the most frequent one, and the comma if two
+/// are equally frequent. If commas are decimal marks, they come last.
 pub(crate) fn separator(sample: &[u8], quote: Option<u8>, is_whole: bool, comma_is_decimal: bool) -> u8 {
     let records = counts(sample, quote, is_whole);
     let Some(first) = records.first() else { return b',' };
@@ -66,7 +68,7 @@ pub(crate) fn separator(sample: &[u8], quote: Option<u8>, is_whole: bool, comma_
     there.max_by_key(rank).map_or(b',', |at| SEPARATORS[at])
 }
 
-/// Whether a field is a number, a date or a time, in whatever dialect: such a field names no
+/// Whether a field is a number, a date or a time, in any dialect. Such a field does not name a
 /// column.
 fn is_value(field: &[u8]) -> bool {
     let field = field.trim_ascii();
@@ -82,13 +84,13 @@ fn is_value(field: &[u8]) -> bool {
         })
 }
 
-/// Whether a field is a year of our time, by which tables call their columns.
+/// Whether a field is a year of our time. Tables use years as names of columns.
 fn is_year(field: &[u8]) -> bool {
     let field = field.trim_ascii();
     field.len() == 4 && (b"1900"..=b"2199").contains(&field.first_chunk().unwrap_or(b"0000"))
 }
 
-/// The number of fields of a first record that are values and no names. Years beside names are
+/// The number of fields of a first record that are values and not names. Years next to names are
 /// names.
 pub(crate) fn values(record: &csv::ByteRecord) -> usize {
     let values = record.iter().filter(|field| is_value(field)).count();
@@ -115,16 +117,16 @@ mod tests {
             ("a,b;c\n1;2\n3;4\n", b';'),
             ("\"a;b\",c\n1,2\n", b','),
             ("\n\r\na;b\r\n1;2\r\n", b';'),
-            // Tabs part more fields than the commas within them.
+            // Tabs separate more fields than the commas within them.
             ("id\tname, first\tn\n1\tAnn, B\t2\n", b'\t'),
-            // Neither has as many in all records.
+            // Neither separator occurs equally often in all records.
             ("a;b;c,d\n1;2\n", b';'),
         ] {
             assert_eq!(separator(text.as_bytes(), Some(b'"'), true, false), found, "{text:?}");
         }
         assert_eq!(separator(b"1;2,5\n3;4,5\n", Some(b'"'), true, true), b';');
         assert_eq!(separator(b"1;2,5\n3;4,5\n", Some(b'"'), true, false), b',');
-        // A record that the sample cuts does not count.
+        // A record that the sample cuts off does not count.
         assert_eq!(separator(b"a;b,c\n1;2\n3", Some(b'"'), false, false), b';');
     }
 

@@ -1,13 +1,13 @@
-//! CSV files as RFC 4180 has them, with the separator and the quote of a dialect: what deviates is
-//! refused with its place. The parser behind this accepts anything, and a stray quote would join
-//! rows.
+//! Checks CSV files against RFC 4180, with the separator and the quote of a dialect. A deviation is
+//! refused with its place. The parser after this check accepts anything, and a stray quote would
+//! join rows.
 //!
 //! ```text
 //! file       record, line end, record, …, line end or not     line end: CR LF, or LF alone
 //! field      "…" with quotes doubled, or text without quotes, CR, LF and separators
 //! ```
-//! An empty line holds no record. A record with its line end has [`RECORD`] bytes at most: a quote
-//! that is never closed would otherwise take the rest of a file, of any length, into memory.
+//! An empty line holds no record. A record with its line end has at most [`RECORD`] bytes.
+//! Otherwise an unclosed quote would read the rest of a file, of any length, into memory.
 
 use crate::{FileError, FilePlace, zip};
 use std::{
@@ -23,7 +23,7 @@ pub(crate) fn refused(path: &Path, e: &io::Error) -> FileError {
     FileError::io(path, e)
 }
 
-/// The remedy for a record that is not as wide as the first line.
+/// The remedy for a record whose width differs from the first line.
 fn of_width(header: &csv::ByteRecord, record: &csv::ByteRecord) -> &'static str {
     let first = record.get(0).unwrap_or_default().trim_ascii();
     let begins = |words: &[&str]| {
@@ -49,7 +49,7 @@ fn of_width(header: &csv::ByteRecord, record: &csv::ByteRecord) -> &'static str 
     }
 }
 
-/// An error of the parser in the record that begins at `line`, in a file whose first line has the
+/// The error of the parser for the record that begins at `line`. The first line of the file has the
 /// fields of `header`.
 pub(crate) fn broken(
     path: &Path,
@@ -69,35 +69,35 @@ pub(crate) fn broken(
     }
 }
 
-/// The deviation of a file from the format.
+/// The kind of a deviation from the format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum DeviationKind {
     /// A quote in a field that does not begin with one.
     Bare,
-    /// A field goes on after its closing quote.
+    /// A field continues after its closing quote.
     After,
     /// A quoted field that never ends.
     Unclosed,
-    /// A carriage return that ends no line.
+    /// A carriage return that does not end a line.
     Return,
-    /// A record that is longer than [`RECORD`].
+    /// A record longer than [`RECORD`].
     Long,
     /// The same, in a quoted field.
     LongField,
-    /// Text of two bytes a character.
+    /// UTF-16 with a byte order mark.
     Utf16,
     Parquet,
     /// gzip, zstd, bzip2, xz, LZ4, 7z, RAR or compress.
     Packed,
-    /// A ZIP archive of no kind that is known here.
+    /// A ZIP archive of an unknown kind.
     Zip,
-    /// A spreadsheet, which is a ZIP archive, or one of Excel before 2007.
+    /// A spreadsheet: a ZIP archive, or a file of Excel before 2007.
     Spreadsheet,
     /// A ZIP archive of NumPy arrays.
     Npz,
     /// A NumPy array.
     Npy,
-    /// HDF5, as pandas' `to_hdf` writes it.
+    /// HDF5, as written by `to_hdf` of pandas.
     Hdf,
     Sqlite,
     DuckDb,
@@ -108,7 +108,7 @@ pub(crate) enum DeviationKind {
     Image,
     Xml,
     Json,
-    /// A page of the web, as a download that needs a login gives it.
+    /// A web page, which a download may give if it needs a login.
     Html,
     /// Apache Arrow's file format.
     Arrow,
@@ -116,9 +116,9 @@ pub(crate) enum DeviationKind {
     Utf32,
     /// UTF-16 without a byte order mark.
     Zeros,
-    /// UTF-16 with a half of a character.
+    /// UTF-16 with half of a surrogate pair.
     BadUtf16,
-    /// Compressed bytes that are damaged, or end early.
+    /// Compressed bytes that are damaged or incomplete.
     Damaged,
 }
 
@@ -198,12 +198,12 @@ impl DeviationKind {
         }
     }
 
-    /// The format whose files begin so, where that cannot be text. `head` has [`HEAD`] bytes, or
-    /// all of a shorter file.
+    /// The format of files that begin like this, if they cannot be text. `head` has [`HEAD`] bytes,
+    /// or all bytes of a shorter file.
     fn of(head: &[u8]) -> Option<Self> {
         let begins = |with: &[u8]| head.starts_with(with);
         match () {
-            // Four letters might name a column; a header that is no text follows them.
+            // The four letters could name a column, but a binary header follows them.
             () if begins(b"PAR1\x15") => Some(DeviationKind::Parquet),
             () if begins(&[0xff, 0xfe]) || begins(&[0xfe, 0xff]) => Some(DeviationKind::Utf16),
             () if PACKINGS.iter().any(|with| begins(with)) => Some(DeviationKind::Packed),
@@ -222,14 +222,14 @@ impl DeviationKind {
             () if begins(&[0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1]) => {
                 Some(DeviationKind::Spreadsheet)
             }
-            // A stream begins with the length of its schema, behind four bytes.
+            // A stream begins with the length of its schema, after four bytes.
             () if begins(b"ARROW1\0\0") || matches!(head, [0xff, 0xff, 0xff, 0xff, _, _, 0, 0, ..]) => {
                 Some(DeviationKind::Arrow)
             }
             () if begins(b"\x93NUMPY") => Some(DeviationKind::Npy),
             () if begins(b"\x89HDF\r\n\x1a\n") => Some(DeviationKind::Hdf),
             () if begins(b"SQLite format 3\0") => Some(DeviationKind::Sqlite),
-            // As CSV each has a quote within a field that does not begin with one.
+            // As CSV, these would have a quote within a field that does not begin with one.
             () if begins(b"{\"") || begins(b"[{\"") => Some(DeviationKind::Json),
             () if is_html(head) => Some(DeviationKind::Html),
             () if matches!(
@@ -244,7 +244,7 @@ impl DeviationKind {
     }
 }
 
-/// The beginnings of compressed files: gzip, zstd, xz, LZ4, 7z, RAR and compress.
+/// The first bytes of compressed files: gzip, zstd, xz, LZ4, 7z, RAR and compress.
 const PACKINGS: [&[u8]; 7] = [
     &[0x1f, 0x8b],
     &[0x28, 0xb5, 0x2f, 0xfd],
@@ -255,17 +255,17 @@ const PACKINGS: [&[u8]; 7] = [
     &[0x1f, 0x9d],
 ];
 
-/// The beginning of a data set of SAS.
+/// The first bytes of a SAS data set.
 const SAS: [u8; 16] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xc2, 0xea, 0x81, 0x60];
 
-/// Whether a file begins as HTML does, with the whole of a tag that no column is called.
+/// Whether a file begins like HTML, with a complete tag that cannot name a column.
 fn is_html(head: &[u8]) -> bool {
     let head = head.trim_ascii_start().to_ascii_lowercase();
     [&b"<!doctype html"[..], b"<html>", b"<html "].iter().any(|tag| head.starts_with(tag))
 }
 
-/// Bytes at a file's beginning that tell its format: a ZIP archive's up to the name of its first
-/// file.
+/// The bytes at a file's beginning that identify its format. For a ZIP archive they include the
+/// name of its first file.
 pub(crate) const HEAD: usize = 64;
 
 impl DeviationKind {
@@ -278,22 +278,22 @@ impl DeviationKind {
             () if begins(b"[Content_Types].xml") || begins(b"_rels/") || begins(b"xl/") => {
                 DeviationKind::Spreadsheet
             }
-            // OpenDocument has its type, uncompressed, in a file of that name.
+            // OpenDocument stores its type, uncompressed, in a file of that name.
             () if name == b"mimetype" => DeviationKind::Spreadsheet,
             () => DeviationKind::Zip,
         }
     }
 }
 
-/// The remedy for packings that this build does not unpack: bzip2 and others never, zstd without
-/// Parquet.
+/// The remedy for compressions that this build does not support: bzip2 and others in every build,
+/// zstd without Parquet.
 const PACKED: &str = if cfg!(feature = "parquet") {
     "unpack it, or compress it with gzip or zstd"
 } else {
     "unpack it, or compress it with gzip; zstd is unpacked by builds with the feature parquet"
 };
 
-/// A deviation and where it is.
+/// A deviation and its place.
 #[derive(Debug)]
 pub(crate) struct Deviation {
     pub(crate) kind: DeviationKind,
@@ -308,27 +308,27 @@ impl std::fmt::Display for Deviation {
 
 impl std::error::Error for Deviation {}
 
-/// LOCAL: most bytes of a record, the first one with the columns' names among them.
+/// LOCAL: the most bytes of a record, including the first one with the columns' names.
 pub(crate) const RECORD: usize = 16 << 20;
-/// LOCAL: bytes that are looked at together.
+/// LOCAL: the bytes that are scanned together.
 const CHUNK: usize = 128;
 
-/// The scanner's place in a record.
+/// The state of the scanner within a record.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum At {
     /// Before a field.
     Field,
-    /// In one without quotes.
+    /// In a field without quotes.
     Plain,
-    /// Behind the quote that opens one.
+    /// After the quote that opens a field.
     Quoted,
-    /// Behind a quote in one: the first of two, or the closing one.
+    /// After a quote in a quoted field: the first of two, or the closing one.
     Quote,
-    /// Behind a carriage return that is to end the line.
+    /// After a carriage return that must end the line.
     Return,
 }
 
-/// A character of a line, one of UTF-8.
+/// A place: a line, and a character in it, counted in UTF-8.
 #[derive(Clone, Copy)]
 struct Spot {
     line: u64,
@@ -341,7 +341,7 @@ impl From<Spot> for FilePlace {
     }
 }
 
-/// The beginning of a record, and whether it has quotes, which the parser takes away.
+/// The beginning of a record, and whether it has quotes. The parser removes them.
 #[derive(Clone, Copy)]
 pub(crate) struct Begun {
     /// The line in which it begins.
@@ -350,25 +350,24 @@ pub(crate) struct Begun {
     pub(crate) is_quoted: bool,
 }
 
-/// A reader that hands bytes on as long as they follow the grammar.
+/// A reader that passes bytes on while they follow the grammar.
 pub(crate) struct Strict<R> {
     inner: R,
     at: At,
     /// The place of the next byte.
     place: Spot,
-    /// The beginning of a quoted field, or of a line end.
+    /// The beginning of a quoted field or of a line end.
     begun: Spot,
-    /// The beginning of the record, and its bytes so far.
+    /// The beginning of the record, and the number of its bytes so far.
     record: Spot,
     length: usize,
-    /// The first bytes, while their number is below [`HEAD`].
+    /// The first bytes, until there are [`HEAD`] of them.
     head: Vec<u8>,
     separator: u8,
     /// The character around fields, if there is one.
     quote: Option<u8>,
-    /// Records that were handed on and not yet asked for. The parser has another count of lines:
-    /// for it empty ones, and the line feed behind a carriage return, belong to the record after
-    /// them.
+    /// The records that were passed on and not yet asked for. The parser counts lines differently:
+    /// it assigns empty lines, and the line feed after a carriage return, to the following record.
     begins: VecDeque<Begun>,
 }
 
@@ -389,13 +388,13 @@ impl<R: Read> Strict<R> {
         }
     }
 
-    /// A reader of what follows that many lines.
+    /// The reader of a text that begins after this many lines.
     pub(crate) fn behind(self, lines: u64) -> Self {
         let start = Spot { line: lines + 1, column: 1 };
         Self { place: start, begun: start, record: start, ..self }
     }
 
-    /// The next record, asked for once for each that the parser has found.
+    /// The next record. It is called once for each record that the parser has found.
     pub(crate) fn next_record(&mut self) -> Option<Begun> {
         self.begins.pop_front()
     }
@@ -446,14 +445,15 @@ impl<R: Read> Strict<R> {
                 (self.record, self.length) = (self.place, 0);
             }
         } else if byte & 0xc0 != 0x80 {
-            // Not the first byte of a character that goes on: those are where their first one is.
+            // Continuation bytes of a character do not count: they are at the place of its first
+            // byte.
             self.place.column = here.column + 1;
         }
         Ok(())
     }
 
-    /// Takes bytes that have no quote and no carriage return, where none is open: there is nothing
-    /// in them to be refused.
+    /// Passes bytes without a quote and a carriage return, outside of quoted fields. They cannot
+    /// deviate.
     fn pass(&mut self, chunk: &[u8]) {
         for line in chunk.split_inclusive(|byte| *byte == b'\n') {
             if self.length == 0 && line != b"\n" {
@@ -494,10 +494,10 @@ impl<R: Read> Read for Strict<R> {
             }
         }
         for chunk in bytes.chunks(CHUNK) {
-            // All of the chunk, without a branch for each byte.
+            // The loop covers the whole chunk, without a branch for each byte.
             let quote = self.quote.unwrap_or(b'\r');
             let odd = chunk.iter().fold(false, |odd, byte| odd | (*byte == quote) | (*byte == b'\r'));
-            // One that may be too long is looked at byte by byte, too.
+            // A record that may be too long is also scanned byte by byte.
             if odd || !matches!(self.at, At::Field | At::Plain) || self.length > RECORD - CHUNK {
                 chunk.iter().try_for_each(|byte| self.take(*byte)).map_err(io::Error::other)?;
             } else {

@@ -1,7 +1,8 @@
-//! The first file of a ZIP archive, by which archives are told apart. Archives are not read.
+//! Reads the name of the first file of a ZIP archive, which identifies its kind. Archives are not
+//! read further.
 
-/// The name of an archive's first file, which is behind 30 bytes (APPNOTE 4.3.7); `None` of bytes
-/// that are no archive, or end before the name does.
+/// The name of an archive's first file, which follows after 30 bytes (APPNOTE 4.3.7). `None` if the
+/// bytes are not an archive, or end before the name does.
 #[must_use]
 pub fn first_name(head: &[u8]) -> Option<&[u8]> {
     let fixed = head.first_chunk::<30>().filter(|fixed| fixed.starts_with(b"PK\x03\x04"))?;

@@ -1,7 +1,7 @@
-//! Files that Arrow's Python library wrote (pyarrow 26.0.1):
-//! `pyarrow.parquet.write_table(…, row_group_size=2, store_schema=False)` of three rows, the middle
-//! one NULL in all columns, with zstd and format 2.6; with gzip, format 1.0 and times in 96 bits;
-//! with lz4 and data pages of version 2.
+//! Files that Arrow's Python library wrote (pyarrow 26.0.1), by `pyarrow.parquet.write_table(…,
+//! row_group_size=2, store_schema=False)`. They have three rows, the middle one NULL in all
+//! columns. One file has zstd and format 2.6, one gzip, format 1.0 and times in 96 bits, and one
+//! lz4 and data pages of version 2.
 
 #![cfg(feature = "parquet")]
 

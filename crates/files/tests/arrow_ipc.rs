@@ -1,8 +1,8 @@
-//! Arrow's own files and streams, which Arrow's Python library wrote (pyarrow 26.0.1), three rows
-//! of many types with the middle one NULL: `write_feather` with LZ4, `ipc.new_file` with Zstandard
-//! and `ipc.new_stream` without compression, two rows in each batch. `dictionaries.arrows` has a
-//! dictionary that grows and one that is replaced. Polars 2.1.0 wrote `polars.arrow`, whose texts
-//! are views.
+//! Arrow's own files and streams, written by Arrow's Python library (pyarrow 26.0.1). They have
+//! three rows of many types, with the middle one NULL: `write_feather` with LZ4, `ipc.new_file`
+//! with Zstandard, and `ipc.new_stream` without compression, with two rows in each batch.
+//! `dictionaries.arrows` has a dictionary that grows and one that is replaced. Polars 2.1.0 wrote
+//! `polars.arrow`, whose texts are views.
 
 #![cfg(feature = "parquet")]
 
@@ -74,7 +74,7 @@ fn files_and_streams_of_arrow_are_read_with_their_types() {
             let found: Vec<Option<&[u8]>> = all.iter().map(|row| row[at].as_deref()).collect();
             assert_eq!(found, [Some(first), None, Some(last)], "{name}: {column}");
         }
-        // Columns behind nested ones are found alone, too, and in another order.
+        // Columns after nested ones are also found alone, and in another order.
         let some = read(&path, &["last", "flag"]).unwrap_or_else(|e| panic!("{name}: {e}"));
         assert_eq!(some[2], [Some(b"3".to_vec()), Some(b"false".to_vec())], "{name}");
         assert_eq!(read(&path, &["none"]).map(|all| all.len()), Ok(3), "{name}");
@@ -168,7 +168,7 @@ fn rows_of_an_arrow_file_keep_their_types_in_parquet() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Whatever stands in a file, the answer is rows or an error.
+    /// For any content of a file, the result is rows or an error.
     #[test]
     fn broken_files_are_errors_and_no_panics(
         which in 0usize..4,

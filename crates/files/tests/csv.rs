@@ -1,4 +1,4 @@
-//! CSV files and results of them: what is read, and the place of what is not.
+//! CSV files and results of them: the accepted texts, and the places of errors.
 
 mod grammar;
 
@@ -9,7 +9,7 @@ use std::{
     path::Path,
 };
 
-/// The number of records behind the header, where the column is there and all of them can be read.
+/// The number of records after the header, if the column exists and all records can be read.
 fn count(csv: &[u8], column: &str) -> Result<usize, FileError> {
     let mut rows = Rows::with(Path::new("a.csv"), csv, &Dialect::rfc4180())?;
     rows.column(column)?;
@@ -25,7 +25,7 @@ fn refused(csv: &[u8]) -> FileError {
     count(csv, "id").expect_err("a file with a fault")
 }
 
-/// Each shape that RFC 4180 does not have, and where it is: line, character.
+/// Every violation of RFC 4180, with its place: line and character.
 #[test]
 fn what_no_csv_has_is_refused_where_it_stands() {
     const BARE: &str = "a quote stands in a field that does not begin with one";
@@ -94,7 +94,7 @@ fn what_no_csv_has_is_refused_where_it_stands() {
         let marked = [b"\xef\xbb\xbf", csv].concat();
         assert_eq!(refused(&marked).to_string(), format!("cannot read a.csv: {message}"));
     }
-    // A ZIP archive's first file tells what it is.
+    // The first file of a ZIP archive tells the archive's kind.
     for (name, cause) in [
         ("[Content_Types].xml", "it is a spreadsheet; open it"),
         ("mimetype", "it is a spreadsheet; open it"),
@@ -109,16 +109,16 @@ fn what_no_csv_has_is_refused_where_it_stands() {
         assert!(error.starts_with(&format!("cannot read a.csv: {cause}")), "{name}: {error}");
     }
     assert!(refused(b"\x93NUMPY\x01\0").to_string().contains("it is a NumPy array; write the array as CSV"));
-    // Columns may be called like a format.
+    // Columns may have the name of a format.
     assert!(count(b"PAR1,PK\n1,2\n", "PK").is_ok());
     let packed = refused(b"BZh91AY&SY").to_string();
     assert!(packed.contains("it is compressed; unpack it, or compress it with gzip"), "{packed}");
 }
 
-/// A file may go on for ever behind a quote that nobody closes; memory does not.
+/// A file may continue without end after an unclosed quote, but memory must not.
 #[test]
 fn records_have_an_end() {
-    /// Most bytes of a record, with its line end.
+    /// The most bytes of a record, including its line end.
     const MOST: usize = 16 << 20;
     let fault = |csv: &mut dyn Read| -> String {
         let mut rows = match Rows::new(Path::new("a.csv"), csv) {
@@ -159,7 +159,8 @@ fn records_have_an_end() {
     }
 }
 
-/// A quote that opens in the first row would swallow a thousand, and the set would have a few keys.
+/// A quote that opens in the first row would swallow a thousand rows, and the set would have only a
+/// few keys.
 #[test]
 fn places_are_right_far_into_a_file() {
     let text = "é".repeat(150);
@@ -178,20 +179,20 @@ fn a_stray_quote_drops_no_rows() {
     assert!(refused(csv.as_bytes()).to_string().contains("line 2, character 1"));
     csv = csv.replacen('"', "", 1);
     assert_eq!(count(csv.as_bytes(), "id"), Ok(1000));
-    // Far behind what is read at once, too.
+    // The place is also right far beyond the bytes that are read at a time.
     csv += "\"late\n";
     assert!(refused(csv.as_bytes()).to_string().contains("line 1002, character 1"));
 }
 
 #[test]
 fn only_the_first_bytes_are_a_mark() {
-    // Found by the fuzz target: bytes that continue a character stand in no column of their own.
+    // Found by the fuzz target: continuation bytes of a character have no column of their own.
     grammar::compare(b"\xba\xba\xba\xff\xfe\xba\xba");
     grammar::compare(b"\xff\xfea\0");
 }
 
-/// A line of blanks is no row where blanks are dropped; one of an empty field in quotes is too
-/// short a row.
+/// A line of blanks is not a row if blanks are dropped. A line with an empty quoted field is a row
+/// that is too short.
 #[test]
 fn lines_of_blanks_are_no_rows() {
     grammar::compare(b",\n\"\"");
@@ -227,12 +228,12 @@ fn rows_with_flags_are_written_strictly() {
     assert!(flags("id,x\n1,a\n").unwrap_err().to_string().contains("changed"));
     let twice = "it has a column in_both already";
     assert!(flags("id,in_both\n1,a\n2,b\n").unwrap_err().to_string().contains(twice));
-    // It is so before anything runs, of flags alone.
+    // The check before anything runs also finds it, for flags only.
     let check = |all| check_result(&path, &mut Rows::open(&path).unwrap(), all, false);
     assert!(check(true).unwrap_err().to_string().contains(twice) && check(false).is_ok());
 }
 
-/// Found by the fuzz target: a line behind the last one was named where line ends differ.
+/// Found by the fuzz target: a line after the last one was named if line ends differ.
 #[test]
 fn lines_are_counted_whatever_ends_each() {
     let error = |text: &str| refused(text.as_bytes()).to_string();
@@ -241,7 +242,7 @@ fn lines_are_counted_whatever_ends_each() {
         ("id,x\r\na,\"two\nlines\"\r\nb,\"c\"\nd", 5),
         ("id,x\na,b\r\nc", 3),
         ("id,x\r\na,b\nc", 3),
-        // Without quotes and carriage returns bytes are looked at many at a time.
+        // Without quotes and carriage returns, many bytes are scanned at a time.
         ("id,x\n\na,b\n\n\nc\n", 6),
         ("id,x\n\n\r\na,b\n\n\n\r\nc\n", 8),
         ("\r\n\nid,x\r\n\r\na\n", 5),
@@ -253,7 +254,7 @@ fn lines_are_counted_whatever_ends_each() {
     assert!(error(&format!("id,x\r\n{many}c\r\n")).contains("line 5002"));
 }
 
-/// Lines are counted alike whatever ends them, behind a header and behind a quoted line end.
+/// Lines are counted in the same way for any line end, after a header and after a quoted line end.
 #[test]
 fn lines_that_end_with_two_bytes_are_counted_as_others() {
     for end in ["\n", "\r\n"] {
@@ -304,13 +305,13 @@ fn a_result_in_a_format_that_the_build_lacks_cannot_be_written() {
     assert!(hushwire_files::check_output(Path::new("x.csv")).is_ok());
 }
 
-/// A record in some way of those that RFC 4180 allows.
+/// Writes a record in one of the ways that RFC 4180 allows.
 fn written(record: &[Vec<u8>], quoted: u32, end: &[u8], out: &mut Vec<u8>) {
     for (i, field) in record.iter().enumerate() {
         if i > 0 {
             out.push(b',');
         }
-        // A record that is one empty field needs quotes to be one.
+        // A record of one empty field needs quotes.
         let lone = record.len() == 1 && field.is_empty();
         if lone || quoted >> i & 1 == 1 || field.iter().any(|b| b",\"\r\n".contains(b)) {
             out.push(b'"');
@@ -346,8 +347,8 @@ proptest! {
         if open {
             csv.truncate(csv.trim_ascii_end().len().max(csv.len() - end.len()));
         }
-        // What begins like a mark is one, and what begins like UTF-16 or like packed bytes is no
-        // text.
+        // Bytes that begin like a mark are one. Bytes that begin like UTF-16 or like compressed
+        // data are not text.
         prop_assume!(![&b"\xef\xbb\xbf"[..], b"\xff\xfe", b"\xfe\xff", b"\x1f\x8b", b"\x28\xb5\x2f\xfd"]
             .iter()
             .any(|begin| csv.starts_with(begin)));

@@ -1,4 +1,9 @@
-//! Values of a run: forms as a party has them, and forms that pieces make up.
+//! The values of a run: the forms in which a party has them, and forms that are assembled from
+//! pieces.
+//!
+//! A [`StepValue`] has one form: known elements, bits, words, or an order. Known elements and bits
+//! are behind counted references, so that several steps can read them. A step that is the last
+//! reader of a value may overwrite its memory.
 
 use crate::{
     share::{Sharing, put_bits},
@@ -7,7 +12,7 @@ use crate::{
 use hushwire_compute::Tensor;
 use std::{ops::Range, sync::Arc};
 
-/// A value in one form, as a party has it.
+/// A value in one form, as a party holds it.
 pub enum StepValue<B: Sharing> {
     /// Elements that all parties know.
     Known(Arc<Tensor>),
@@ -30,27 +35,27 @@ impl<B: Sharing> Clone for StepValue<B> {
     }
 }
 
-/// A value in another form than its plan says.
+/// Reports a value in a form that differs from its plan.
 ///
 /// # Panics
-/// Always: it is the lowering's bug.
+/// Always, because the lowering has a bug.
 pub fn misplaced() -> ! {
     unreachable!("a plan keeps to its forms")
 }
 
 impl<B: Sharing> StepValue<B> {
-    /// A value of bits.
+    /// Makes a value of bits.
     pub fn of_bits(bits: B::BitShares) -> Self {
         StepValue::Bits(Arc::new(bits))
     }
 
-    /// A value that all know.
+    /// Makes a value that all parties know.
     #[must_use]
     pub fn of_known(tensor: Tensor) -> Self {
         StepValue::Known(Arc::new(tensor))
     }
 
-    /// Elements of a value that is no order.
+    /// The number of elements of a value that is not an order.
     #[must_use]
     pub fn rows(&self) -> usize {
         match self {
@@ -79,13 +84,13 @@ impl<B: Sharing> StepValue<B> {
         if let StepValue::Words(words) = self { words } else { misplaced() }
     }
 
-    /// The order that a value is.
+    /// The order, for a value that is one.
     #[must_use]
     pub fn order(&self) -> &B::RowOrder {
         if let StepValue::Order(order) = self { order } else { misplaced() }
     }
 
-    /// Whether this is shares of such a size that nobody else has.
+    /// Whether the value is shares of this size, and nothing else refers to it.
     pub(crate) fn is_alone(&mut self, size: Size) -> bool {
         match self {
             StepValue::Bits(bits) => {
@@ -101,21 +106,21 @@ impl<B: Sharing> StepValue<B> {
     }
 }
 
-/// A value that pieces make up, in any order.
+/// A value that is assembled from pieces, in any order.
 pub(crate) enum Joined<B: Sharing> {
-    /// Nothing has come yet.
+    /// No piece has arrived.
     Nothing,
-    /// The pieces that have come; zeros elsewhere.
+    /// The pieces that have arrived, with zeros elsewhere.
     Parts(StepValue<B>),
-    /// A value that the step reads, of the same kind and size, over which pieces are put; nobody
-    /// else has it.
+    /// A value that the step reads, of the same kind and size, which the pieces overwrite. Nothing
+    /// else refers to it.
     Over(StepValue<B>),
-    /// All of it, in one piece.
+    /// The whole value, in one piece.
     Whole(StepValue<B>),
 }
 
 impl<B: Sharing> Joined<B> {
-    /// Takes a piece of a value of `of` rows.
+    /// Adds a piece of a value of `of` rows.
     pub(crate) fn put(&mut self, of: usize, rows: &Range<usize>, piece: StepValue<B>) {
         if rows.len() == of {
             *self = Joined::Whole(piece);
@@ -145,12 +150,12 @@ impl<B: Sharing> Joined<B> {
         }
     }
 
-    /// The value that is written over.
+    /// The value that is overwritten.
     pub(crate) fn over(&self) -> &StepValue<B> {
         if let Joined::Over(form) = self { form } else { misplaced() }
     }
 
-    /// The value, all of whose pieces have come, or the one that would be written over.
+    /// Takes the value after all pieces have arrived, or the value that would be overwritten.
     pub(crate) fn take(&mut self) -> StepValue<B> {
         match std::mem::replace(self, Joined::Nothing) {
             Joined::Nothing => misplaced(),

@@ -14,10 +14,10 @@
 //! All steps, and the form and size of every value, are fixed before anything runs. They depend on
 //! the computation and its lengths alone.
 //!
-//! A back end implements four traits. [`Sharing`] has the types of the shares that a party holds.
-//! [`Primitives`] has the primitives that no other back end has. [`Backend`] chooses forms and
-//! steps while a computation is lowered. [`Runtime`] computes [`Local`] primitives, begins [`Talk`]
-//! primitives as machines, and prices steps.
+//! A back end implements four traits. [`Sharing`] has the types of a party's shares. [`Primitives`]
+//! has the primitives that only this back end has. [`Backend`] chooses forms and steps while a
+//! computation is lowered. [`Runtime`] computes [`Local`] primitives, begins [`Talk`] primitives as
+//! machines, and prices steps.
 #![forbid(unsafe_code)]
 
 mod backend;

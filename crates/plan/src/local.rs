@@ -1,4 +1,7 @@
-//! Steps without a message.
+//! Computes the steps that need no message.
+//!
+//! These are operations on known values, conversions of known values to shares, moves of elements,
+//! linear maps of words, and circuits without ANDs. A back end adds primitives of its own.
 
 use crate::{
     form::StepValue,
@@ -9,10 +12,10 @@ use crate::{
 };
 use hushwire_compute::{Tensor, back_end};
 
-/// The value of a step that needs no message.
+/// Computes the value of a step that needs no message.
 ///
 /// # Errors
-/// An operation on known values failed, or a circuit did.
+/// An operation on known values failed, or a circuit failed.
 pub fn local<E: Runtime>(
     party: &mut E::LocalParty<'_>,
     step: &PlanStep<E>,
@@ -22,7 +25,7 @@ pub fn local<E: Runtime>(
     local_of(party, prim, reads, step.size.rows())
 }
 
-/// The same of `rows` rows, where a machine has some of a value's.
+/// The same for `rows` rows, if a machine has only some rows of a value.
 ///
 /// # Errors
 /// As [`local`].

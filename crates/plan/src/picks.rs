@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! steps   from, from + step, …    slices, broadcasts (step 0), every second row (2), reversal (−1)
-//! turns   a, b, a + 1, b + 1, …   two columns whose rows alternate, as the levels of a scan do
+//! turns   a, b, a + 1, b + 1, …   two columns whose rows alternate, as in the levels of a scan
 //! ```
 //!
 //! The bits of a run are moved a word at a time.
@@ -14,55 +14,56 @@ use std::{
     ops::Range,
 };
 
-/// Places that follow each other in one way.
+/// A sequence of places with one pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PickRun {
-    /// `len` places from one on, a step from each to the next.
+    /// `len` places from a first one on, with a constant step.
     Steps {
-        /// The first.
+        /// The first place.
         from: usize,
-        /// From each to the next.
+        /// The step from each place to the next.
         step: isize,
-        /// How many.
+        /// The number of places.
         len: usize,
     },
-    /// `len` places of two runs in turn.
+    /// `len` places that alternate between two runs.
     Turns {
-        /// The first of one.
+        /// The first place of the first run.
         first: usize,
-        /// The first of the other.
+        /// The first place of the second run.
         second: usize,
-        /// How many in all.
+        /// The number of places of both runs together.
         len: usize,
     },
 }
 
-/// Places among all elements of several values, one behind the other.
+/// Places that count through the elements of several values in turn.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Picks {
     runs: Vec<PickRun>,
     len: usize,
 }
 
-/// A run of steps within one value, or a run of turns of which each side is within one value.
+/// A run of steps within one value, or a run of turns with each side within one value.
 #[derive(Clone, Copy)]
 struct Placed {
-    /// The value of a run of steps; those of the sides of a run of turns.
+    /// The value of a run of steps, or the values of both sides of a run of turns.
     of: [usize; 2],
-    /// Its places within them.
+    /// Its places within these values.
     run: PickRun,
 }
 
-/// All runs. A run of steps is within one value, and so is each side of a run of turns.
+/// All runs, split by values. A run of steps is within one value, and so is each side of a run of
+/// turns.
 pub struct Moves(Vec<Placed>);
 
 impl Moves {
-    /// Appends the elements. Each slice has those of one value.
+    /// Appends the elements. Each slice has the elements of one value.
     pub fn copy<T: Copy>(&self, values: &[&[T]], out: &mut Vec<T>) {
         self.0.iter().for_each(|run| run.copy(values, out));
     }
 
-    /// Copies the bits to a plane of zeros. Each of `planes` has those of one value.
+    /// Copies the bits to a plane of zeros. Each of `planes` has the bits of one value.
     pub fn copy_bits(&self, planes: &[&[u8]], out: &mut [u8]) {
         let mut at = 0;
         for run in &self.0 {
@@ -75,7 +76,7 @@ impl Moves {
 /// Runs shorter than this are moved bit by bit.
 const SHORT: usize = 16;
 
-/// Lists are long, and different ones differ in their length or at an end, as a rule.
+/// Lists are long, and usually differ in their length or at an end. So the hash reads only these.
 impl Hash for Picks {
     fn hash<H: Hasher>(&self, state: &mut H) {
         (self.len, self.runs.len(), self.runs.first(), self.runs.last()).hash(state);
@@ -83,7 +84,7 @@ impl Hash for Picks {
 }
 
 impl Picks {
-    /// Every place in a list, in runs as long as they are found.
+    /// Makes runs from a list of places. Each run is as long as possible.
     #[must_use]
     pub fn of(places: &[usize]) -> Picks {
         let mut picks = Picks::default();
@@ -105,14 +106,14 @@ impl Picks {
         picks
     }
 
-    /// Runs, one behind the other.
+    /// Makes picks from runs, in turn.
     pub fn of_runs(runs: impl IntoIterator<Item = PickRun>) -> Picks {
         let mut picks = Picks::default();
         runs.into_iter().for_each(|run| picks.push(run));
         picks
     }
 
-    /// The same places of each of `parts`, which have `each` elements.
+    /// The same places in each of `parts` parts, which have `each` elements.
     #[must_use]
     pub fn of_each(parts: usize, each: usize, places: &[usize]) -> Picks {
         let (one, mut picks) = (Picks::of(places), Picks::default());
@@ -134,7 +135,7 @@ impl Picks {
         self.runs.push(run);
     }
 
-    /// Elements.
+    /// The number of elements.
     #[must_use]
     pub fn len(&self) -> usize {
         self.len
@@ -151,7 +152,7 @@ impl Picks {
         &self.runs
     }
 
-    /// The runs among values of these lengths: of which values each is, and its places there.
+    /// The runs among values of these lengths: the values of each run, and its places there.
     pub(crate) fn runs_within(&self, lengths: &[usize]) -> impl Iterator<Item = ([usize; 2], PickRun)> {
         self.within(lengths).0.into_iter().map(|placed| (placed.of, placed.run))
     }
@@ -161,7 +162,7 @@ impl Picks {
         self.runs.iter().flat_map(|run| (0..run.len()).map(|i| run.place(i)))
     }
 
-    /// Whether it takes each of this many elements in order.
+    /// Whether it takes exactly this many elements, in order.
     #[must_use]
     pub fn is_all(&self, elements: usize) -> bool {
         self.runs == [PickRun::Steps { from: 0, step: 1, len: elements }]
@@ -217,7 +218,7 @@ impl Picks {
 }
 
 impl PickRun {
-    /// The same run, this many elements further.
+    /// The same run, moved on by this many elements.
     fn behind(self, elements: usize) -> PickRun {
         match self {
             PickRun::Steps { from, step, len } => PickRun::Steps { from: from + elements, step, len },
@@ -227,7 +228,7 @@ impl PickRun {
         }
     }
 
-    /// Some of its places.
+    /// A part of the run's places.
     pub(crate) fn part(self, range: Range<usize>) -> PickRun {
         let (from, len) = (range.start, range.len());
         match self {
@@ -254,7 +255,7 @@ impl PickRun {
 }
 
 impl Placed {
-    /// Copies the run's elements, each value's of which are in a slice.
+    /// Copies the run's elements. Each slice has the elements of one value.
     fn copy<T: Copy>(self, values: &[&[T]], out: &mut Vec<T>) {
         let [x, y] = self.of.map(|of| values[of]);
         match self.run {
@@ -276,8 +277,7 @@ impl Placed {
         }
     }
 
-    /// Copies the run's bits, each value's of which are in a plane, to bits `at` and on, which are
-    /// 0.
+    /// Copies the run's bits to bit `at` and on, which are 0. Each plane has the bits of one value.
     fn copy_bits(self, planes: &[&[u8]], out: &mut [u8], at: usize) {
         let (len, [x, y]) = (self.run.len(), self.of.map(|of| planes[of]));
         // Element i of the run.
@@ -319,7 +319,7 @@ impl Placed {
     }
 }
 
-/// The first `len` bits of words in order to bits `at` and on, which are 0.
+/// Writes the first `len` bits of words, in order, to bit `at` and on, which are 0.
 fn put(out: &mut [u8], at: usize, len: usize, word: impl Fn(usize) -> u64) {
     let (shift, last) = (at % 8, len / 64);
     let word = |i: usize| match i.cmp(&last) {
@@ -339,7 +339,7 @@ fn put(out: &mut [u8], at: usize, len: usize, word: impl Fn(usize) -> u64) {
     rest.copy_from_slice(&word.to_le_bytes()[..rest.len()]);
 }
 
-/// 64 bits from a bit on, zeros behind the plane's end.
+/// 64 bits from a bit on, with zeros beyond the plane's end.
 #[inline]
 fn word(plane: &[u8], bit: usize) -> u64 {
     let (from, shift) = (bit / 8, bit % 8);
@@ -364,7 +364,7 @@ fn every_second(word: u64) -> u32 {
     (word | word >> 16) as u32
 }
 
-/// Bits at 0, 2, 4, …: undoes [`every_second`].
+/// Puts bits at 0, 2, 4, …: the inverse of [`every_second`].
 #[inline]
 fn spread(half: u32) -> u64 {
     let word = u64::from(half);
@@ -387,7 +387,7 @@ mod tests {
         out
     }
 
-    /// Lists of every kind of run, at random offsets and of random lengths, one behind the other.
+    /// Concatenated lists of every kind of run, with random offsets and lengths.
     fn lists(dice: &mut Dice) -> Vec<Vec<usize>> {
         let mut all = vec![vec![], vec![7], (0..300).rev().collect()];
         for _ in 0..60 {
@@ -423,12 +423,12 @@ mod tests {
         assert!(Picks::of(&[0, 1, 2]).is_all(3) && !Picks::of(&[0, 1, 2]).is_all(4));
     }
 
-    /// Bits and elements of several values, against a look-up of each place.
+    /// Moves of bits and elements of several values equal a look-up of each place.
     #[test]
     fn elements_and_bits_are_those_of_their_places() {
         let mut dice = Dice(6);
         for list in lists(&mut dice) {
-            // Values end in the midst of runs; one is empty.
+            // Values end in the middle of runs, and one is empty.
             let lengths: [usize; 5] = [129, 0, 263, 1, 2000];
             let bits: Vec<Vec<u8>> =
                 lengths.iter().map(|n| (0..n.div_ceil(8)).map(|_| dice.word() as u8).collect()).collect();

@@ -1,7 +1,7 @@
-//! Primitives: what a step does, and all that follows from it without anybody's data.
+//! Primitives: the work of a step, and all that follows from it without any party's data.
 //!
-//! A primitive that one back end has alone is of a type of that back end. Every function here and
-//! in a back end matches all primitives, so that a back end that forgets one does not compile.
+//! A primitive that only one back end has is of a type of that back end. Every function here and in
+//! a back end matches all primitives, so that a back end that forgets one does not compile.
 
 use crate::{
     picks::Picks,
@@ -12,51 +12,51 @@ use hushwire_circuit::Program;
 use hushwire_compute::{ComputeError, Op, Scalar, Tensor, back_end};
 use std::sync::Arc;
 
-/// The primitives that a back end has alone.
+/// The primitives that only this back end has.
 pub trait Primitives: Sharing {
-    /// A primitive without a message that it has alone.
+    /// A primitive of its own that needs no message.
     type OwnLocal;
-    /// A primitive with messages that it has alone.
+    /// A primitive of its own with messages.
     type OwnTalk;
-    /// The facts about its factors that a product needs.
+    /// The facts about factors that a product needs.
     type FactorFacts;
     /// Whether a value may be opened in pieces.
     const OPENS_IN_PIECES: bool;
 
-    /// The size of an own primitive's value.
+    /// The size of the value of its own primitive without messages.
     fn size_of_local(own: &Self::OwnLocal, reads: &[Size]) -> Size;
-    /// The size of an own primitive's value, and how its rows are computed.
+    /// The size of the value of its own primitive with messages, and how its rows are computed.
     fn size_of_talk(own: &Self::OwnTalk, reads: &[Size]) -> (Size, StepRows);
-    /// The parts of an order by keys of `bits` bits.
+    /// The number of parts of an order by keys of `bits` bits.
     fn stages(rows: usize, bits: usize) -> usize;
 }
 
 /// How the rows of a step's value are computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StepRows {
-    /// All at once: the step is not cut.
+    /// All at once, so the step is not cut.
     Whole,
-    /// Each from the same row of what the step reads, so that the step may be cut.
+    /// Each from the same row of the operands, so that the step may be cut.
     Each,
-    /// As [`Self::Each`]; they may be written over a value of the same size that the step reads.
+    /// As [`Self::Each`], and the rows may overwrite an operand of the same size.
     Over,
 }
 
-/// How a key of a sort counts.
+/// The order of a sort's key.
 #[derive(Clone, Copy, Debug)]
 pub struct KeyOrder {
-    /// Whether its numbers have a sign.
+    /// Whether its numbers are signed.
     pub signed: bool,
-    /// Whether the greatest comes first.
+    /// Whether the greatest key comes first.
     pub descending: bool,
 }
 
-/// The range of numbers that are shifted, as far as it is known.
+/// The known range of shifted numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sign {
-    /// Unsigned, of the whole ring.
+    /// Unsigned, in the whole ring.
     None,
-    /// Signed, of the whole ring.
+    /// Signed, in the whole ring.
     Any,
     /// In [0, 2^(ℓ−1)).
     Positive,
@@ -65,16 +65,17 @@ pub enum Sign {
 }
 
 impl Sign {
-    /// Whether the highest bit is 0, of numbers in [−2^(ℓ−2), 2^(ℓ−2)) plus 2^(ℓ−2).
+    /// Whether the highest bit is known to be 0. For numbers in [−2^(ℓ−2), 2^(ℓ−2)), this is the
+    /// case after 2^(ℓ−2) is added.
     #[must_use]
     pub fn is_known(self) -> bool {
         matches!(self, Sign::Positive | Sign::Short)
     }
 }
 
-/// A primitive without a message. Each has the forms of its arguments beside it.
+/// A primitive without a message. Each variant lists the forms of its arguments.
 pub enum Local<B: Primitives> {
-    /// The input of this number, as it comes, and its form. No arguments.
+    /// The input of this number, in the form and size in which it arrives. No arguments.
     Input(usize, Size),
     /// Known elements. No arguments.
     Known(Arc<Tensor>),
@@ -82,32 +83,33 @@ pub enum Local<B: Primitives> {
     Apply {
         /// The operation.
         op: Op,
-        /// The scalar of its result.
+        /// The scalar of the result.
         scalar: Scalar,
-        /// The lengths of its result.
+        /// The lengths of the result.
         lengths: Vec<usize>,
     },
     /// Known → bits.
     AsBits,
     /// Known → words of a ring.
     AsWords(u32),
-    /// The same numbers modulo less: words → words.
+    /// The same numbers modulo a smaller power of two: words → words.
     Narrow(u32),
-    /// Elements moved: forms of one kind → that.
+    /// Moved elements: several values of one form → that form.
     Pick(Arc<Picks>),
-    /// The rows at known places, which are the second argument, of `rows` rows of `inner` elements.
+    /// The rows at known places. The first argument has `rows` rows of `inner` elements, and the
+    /// second one the places.
     Gather {
-        /// Rows that there are.
+        /// The number of rows.
         rows: usize,
-        /// Elements of a row.
+        /// The elements of a row.
         inner: usize,
     },
-    /// a + b, a − b of words.
+    /// a + b or a − b of words.
     Sum {
-        /// Whether it is a − b.
+        /// Whether it computes a − b.
         minus: bool,
     },
-    /// Words times known elements, one or as many.
+    /// Words times known elements: one element for all, or one for each.
     Scale,
     /// Words times a power of two.
     Shift(u32),
@@ -115,97 +117,98 @@ pub enum Local<B: Primitives> {
     Fold {
         /// The axis.
         axis: Axis,
-        /// Whether there is a sum after each element.
+        /// Whether the sum up to each element is computed.
         prefix: bool,
     },
     /// Sums of the elements of windows: words → words.
     PoolSum(Pooling),
-    /// Words of r × k times words of k × c, of which one is known elements.
+    /// The product of words of r × k and words of k × c. One of the matrices is known elements.
     MatMulKnown {
         /// r, k, c.
         shape: [usize; 3],
-        /// Whether the first argument is the known one.
+        /// Whether the first argument is the known matrix.
         left: bool,
     },
-    /// A block without ANDs on every row: bits … → bits.
+    /// A block without ANDs on every row: several values of bits → bits.
     Block(Arc<Program>),
-    /// A program without ANDs on all bits of all elements: bits … → bits of that width and as many
-    /// elements.
+    /// A program without ANDs on all bits of all elements: several values of bits → bits of that
+    /// width and number of elements.
     Flat(Arc<Program>, [usize; 2]),
-    /// An order, undone.
+    /// The inverse of an order.
     Invert,
-    /// A primitive that the back end has alone.
+    /// A primitive that only this back end has.
     Own(B::OwnLocal),
 }
 
-/// A primitive in which parties talk, and that makes orders of rows or moves rows by them.
+/// A primitive with messages that makes orders of rows, or permutes rows.
 pub enum Reorder {
-    /// Bits of keys, the first most significant → the order of their rows.
+    /// Bits of keys, the most significant first → the order of their rows.
     Sort {
-        /// Rows.
+        /// The number of rows.
         rows: usize,
-        /// How keys count.
+        /// The order of each key.
         keys: Vec<KeyOrder>,
     },
-    /// Words, the place to which each row goes → that order.
+    /// Words with the place to which each row goes → that order.
     ToOrder,
-    /// Bits or words in rows of `inner` elements, and an order → the rows in it.
+    /// Bits or words in rows of `inner` elements, and an order → the rows in that order.
     Permute {
-        /// Elements of a row.
+        /// The elements of a row.
         inner: usize,
     },
 }
 
-/// A primitive in which parties talk.
+/// A primitive with messages.
 pub enum Talk<B: Primitives> {
     /// Bits → words of a ring.
     ToWords(u32),
-    /// The product of words with words, element by element.
+    /// The product of words and words, element by element.
     Product(B::FactorFacts),
-    /// Words of r × k times words of k × c.
+    /// The product of words of r × k and words of k × c.
     MatMul([usize; 3], B::FactorFacts),
-    /// One bit each, words, words → the second where it is 1, else the third.
+    /// One bit each, words, words → the first words if the bit is 1, else the second.
     Choose,
     /// Words < words → one bit each. The numbers are as wide as their ring.
     Less {
-        /// Whether they have a sign.
+        /// Whether the numbers are signed.
         signed: bool,
     },
-    /// The same where every difference is a signed number of the ring.
+    /// The same if every difference is a signed number of the ring.
     LessBounded,
-    /// Words = words → one bit each, likewise.
+    /// Words = words → one bit each, under the same condition.
     Equal,
     /// Words without their lowest bits, rounded towards −∞.
     Truncate {
-        /// Bits.
+        /// The number of bits.
         by: u32,
-        /// Whether numbers have a sign.
+        /// Whether the numbers are signed.
         signed: bool,
-        /// Where they lie.
+        /// The known range of the numbers.
         sign: Sign,
     },
-    /// Rows brought to an order.
+    /// Makes an order, or brings rows into one.
     Reorder(Reorder),
-    /// A block on every row: bits … → bits.
+    /// A block on every row: several values of bits → bits.
     Block(Arc<Program>),
-    /// A program on all bits of all elements: bits … → bits of that width and as many elements.
+    /// A program on all bits of all elements: several values of bits → bits of that width and
+    /// number of elements.
     Flat(Arc<Program>, [usize; 2]),
     /// Bits or words → known.
     Open {
-        /// The elements' scalar.
+        /// The scalar of the elements.
         scalar: Scalar,
-        /// Their lengths.
+        /// The lengths of the opened value.
         lengths: Vec<usize>,
     },
-    /// A primitive that the back end has alone.
+    /// A primitive that only this back end has.
     Own(B::OwnTalk),
 }
 
 /// The work of a step.
 pub enum Prim<B: Primitives> {
-    /// No message.
+    /// A primitive without a message.
     Local(Local<B>),
-    /// Messages.
+    /// A primitive with messages.
     Talk(Talk<B>),
 }
 
@@ -227,12 +230,12 @@ impl<B: Primitives> From<Talk<B>> for Prim<B> {
     }
 }
 
-/// A primitive that has the same value wherever it reads the same: scans by one column of starts,
-/// say, pick and join its flags alike.
+/// The identity of a primitive that has equal values for equal operands. For example, scans by one
+/// column of starts pick and join its flags in the same way.
 #[derive(PartialEq, Eq, Hash)]
 pub(crate) enum Same {
     Pick(Arc<Picks>),
-    /// A block, by its place in memory: those of one operation are one.
+    /// A block, identified by its address: all blocks of one operation share it.
     Block(*const Program),
     ToWords(u32),
     Permute(usize),
@@ -248,7 +251,7 @@ impl<B: Primitives> Prim<B> {
         if program.ands() > 0 { Talk::Block(program).into() } else { Local::Block(program).into() }
     }
 
-    /// A program on everything. Its outputs have a width and a number of elements.
+    /// A program on all bits. Its outputs have a width and a number of elements.
     #[must_use]
     pub fn flat(program: Arc<Program>, size: [usize; 2]) -> Self {
         if program.ands() > 0 { Talk::Flat(program, size).into() } else { Local::Flat(program, size).into() }
@@ -262,12 +265,13 @@ impl<B: Primitives> Prim<B> {
     }
 }
 
-/// What follows from a primitive and the sizes of what it reads.
+/// The facts that follow from a primitive and the sizes of its operands.
 pub(crate) struct PrimFacts {
     /// The size of its value.
     pub(crate) size: Size,
     pub(crate) rows: StepRows,
-    /// By what it is told from others that read the same; none where two are taken for different.
+    /// The identity among primitives with the same operands; `None` if two of them count as
+    /// different.
     pub(crate) same: Option<Same>,
 }
 
@@ -347,10 +351,10 @@ impl<B: Primitives> Talk<B> {
     }
 }
 
-/// The elements of rows at known places: of `rows` rows of `inner` elements.
+/// The picks of rows at known places, from `rows` rows of `inner` elements.
 ///
 /// # Errors
-/// A place that does not exist.
+/// A place does not exist.
 pub fn gathered(rows: usize, inner: usize, places: &Tensor) -> Result<Picks, ComputeError> {
     let number = Scalar::unsigned(64);
     let all = Tensor::from_words(number, &[rows], (0..rows).map(|r| r as u128));
@@ -359,7 +363,7 @@ pub fn gathered(rows: usize, inner: usize, places: &Tensor) -> Result<Picks, Com
     Ok(Picks::of(&rows.flat_map(|r| r * inner..(r + 1) * inner).collect::<Vec<_>>()))
 }
 
-/// Bytes of a circuit's wires, for a number of shares, and planes of `plane` bytes.
+/// The bytes of a circuit's wires, for this many shares and planes of `plane` bytes.
 #[must_use]
 pub fn wires(program: &Program, plane: usize, shares: usize) -> u64 {
     let stages = program.stages();

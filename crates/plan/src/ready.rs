@@ -1,4 +1,4 @@
-//! The steps of a run that are ready, kept as values come: a look at every step for each wave would
+//! The ready steps of a run, updated as values arrive. To look at every step for each wave would
 //! take longer than the waves of long plans.
 
 use crate::size::Slot;
@@ -7,18 +7,18 @@ use std::collections::BTreeSet;
 /// The steps that have run, and those that are ready.
 #[derive(Clone)]
 pub(crate) struct ReadySteps {
-    /// The steps that read each value, one as often as it reads it.
+    /// The steps that read each value. A step is listed as often as it reads the value.
     readers: Vec<Vec<Slot>>,
-    /// The values that each step reads and that are not there.
+    /// The number of missing operands of each step.
     missing: Vec<usize>,
     talks: Vec<bool>,
-    /// The ready steps: those that need no message, and those that talk.
+    /// The ready steps: those without messages, and those with messages.
     ready: [BTreeSet<Slot>; 2],
     done: usize,
 }
 
 impl ReadySteps {
-    /// Nothing has run of these steps: the values that each reads, and whether it talks.
+    /// Starts without any step done. `steps` has each step's operands, and whether it has messages.
     pub(crate) fn new<'s>(steps: impl Iterator<Item = (&'s [Slot], bool)>) -> Self {
         let (reads, talks): (Vec<&[Slot]>, Vec<bool>) = steps.unzip();
         let mut readers = vec![vec![]; reads.len()];
@@ -37,22 +37,22 @@ impl ReadySteps {
         }
     }
 
-    /// Steps that have run.
+    /// The number of steps that have run.
     pub(crate) fn done(&self) -> usize {
         self.done
     }
 
-    /// The first step that is ready, needs no message, and is one that runs, as `runs` gives it.
+    /// The first ready step without messages for which `runs` has a result.
     pub(crate) fn local<T>(&self, runs: impl Fn(Slot) -> Option<T>) -> Option<T> {
         self.ready[0].iter().find_map(|at| runs(*at))
     }
 
-    /// All steps that are ready and talk, in order.
+    /// All ready steps with messages, in order.
     pub(crate) fn talking(&self) -> Vec<Slot> {
         self.ready[1].iter().copied().collect()
     }
 
-    /// A step has run, which was ready.
+    /// Records that a ready step has run.
     pub(crate) fn ran(&mut self, at: Slot) {
         self.ready[usize::from(self.talks[at])].remove(&at);
         self.done += 1;
@@ -67,7 +67,7 @@ impl ReadySteps {
 mod tests {
     use super::*;
 
-    /// Step 2 reads step 0 twice and step 1; step 3, which talks, reads step 2.
+    /// Step 2 reads step 0 twice and step 1; step 3, which has messages, reads step 2.
     #[test]
     fn a_step_is_ready_once_all_that_it_reads_has_run() {
         let reads: [(&[Slot], bool); 4] = [(&[], false), (&[], false), (&[0, 0, 1], false), (&[2], true)];

@@ -1,4 +1,4 @@
-//! Elements on their way between machines that hold parts of values.
+//! The routes of elements between machines that hold parts of values.
 //!
 //! ```text
 //! a value of E elements    bounds 0 = b_0 ≤ b_1 ≤ … ≤ b_S = E: machine s has b_s to b_{s+1}
@@ -6,7 +6,7 @@
 //! machine u to t           once each element that t takes from u, and one of a run of the same
 //! ```
 //!
-//! Who sends what to whom follows from places and bounds, which all machines have.
+//! The messages follow from places and bounds, which all machines have.
 
 use crate::picks::{PickRun, Picks};
 use std::ops::Range;
@@ -14,33 +14,33 @@ use std::ops::Range;
 /// One machine's part in picking elements from values that lie on several machines.
 pub struct Route {
     /// For each machine, the elements that it takes from this one, counted through this machine's
-    /// parts of all values. This machine takes none from itself.
+    /// parts of all values. This machine takes no element from itself.
     pub sends: Vec<Picks>,
     /// The number of elements that come from each machine.
     pub takes: Vec<usize>,
-    /// The elements of this machine's part of the result, counted through its own parts of all
-    /// values and what comes from each machine, in order.
+    /// The elements of this machine's part of the result. They count through its own parts of all
+    /// values, then the elements from each machine, in order.
     pub picks: Picks,
     /// Whether any machine sends something to another.
     pub crosses: bool,
 }
 
-/// Where a side of a run lies at the machine that takes it.
+/// The place of a side of a run at the machine that takes it.
 #[derive(Clone, Copy)]
 enum Lies {
     /// At this place among its own parts.
     Here(usize),
-    /// At this place among what comes from a machine.
+    /// At this place among the elements from a machine.
     From(usize, usize),
 }
 
 impl Route {
-    /// The route of elements at these places of values with bounds `from`, counted through all
-    /// values, to a value with bounds `to`, at machine `here`.
+    /// Returns the route at machine `here`. The picked elements count through all values, which
+    /// have the bounds `from`. The result has the bounds `to`.
     ///
     /// # Panics
-    /// Unless all bounds are of as many machines, and `to` ends with the number of picks (the
-    /// caller's bug).
+    /// If bounds are of different numbers of machines, or `to` does not end with the number of
+    /// picks (the caller's bug).
     #[must_use]
     pub fn new(picks: &Picks, from: &[Vec<usize>], to: &[usize], here: usize) -> Route {
         let machines = to.len() - 1;
@@ -48,19 +48,19 @@ impl Route {
         assert_eq!(to.last(), Some(&picks.len()), "bounds of all elements");
         let lengths: Vec<usize> =
             from.iter().flat_map(|bounds| bounds.windows(2).map(|two| two[1] - two[0])).collect();
-        // Where this machine's part of each value begins among its own elements.
+        // The start of this machine's part of each value among its own elements.
         let (own_starts, own) = starts(0, from.iter().map(|bounds| bounds[here + 1] - bounds[here]));
         let mut sends: Vec<Picks> = (0..machines).map(|_| Picks::default()).collect();
         let (mut takes, mut taken, mut crosses) = (vec![0; machines], vec![], false);
         for (taker, send) in sends.iter_mut().enumerate() {
-            // Elements of a value's part, one a step apart: at the taker.
+            // Registers elements of a value's part, a step apart, for the taker.
             let mut side = |of: usize, at: usize, step: isize, len: usize| {
                 let (value, holder) = (of / machines, of % machines);
                 if holder == taker {
                     return (Lies::Here(own_starts[value] + at), step);
                 }
                 crosses |= len > 0;
-                // The same element goes once.
+                // A repeated element is sent once.
                 let goes = if step == 0 { len.min(1) } else { len };
                 if holder == here {
                     send.push(PickRun::Steps {
@@ -92,7 +92,7 @@ impl Route {
                 }
             }
         }
-        // Elements of a machine lie behind those of the machines before it.
+        // The elements of a machine come after those of the machines before it.
         let (first, _) = starts(own, takes.iter().copied());
         let place = |lies: Lies| match lies {
             Lies::Here(at) => at,
@@ -113,15 +113,14 @@ impl Route {
         Route::new(&all, &[from.to_vec()], to, here)
     }
 
-    /// Elements that this machine sends to others.
+    /// The number of elements that this machine sends to others.
     #[must_use]
     pub fn sent(&self) -> usize {
         self.sends.iter().map(Picks::len).sum()
     }
 }
 
-/// The first place of each of several lists, one behind the other from a place on, and the end of
-/// the last.
+/// The start of each of several consecutive lists from a place on, and the end of the last one.
 fn starts(from: usize, lengths: impl Iterator<Item = usize>) -> (Vec<usize>, usize) {
     let mut end = from;
     let start = |len: usize| {
@@ -132,7 +131,7 @@ fn starts(from: usize, lengths: impl Iterator<Item = usize>) -> (Vec<usize>, usi
 }
 
 impl Picks {
-    /// Some of the places.
+    /// A part of the places.
     #[must_use]
     pub fn part(&self, range: Range<usize>) -> Picks {
         let (mut picks, mut at) = (Picks::default(), 0);
@@ -162,8 +161,8 @@ mod tests {
         picks.places().map(|place| of[place]).collect()
     }
 
-    /// Several values, each cut anyhow, and places in runs of every kind: every machine has its
-    /// part of the result, and sends agree with what is taken.
+    /// Several values with arbitrary bounds, and places in runs of every kind. Every machine gets
+    /// its part of the result, and the sent elements match the taken ones.
     #[test]
     fn elements_come_where_they_are_taken() {
         let mut dice = Dice(9);
@@ -187,7 +186,7 @@ mod tests {
             let from: Vec<Vec<usize>> = lengths.iter().map(|len| bounds(&mut dice, *len, machines)).collect();
             let to = bounds(&mut dice, list.len(), machines);
             let routes: Vec<Route> = (0..machines).map(|s| Route::new(&picks, &from, &to, s)).collect();
-            // The elements of all values, numbered, as each machine has them.
+            // The numbers of the elements of all values, as each machine has them.
             let parts = |s: usize| -> Vec<usize> {
                 let mut start = 0;
                 let part = |bounds: &Vec<usize>| {

@@ -1,4 +1,8 @@
-//! The shares that parties hold of values, and the maps that move and sum elements share by share.
+//! The shares that parties hold of values, and linear maps that act on each share.
+//!
+//! The sharing must be additive. A linear map of a shared value is then the same map on each share,
+//! and takes no message. [`Sharing`] hides the number of shares that a party has of each value: one
+//! between two parties, two among three.
 
 use crate::{
     form::StepValue,
@@ -9,8 +13,7 @@ use hushwire_circuit::planes::plane_bytes;
 use hushwire_compute::Tensor;
 use std::{ops::Range, sync::Arc};
 
-/// The secret sharing of a back end. Shares add up, so that a linear map acts on each of them
-/// alone.
+/// The secret sharing of a back end. It is additive, so a linear map acts on each share alone.
 pub trait Sharing: Sized {
     /// A party's shares of bit planes: plane after plane, ⌈rows/8⌉ bytes each.
     type BitShares;
@@ -19,36 +22,36 @@ pub trait Sharing: Sized {
     /// A party's part of an order of rows.
     type RowOrder: Clone;
 
-    /// Planes, and rows.
+    /// The numbers of planes and rows.
     fn size_of_bits(bits: &Self::BitShares) -> [usize; 2];
     /// Planes of zeros.
     fn zero_bits(width: usize, rows: usize) -> Self::BitShares;
     /// The party's shares of planes.
     fn planes(bits: &Self::BitShares) -> impl Iterator<Item = &[u8]>;
-    /// The same to be written, where nobody else has them.
+    /// The shares of planes for writing, if nothing else refers to them.
     fn planes_mut(bits: &mut Self::BitShares) -> Option<impl Iterator<Item = &mut [u8]>>;
 
-    /// Bits of the ring of words, and rows.
+    /// The bits of the words' ring, and the number of rows.
     fn size_of_words(words: &Self::WordShares) -> (u32, usize);
     /// Words of zeros.
     fn zero_words(ring: u32, rows: usize) -> Self::WordShares;
-    /// Words of the same ring, of which each share is made of the same share of what is read. The
+    /// Words of the same ring. Each of their shares is a map of the same share of the operands. The
     /// result has `rows` rows.
     fn mapped(reads: &[&Self::WordShares], map: &WordMap<'_>, rows: usize) -> Self::WordShares;
-    /// The same numbers modulo less.
+    /// The same numbers modulo a smaller power of two.
     fn narrowed(words: &Self::WordShares, ring: u32) -> Self::WordShares;
-    /// Puts a piece in its rows. Nobody else has the words.
+    /// Writes a piece to its rows. Nothing else refers to the words.
     fn put_words(words: &mut Self::WordShares, rows: &Range<usize>, piece: &Self::WordShares);
-    /// Whether nobody else has the words.
+    /// Whether nothing else refers to the words.
     fn is_alone(words: &mut Self::WordShares) -> bool;
 
-    /// An order, undone.
+    /// The inverse of an order.
     fn inverted(order: &Self::RowOrder) -> Self::RowOrder;
 }
 
 /// A number modulo a power of two.
 pub trait Residue: Copy + Default {
-    /// A number modulo the ring's.
+    /// A number modulo the ring's power of two.
     fn reduced(number: u64) -> Self;
     /// a + b.
     #[must_use]
@@ -89,7 +92,7 @@ pub enum WordMap<'a> {
         /// Whether it is a − b.
         minus: bool,
     },
-    /// Products with known elements: with one for all, or with one for each.
+    /// Products with known elements: one element for all, or one for each.
     Scale(&'a Tensor),
     /// Products with a power of two.
     Shift(u32),
@@ -97,7 +100,7 @@ pub enum WordMap<'a> {
     Fold(Axis, bool),
     /// Sums of windows.
     PoolSum(&'a Pooling),
-    /// Elements from their places.
+    /// Elements, moved to their places.
     Move(&'a Moves),
     /// Some rows.
     StepPiece(&'a Range<usize>),
@@ -130,7 +133,8 @@ impl WordMap<'_> {
     }
 }
 
-/// Bits of which each share is made of the same share of what is read, by a map to planes of zeros.
+/// Bits, each of whose shares is a map of the same share of the operands. The map writes to planes
+/// of zeros.
 fn mapped_bits<B: Sharing>(
     reads: &[&B::BitShares],
     [width, rows]: [usize; 2],
@@ -144,7 +148,7 @@ fn mapped_bits<B: Sharing>(
     made
 }
 
-/// Elements of values of one form, counted through all of them, one behind the other.
+/// Picks elements of values of one form. Places count through all values in turn.
 pub fn picked<B: Sharing>(reads: &[&StepValue<B>], picks: &Picks) -> StepValue<B> {
     if let [form] = reads
         && picks.is_all(form.rows())
@@ -168,7 +172,8 @@ pub fn picked<B: Sharing>(reads: &[&StepValue<B>], picks: &Picks) -> StepValue<B
     }))
 }
 
-/// Rows of a value of bits or words, from a multiple of eight on; all of what is known.
+/// The rows of a value of bits or words, from a multiple of eight on. A known value is returned
+/// whole.
 pub fn piece<B: Sharing>(form: &StepValue<B>, rows: &Range<usize>) -> StepValue<B> {
     match form {
         StepValue::Known(_) | StepValue::Order(_) => form.clone(),
@@ -187,7 +192,7 @@ pub fn piece<B: Sharing>(form: &StepValue<B>, rows: &Range<usize>) -> StepValue<
     }
 }
 
-/// Puts a piece in its rows, which begin with a multiple of eight.
+/// Writes a piece to its rows, which begin at a multiple of eight.
 pub(crate) fn put_bits<B: Sharing>(bits: &mut Arc<B::BitShares>, rows: &Range<usize>, piece: &B::BitShares) {
     let (height, len) = (plane_bytes(B::size_of_bits(bits)[1]), plane_bytes(rows.len()));
     let to = Arc::get_mut(bits).and_then(B::planes_mut).expect("nobody else has them");
@@ -198,7 +203,7 @@ pub(crate) fn put_bits<B: Sharing>(bits: &mut Arc<B::BitShares>, rows: &Range<us
     }
 }
 
-/// Every bit of every element, element after element, as one row.
+/// All bits of all elements, element by element, as one row.
 pub fn flattened<B: Sharing>(bits: &B::BitShares) -> B::BitShares {
     let [width, rows] = B::size_of_bits(bits);
     let height = plane_bytes(rows);
@@ -209,7 +214,7 @@ pub fn flattened<B: Sharing>(bits: &B::BitShares) -> B::BitShares {
     })
 }
 
-/// The reverse of [`flattened`], of the bits from one on.
+/// The reverse of [`flattened`], for the bits from `from` on.
 pub fn gathered_bits<B: Sharing>(row: &B::BitShares, from: usize, [width, rows]: [usize; 2]) -> B::BitShares {
     let height = plane_bytes(rows);
     mapped_bits::<B>(&[row], [width, rows], |of, to| {
@@ -229,7 +234,8 @@ pub fn some_planes<B: Sharing>(bits: &B::BitShares, planes: Range<usize>) -> B::
     })
 }
 
-/// Planes of several values of as many rows, one above the other, and the first `width` of them.
+/// The planes of several values with the same number of rows, stacked. The first `width` planes are
+/// returned.
 pub fn stacked<B: Sharing>(parts: &[&B::BitShares], [width, rows]: [usize; 2]) -> B::BitShares {
     mapped_bits::<B>(parts, [width, rows], |of, to| {
         let mut rest = to;

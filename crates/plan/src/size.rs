@@ -4,24 +4,25 @@ use crate::share::Residue;
 use hushwire_compute::Steps;
 use std::ops::Range;
 
-/// A step's number, which is that of its value.
+/// A step's number, which is also the number of its value.
 pub type Slot = usize;
 
 /// The form and size of a step's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Size {
-    /// Elements that all parties know: bits of each, elements.
+    /// Elements that all parties know: the bits of each, and the number of elements.
     Known(usize, usize),
-    /// Shares of bit planes: planes, elements.
+    /// Shares of bit planes: the numbers of planes and elements.
     Bits(usize, usize),
-    /// Shares of numbers modulo a power of two: its exponent, elements.
+    /// Shares of numbers modulo a power of two: its exponent, and the number of elements.
     Words(u32, usize),
-    /// An order of rows: rows, and the parts of which it is made where a back end has such.
+    /// An order of rows: the number of rows, and of the order's parts if the back end has such
+    /// parts.
     Order(usize, usize),
 }
 
 impl Size {
-    /// Elements.
+    /// The number of elements.
     #[must_use]
     pub fn rows(self) -> usize {
         match self {
@@ -29,7 +30,7 @@ impl Size {
         }
     }
 
-    /// Bits of an element.
+    /// The bits of an element.
     #[must_use]
     pub fn width(self) -> usize {
         match self {
@@ -39,13 +40,13 @@ impl Size {
         }
     }
 
-    /// Bits of the ring of words.
+    /// The bits of the words' ring.
     #[must_use]
     pub fn ring(self) -> u32 {
         self.width() as u32
     }
 
-    /// The parts of an order.
+    /// The number of parts of an order.
     #[must_use]
     pub fn stages(self) -> usize {
         match self {
@@ -66,30 +67,31 @@ impl Size {
     }
 }
 
-/// Elements before, of and behind an axis: `outer` series of `n` elements, `inner` apart.
+/// The shape of elements along an axis: `outer` groups of series, series of `n` elements, `inner`
+/// apart.
 #[derive(Clone, Copy, Debug)]
 pub struct Axis {
     outer: usize,
-    /// Elements of a series.
+    /// The elements of a series.
     pub n: usize,
     pub(crate) inner: usize,
 }
 
 impl Axis {
-    /// An axis of a value of such lengths.
+    /// The axis with this number of a value with these lengths.
     #[must_use]
     pub fn of(lengths: &[usize], axis: usize) -> Axis {
         let [outer, inner] = [&lengths[..axis], &lengths[axis + 1..]].map(|of| of.iter().product());
         Axis { outer, n: lengths[axis], inner }
     }
 
-    /// Elements from one of a series to the next.
+    /// The distance from one element of a series to the next.
     #[must_use]
     pub fn inner(self) -> usize {
         self.inner
     }
 
-    /// Series.
+    /// The number of series.
     #[must_use]
     pub fn series(self) -> usize {
         self.outer * self.inner
@@ -101,7 +103,7 @@ impl Axis {
         (k / self.inner * self.n + i) * self.inner + k % self.inner
     }
 
-    /// Appends the sums along the axis, of each series or, with `prefix`, up to and with each
+    /// Appends the sums along the axis: of each series or, with `prefix`, up to and including each
     /// element.
     pub(crate) fn sums<W: Residue>(self, x: &[W], prefix: bool, out: &mut Vec<W>) {
         if !prefix {
@@ -118,30 +120,31 @@ impl Axis {
 /// Windows along one axis.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Along {
-    /// Elements.
+    /// The number of elements.
     pub(crate) n: usize,
-    /// Windows.
+    /// The number of windows.
     pub(crate) windows: usize,
-    /// Elements of a window, from one to the next, and outside before the first element.
+    /// The elements of a window, the step between windows, and the padding before the first
+    /// element.
     pub(crate) size: usize,
     pub(crate) stride: usize,
     before: usize,
 }
 
 impl Along {
-    /// The elements of a window: one at least.
+    /// The elements of a window. There is at least one.
     fn span(&self, window: usize) -> Range<usize> {
         let first = window * self.stride;
         first.saturating_sub(self.before)..(first + self.size - self.before).min(self.n)
     }
 
-    /// Element `i` of a window, or where that lies outside, the one next to it.
+    /// Element `i` of a window. If it lies outside, the nearest element inside.
     pub(crate) fn nearest(&self, window: usize, i: usize) -> usize {
         (window * self.stride + i).saturating_sub(self.before).min(self.n - 1)
     }
 }
 
-/// Windows over planes, which lie one behind the other.
+/// Windows over consecutive planes.
 #[derive(Clone, Copy, Debug)]
 pub struct Pooling {
     pub(crate) planes: usize,
@@ -150,7 +153,7 @@ pub struct Pooling {
 }
 
 impl Pooling {
-    /// From lengths to lengths.
+    /// Windows over values of some lengths, with results of other lengths.
     #[must_use]
     pub fn new(from: &[usize], to: &[usize], size: [u32; 2], steps: Steps) -> Pooling {
         let last = from.len() - 2;
@@ -164,7 +167,7 @@ impl Pooling {
         Pooling { planes: from[..last].iter().product(), rows: along(0), columns: along(1) }
     }
 
-    /// Windows of all planes.
+    /// The number of windows of all planes.
     #[must_use]
     pub fn windows(&self) -> usize {
         self.planes * self.rows.windows * self.columns.windows

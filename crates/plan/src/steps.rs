@@ -1,4 +1,5 @@
-//! Steps and their order: local steps run at once, then all ready steps run abreast, as a wave.
+//! Steps and their order. Local steps run at once; then all ready steps with messages run together,
+//! as a wave.
 
 use crate::{
     prim::{Prim, Primitives, StepRows, Talk},
@@ -7,7 +8,7 @@ use crate::{
 };
 use std::ops::{Deref, Range};
 
-/// A primitive and what it reads, all computed before.
+/// A primitive and its operands, which are computed before.
 pub struct PlanStep<B: Primitives> {
     /// Its work.
     pub prim: Prim<B>,
@@ -17,12 +18,12 @@ pub struct PlanStep<B: Primitives> {
     pub size: Size,
     /// How the rows of its value are computed.
     pub rows: StepRows,
-    /// The computation's node that it is a part of.
+    /// The node of the computation to which it belongs.
     pub node: usize,
 }
 
 impl<B: Primitives> PlanStep<B> {
-    /// Its work, where the parties talk.
+    /// The primitive, if it has messages.
     pub fn talk(&self) -> Option<&Talk<B>> {
         match &self.prim {
             Prim::Local(_) => None,
@@ -30,14 +31,13 @@ impl<B: Primitives> PlanStep<B> {
         }
     }
 
-    /// Whether the parties talk.
+    /// Whether the step has messages.
     pub fn talks(&self) -> bool {
         self.talk().is_some()
     }
 }
 
-/// The rows of a step that talks, and whether each of them is computed for itself, so that the step
-/// may be cut.
+/// The rows of a step with messages. It may be cut if each row is computed independently.
 #[derive(Clone, Copy, Debug)]
 pub struct Extent {
     /// The step.
@@ -48,10 +48,10 @@ pub struct Extent {
     pub cuts: bool,
 }
 
-/// A part of a step: which, and which of its rows.
+/// A part of a step: the step, and a range of its rows.
 pub type StepPiece = (Slot, Range<usize>);
 
-/// The steps that compute a computation, the same at all parties.
+/// The steps of a computation, which are the same for all parties.
 pub struct PlanSteps<B: Primitives> {
     steps: Vec<PlanStep<B>>,
     outputs: Vec<Slot>,
@@ -64,19 +64,19 @@ impl<B: Primitives> Deref for PlanSteps<B> {
     }
 }
 
-/// What happens to steps and values in a run, in its order. From that follow the memory that a run
-/// takes, and which steps are under way at the same time.
+/// Receives the events of a run, in order: the steps, and the values that are dropped. From these
+/// follow the memory that a run takes, and the steps that run at the same time.
 pub trait Watch {
     /// A step without a message runs.
     fn local(&mut self, at: Slot);
     /// The steps of a wave run, after `done` others.
     fn wave(&mut self, wave: &[Slot], done: usize);
-    /// A value's last reader has run.
+    /// A value's last reader has run, so the value is dropped.
     fn goes(&mut self, at: Slot);
 }
 
 impl<B: Primitives> PlanSteps<B> {
-    /// The steps from which outputs follow, in order.
+    /// The steps that contribute to outputs, in order.
     pub(crate) fn needed(mut steps: Vec<PlanStep<B>>, mut outputs: Vec<Slot>) -> PlanSteps<B> {
         let mut needed = vec![false; steps.len()];
         outputs.iter().for_each(|slot| needed[*slot] = true);
@@ -98,7 +98,7 @@ impl<B: Primitives> PlanSteps<B> {
         PlanSteps { steps, outputs }
     }
 
-    /// Goes through all steps that talk, so that a back end can number them.
+    /// Visits all primitives with messages, so that a back end can number them.
     pub fn each_talk(&mut self, mut each: impl FnMut(&mut Talk<B>)) {
         for step in &mut self.steps {
             if let Prim::Talk(talk) = &mut step.prim {
@@ -107,33 +107,33 @@ impl<B: Primitives> PlanSteps<B> {
         }
     }
 
-    /// The values of outputs, in order.
+    /// The values of the outputs, in order.
     #[must_use]
     pub fn outputs(&self) -> &[Slot] {
         &self.outputs
     }
 
-    /// The sizes of what a step reads.
+    /// The sizes of a step's operands.
     #[must_use]
     pub fn sizes_read(&self, at: Slot) -> Vec<Size> {
         self.steps[at].reads.iter().map(|slot| self.steps[*slot].size).collect()
     }
 
-    /// The most elements of what a step reads.
+    /// The number of elements of a step's largest operand.
     #[must_use]
     pub fn rows_read(&self, at: Slot) -> usize {
         self.steps[at].reads.iter().map(|slot| self.steps[*slot].size.rows()).max().unwrap_or(0)
     }
 
-    /// The rows of a step, and whether it is cut.
+    /// The rows of a step, and whether it may be cut.
     #[must_use]
     pub fn extent(&self, at: Slot) -> Extent {
         let cuts = self.steps[at].rows != StepRows::Whole;
         Extent { at, rows: self.rows_read(at), cuts }
     }
 
-    /// The sizes of what a piece of `rows` rows reads and makes; those of the step where it is not
-    /// cut.
+    /// The sizes of the operands and the value of a piece of `rows` rows. For a step that is not
+    /// cut, the sizes are those of the step.
     #[must_use]
     pub fn piece_sizes(&self, at: Slot, rows: usize) -> (Vec<Size>, Size) {
         let cuts = self.extent(at).cuts;
@@ -141,7 +141,7 @@ impl<B: Primitives> PlanSteps<B> {
         (self.sizes_read(at).into_iter().map(part).collect(), part(self.steps[at].size))
     }
 
-    /// The number of steps that read each value; outputs are read once more.
+    /// The number of steps that read each value. An output is read once more.
     pub(crate) fn readers(&self) -> Vec<usize> {
         let mut readers = vec![0; self.steps.len()];
         let read = self.steps.iter().flat_map(|step| &step.reads).chain(&self.outputs);
@@ -154,7 +154,7 @@ impl<B: Primitives> PlanSteps<B> {
         ReadySteps::new(self.steps.iter().map(|step| (&step.reads[..], step.talks())))
     }
 
-    /// Goes through a run without anybody's data.
+    /// Simulates a run without any party's data.
     pub fn walk(&self, watch: &mut impl Watch) {
         let (mut readers, mut ready) = (self.readers(), self.ready());
         let mut end = |ready: &mut ReadySteps, at: Slot, watch: &mut dyn Watch| {
@@ -180,7 +180,7 @@ impl<B: Primitives> PlanSteps<B> {
         }
     }
 
-    /// The steps that talk, in waves: each needs what the waves before have computed.
+    /// The steps with messages, in waves. Each wave needs values of the waves before it.
     #[must_use]
     pub fn waves(&self) -> Vec<Vec<Slot>> {
         let (mut waves, mut after) = (Vec::<Vec<Slot>>::new(), vec![]);

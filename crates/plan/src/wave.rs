@@ -1,4 +1,7 @@
-//! A wave's steps, cut into pieces, and their values put together.
+//! The steps of a wave, cut into pieces, and the assembly of their values.
+//!
+//! A piece has some rows of a step. Pieces of one group run together and share rounds, and their
+//! values are put at their rows. A step that may not be cut is one piece.
 
 use crate::{
     form::{Joined, StepValue},
@@ -18,10 +21,10 @@ use std::{
 pub struct StepTask<'p, B: Primitives> {
     /// The step.
     pub step: &'p PlanStep<B>,
-    /// Its rows, and whether it is cut.
+    /// Its rows, and whether it may be cut.
     pub extent: Extent,
-    /// The values that it reads: those of a step that runs whole are its machine's alone once it
-    /// has begun. `None` is the one in whose memory the value is made, which lies in `made`.
+    /// The operands. If the step runs whole, they belong to its machine alone after it has begun.
+    /// `None` replaces the operand in whose memory the value is made, which lies in `made`.
     reads: Mutex<Vec<Option<StepValue<B>>>>,
     made: Mutex<Joined<B>>,
 }
@@ -36,14 +39,14 @@ impl<'p, B: Primitives> StepTask<'p, B> {
         StepTask { step, extent, reads: Mutex::new(reads), made: Mutex::new(made) }
     }
 
-    /// The values that it reads, whole; they are the caller's from then on.
+    /// The whole operands, which belong to the caller from then on.
     pub fn whole(&self) -> Vec<StepValue<B>> {
         let reads = std::mem::take(&mut *lock(&self.reads));
         reads.into_iter().map(|read| read.unwrap_or_else(|| lock(&self.made).take())).collect()
     }
 
-    /// Rows of the values that it reads. In the one that is written over, these rows are as they
-    /// were, since pieces are read before they are made, and no two have a row in common.
+    /// Rows of the operands. The operand that is overwritten still has these rows unchanged: each
+    /// piece is read before it is computed. No two pieces share a row.
     fn rows(&self, rows: &Range<usize>) -> Vec<StepValue<B>> {
         let of = |read: &Option<StepValue<B>>| match read {
             Some(form) => piece(form, rows),
@@ -62,8 +65,8 @@ fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
     of.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The value in whose memory a step's may be made: of the same kind and size, read by nobody else,
-/// rows each for themselves. Fresh memory would cost more than the step.
+/// The operand in whose memory a step's value may be made. It has the same kind and size, no other
+/// reader, and independent rows. Fresh memory would cost more than the step.
 pub fn home<'r, B: Primitives>(
     step: &PlanStep<B>,
     extent: Extent,
@@ -77,13 +80,13 @@ pub fn home<'r, B: Primitives>(
 /// All steps of a wave.
 pub struct Wave<'p, B: Primitives>(Vec<Arc<StepTask<'p, B>>>);
 
-/// Pieces that share rounds, not yet begun.
+/// Pieces that share rounds and have not begun.
 pub struct Group<'p, E: Runtime>(Vec<(PiecePlace<'p, E>, E::Supplies)>);
 
-/// Pieces that share rounds, under way, and what each is.
+/// Pieces that share rounds and are running, and the place of each.
 pub type Flight<'p, E> = With<Abreast<<E as Runtime>::StepMachine<'p>>, Vec<PiecePlace<'p, E>>>;
 
-/// The task that a piece is of, and its rows.
+/// The task of a piece, and the piece's rows.
 pub type PiecePlace<'p, B> = (Arc<StepTask<'p, B>>, Range<usize>);
 
 impl<'p, B: Primitives> Wave<'p, B> {
@@ -97,7 +100,7 @@ impl<'p, B: Primitives> Wave<'p, B> {
         self.0.is_empty()
     }
 
-    /// Each step, its rows, and whether it is cut.
+    /// Each step with its rows, and whether it may be cut.
     #[must_use]
     pub fn extents(&self) -> Vec<Extent> {
         self.0.iter().map(|task| task.extent).collect()
@@ -106,7 +109,7 @@ impl<'p, B: Primitives> Wave<'p, B> {
     /// A step of the wave.
     ///
     /// # Panics
-    /// If the step is none of it (the caller's bug).
+    /// If the step is not part of the wave (the caller's bug).
     #[must_use]
     pub fn task(&self, at: Slot) -> &Arc<StepTask<'p, B>> {
         self.0.iter().find(|task| task.extent.at == at).expect("a step of the wave")
@@ -149,7 +152,7 @@ impl<'p, E: Runtime> Group<'p, E> {
     }
 }
 
-/// Puts the values of a flight that has ended where they belong.
+/// Puts the values of a finished flight in their places.
 ///
 /// # Errors
 /// As [`Runtime::end`].

@@ -1,8 +1,8 @@
-//! Answers queries over tables in memory, for tools that compare the answers with another database:
-//! `scripts/fuzz-sql`.
+//! Answers queries over tables in memory. It serves tools that compare the answers with another
+//! database: `scripts/fuzz-sql`.
 //!
-//! A line of standard input is a case, a line of standard output its answers in order, both in
-//! JSON:
+//! Each line of standard input is a case. The line of standard output for it has its answers in
+//! order. Both are JSON:
 //!
 //! ```text
 //! {"tables": [{"name": "t", "columns": ["k INTEGER NOT NULL"], "key": ["k"],
@@ -15,8 +15,8 @@
 //! An answer has `refused` if the query is refused, and `broken` if a promise does not hold. Each
 //! query is lowered. It is evaluated row by row, and by its computation with joins by sorts and
 //! with joins by tags. If the results differ, the answer has `differ`. The computation of a query
-//! with `"plain": true` is made, and not evaluated. A case without tables has those of the case
-//! before it.
+//! with `"plain": true` is made, but not evaluated. A case without tables uses the tables of the
+//! case before it.
 
 use hushwire_sql::{Catalog, Options, Parameter, cell, relation_with, schema, test_support::World};
 use hushwire_tables::{
@@ -61,7 +61,7 @@ fn table(json: &Json) -> Made<(Table, Vec<Row>)> {
     Ok((Table { name: text(&json["name"])?.into(), schema, parts, padded: false, unique }, rows))
 }
 
-/// The rows of a plan, by the computation to which it is lowered.
+/// The rows of a plan, computed by the computation to which the plan is lowered.
 fn lowered(world: &World, plan: &Relation, tags: bool) -> Result<Vec<Row>, Fault> {
     let make = if tags { Query::by_tags } else { Query::new };
     let query = make("query", plan, &["analyst"])?;

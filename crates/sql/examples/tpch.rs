@@ -1,6 +1,6 @@
-//! Writes TPC-H for `hushwire local query` to a directory: a CSV file for each table,
-//! `schema.toml`, and for each query its text `q01.sql` and its rows, computed in the clear,
-//! `q01.csv`.
+//! Writes TPC-H for `hushwire local query` to a directory: a CSV file for each table, and
+//! `schema.toml`. For each query it writes the text, such as `q01.sql`, and the rows computed in
+//! the clear, such as `q01.csv`.
 //!
 //! `cargo run -p hushwire-sql --features tpch --example tpch -- DIR [SCALE]`
 
@@ -23,7 +23,7 @@ fn csv(schema: &Schema, rows: &[Row]) -> String {
     for row in rows {
         let fields: Vec<String> =
             row.iter().zip(columns).map(|(value, column)| field(&cell::show(value, column.ty))).collect();
-        // An empty line would not be a row.
+        // An empty line would not count as a row.
         all += &if fields == [""] { "\"\"\n".to_owned() } else { fields.join(",") + "\n" };
     }
     all

@@ -13,7 +13,7 @@ fn named_twice(things: &str, name: &str) -> Fault {
 #[derive(Clone, Debug, Default)]
 pub struct Catalog {
     tables: Vec<Table>,
-    /// The tables of which no owner takes part, but parties with shares.
+    /// The tables at rest. The parties hold shares of them, and no owner takes part.
     at_rest: BTreeSet<usize>,
 }
 
@@ -39,8 +39,8 @@ impl Catalog {
         Ok(Catalog { tables, at_rest: BTreeSet::new() })
     }
 
-    /// The catalog in which the tables of these names are at rest: parties hold shares of them, so
-    /// that no owner computes anything in the open.
+    /// Returns the catalog with these tables at rest. The parties hold shares of them, so no owner
+    /// computes anything in the open.
     #[must_use]
     pub fn at_rest(mut self, names: &[&str]) -> Catalog {
         let all = self.tables.iter().enumerate();

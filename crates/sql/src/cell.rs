@@ -8,7 +8,7 @@ use std::fmt::Display;
 /// The microseconds of a day.
 pub(crate) const DAY: i128 = 86_400_000_000;
 
-/// The days since 1970-01-01 of a Gregorian date; internally, years begin in March.
+/// The number of days from 1970-01-01 to a Gregorian date. Internally, years begin in March.
 fn days(year: i128, month: i128, day: i128) -> i128 {
     let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
     let (era, of_era) = (year.div_euclid(400), year.rem_euclid(400));
@@ -40,7 +40,7 @@ pub(crate) fn months_later(day: i128, months: i128) -> Option<i128> {
     (1..=9999).contains(&year).then(|| days(year, month, of_month.min(days_of_month(year, month))))
 }
 
-/// The date that many days later, if its year can be written.
+/// The date this many days later, if its year can be written.
 pub(crate) fn days_later(day: i128, days: i128) -> Option<i128> {
     let day = day + days;
     (1..=9999).contains(&date(day)[0]).then_some(day)
@@ -59,8 +59,8 @@ fn read_date(text: &str) -> Option<i128> {
     (there && (1..=days_of_month(year, month)).contains(&day)).then(|| days(year, month, day))
 }
 
-/// A time of day without what follows it, and the microseconds by which it is ahead of UTC: `Z`,
-/// `UTC`, `GMT`, `+02`, `+02:00` or `-0530`.
+/// A time of day without its offset, and the microseconds by which it is ahead of UTC. Offsets are
+/// `Z`, `UTC`, `GMT`, `+02`, `+02:00` and `-0530`.
 fn without_offset(time: &str) -> Option<(&str, i128)> {
     if let Some(time) = ["Z", "z", "UTC", "GMT"].iter().find_map(|zone| time.strip_suffix(zone)) {
         return Some((time.trim_end(), 0));
@@ -79,7 +79,7 @@ fn without_offset(time: &str) -> Option<(&str, i128)> {
     (whole && hours <= 15 && minutes < 60).then_some((time.trim_end(), ahead))
 }
 
-/// Microseconds since 1970 in UTC: a time without an offset is one of UTC.
+/// Microseconds since 1970 in UTC. A time without an offset is taken as UTC.
 fn read_timestamp(text: &str) -> Option<i128> {
     let (date, time) = text.split_once([' ', 'T']).unwrap_or((text, "00:00"));
     let (time, ahead) = without_offset(time)?;
@@ -89,7 +89,7 @@ fn read_timestamp(text: &str) -> Option<i128> {
         None => (0, 0),
         Some((second, "")) => (digits(second, 2)?, 0),
         Some((second, rest)) => {
-            // Zeros behind the microseconds say nothing.
+            // Zeros after the microseconds carry no information.
             let kept = if rest.len() > 6 { rest.trim_end_matches('0') } else { rest };
             let kept = if kept.is_empty() { "0" } else { kept };
             (digits(second, 2)?, digits(kept, 6)? * 10i128.pow(6 - kept.len() as u32))
@@ -100,7 +100,7 @@ fn read_timestamp(text: &str) -> Option<i128> {
     there.then_some(read_date(date)? * DAY + of_day)
 }
 
-/// Steps of 10^-scale. Digits beyond the scale are refused, except zeros.
+/// The number of steps of 10^-scale. Digits beyond the scale are refused, except zeros.
 fn read_decimal(text: &str, scale: u8) -> Option<i128> {
     let (minus, size) = match text.strip_prefix('-') {
         Some(size) => (true, size),
@@ -124,7 +124,7 @@ fn read_decimal(text: &str, scale: u8) -> Option<i128> {
 /// NULL.
 ///
 /// # Errors
-/// It is not such a value. The message does not repeat the field.
+/// The field is not such a value. The message does not repeat the field.
 pub fn read(text: &str, ty: ColumnType) -> Result<Value, Fault> {
     let trimmed = text.trim();
     let (value, form) = match ty {
@@ -177,7 +177,7 @@ pub fn read(text: &str, ty: ColumnType) -> Result<Value, Fault> {
     }
 }
 
-/// Microseconds as days and a time, as DuckDB shows them: `2 days 03:04:05`, `-1 day -10:00:00`.
+/// Microseconds as days and a time, in the format of DuckDB: `2 days 03:04:05`, `-1 day -10:00:00`.
 fn interval(n: i128) -> String {
     let (days, rest) = (n / DAY, n % DAY);
     let size = rest.abs();
@@ -195,7 +195,7 @@ fn interval(n: i128) -> String {
     }
 }
 
-/// A value of a type as text; NULL is empty text.
+/// The text of a value of a type. The text of NULL is empty.
 #[must_use]
 pub fn show(value: &Value, ty: ColumnType) -> String {
     let n = match value {
@@ -204,8 +204,8 @@ pub fn show(value: &Value, ty: ColumnType) -> String {
         Value::Text(bytes) => return String::from_utf8_lossy(bytes).into_owned(),
         Value::Number(n) => *n,
     };
-    // Years outside of four digits have the form of ISO 8601: 10000, and -0001 before 0000, the
-    // year before 0001.
+    // Years that do not have four digits have the form of ISO 8601: 10000, and -0001 before 0000,
+    // the year before 0001.
     let as_date = |day: i128| {
         let [year, month, day] = date(day);
         let sign = if year < 0 { "-" } else { "" };

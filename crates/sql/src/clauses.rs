@@ -6,7 +6,7 @@ pub struct Clause {
     pub usage: &'static str,
     /// Its effect, in one line.
     pub doc: &'static str,
-    /// A query.
+    /// An example query.
     pub example: &'static str,
 }
 

@@ -14,7 +14,7 @@ use sqlparser::{
 #[derive(Debug)]
 pub(crate) struct Words;
 
-/// The dialect whose rules are the defaults.
+/// The dialect whose rules are the default.
 const POSTGRES: PostgreSqlDialect = PostgreSqlDialect {};
 
 /// Whether the next two tokens are `**`.
@@ -23,7 +23,7 @@ fn is_power(parser: &Parser<'_>) -> bool {
 }
 
 impl Dialect for Words {
-    /// The tokenizer and the parser know `//` of DuckDB alone.
+    /// Only with the type of DuckDB's dialect do the tokenizer and the parser know `//`.
     fn dialect(&self) -> TypeId {
         TypeId::of::<DuckDbDialect>()
     }
@@ -33,7 +33,7 @@ impl Dialect for Words {
     }
 
     fn is_delimited_identifier_start(&self, ch: char) -> bool {
-        // A backtick is that of BigQuery, MySQL and Spark.
+        // BigQuery, MySQL and Spark quote with a backtick.
         ch == '`' || POSTGRES.is_delimited_identifier_start(ch)
     }
 

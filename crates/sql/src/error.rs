@@ -10,38 +10,38 @@ use sqlparser::{
 };
 use std::fmt::Display;
 
-/// A query that is refused for a reason without a code of its own.
+/// The fault for a query that is refused for a reason without a code of its own.
 pub(crate) fn refused(cause: impl IntoText, remedy: impl IntoText) -> Fault {
     Fault::of(code::QUERY, &[("cause", cause.into_text()), ("remedy", remedy.into_text())])
 }
 
-/// The same at a place.
+/// The same fault with a place.
 pub(crate) fn refused_at(place: impl Into<At>, cause: impl IntoText, remedy: impl IntoText) -> Fault {
     refused(cause, remedy).placed(place.into().0)
 }
 
-/// A fault of this code at a place.
+/// A fault with this code and place.
 pub(crate) fn fault(place: impl Into<At>, code: Code, fields: &[(&'static str, &dyn Display)]) -> Fault {
     Fault::filled(code, fields).placed(place.into().0)
 }
 
-/// A clause that no query may have, and what to write instead.
+/// The fault for a clause that is not supported, and what to write instead.
 pub(crate) fn unsupported(place: impl Into<At>, clause: &str, remedy: &str) -> Fault {
     fault(place, code::SQL_UNSUPPORTED, &[("clause", &clause), ("remedy", &remedy)])
 }
 
-/// Rows with different numbers of values.
+/// The fault for rows with different numbers of values.
 pub(crate) fn widths(place: impl Into<At>, rows: &str, [left, right]: [usize; 2]) -> Fault {
     fault(place, code::WIDTHS_DIFFER, &[("rows", &rows), ("left", &left), ("right", &right)])
 }
 
-/// A query, or a part of it, that is too large to be planned.
+/// The fault for a query, or a part of it, that is too large to be planned.
 pub(crate) fn too_large(place: impl Into<At>, cause: impl IntoText, remedy: impl IntoText) -> Fault {
     refused_at(place, cause, remedy).coded(code::QUERY_TOO_LARGE)
 }
 
-/// The parser's error. The parser gives its place as words at the end of the message, and none
-/// where the query ends too early.
+/// The fault for an error of the parser. The parser writes the place at the end of its message, or
+/// no place if the query ends too early.
 pub(crate) fn of_parser(e: ParserError, query: &str) -> Fault {
     let text = match e {
         ParserError::TokenizerError(text) | ParserError::ParserError(text) => text,
@@ -67,8 +67,8 @@ pub(crate) fn of_parser(e: ParserError, query: &str) -> Fault {
     }
 }
 
-/// A place of a query's text, where one is known. All are equal, so that expressions that say the
-/// same at two places are equal.
+/// A place in a query's text, if it is known. All places compare as equal, so that equal
+/// expressions at two places are equal.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct At(pub(crate) Option<TextPlace>);
 
@@ -81,8 +81,8 @@ impl PartialEq for At {
 impl Eq for At {}
 
 impl At {
-    /// Where an expression begins: at the leftmost of its parts, which is found without a look at
-    /// all others.
+    /// The place where an expression begins: its leftmost part, found without a visit to all
+    /// others.
     pub(crate) fn of(mut expr: &ast::Expr) -> At {
         use ast::Expr as E;
         loop {

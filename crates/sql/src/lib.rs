@@ -54,7 +54,7 @@ const LONGEST: usize = 1 << 16;
 /// LOCAL: the bytes of stack for the longest chain that a text can contain.
 const STACK: usize = 256 << 20;
 
-/// The relation of a query; its columns have the names of the query's list.
+/// Returns the relation of a query. Its columns have the names of the query's list.
 ///
 /// ```
 /// use hushwire_sql::{Catalog, Options, relation};
@@ -86,7 +86,8 @@ pub fn relation(sql: &str, catalog: &Catalog, options: Options) -> Result<Relati
     relation_with(sql, catalog, options, &[])
 }
 
-/// Whether a query may write the name of a column without quotes: it is one word, and none of SQL.
+/// Whether a query may write the name of a column without quotes. The name must be one word, and
+/// not a word of SQL.
 #[must_use]
 pub fn is_plain_name(name: &str) -> bool {
     let dialect = dialect::Words;
@@ -94,7 +95,7 @@ pub fn is_plain_name(name: &str) -> bool {
     if !begins || !name.chars().all(|c| dialect.is_identifier_part(c)) {
         return false;
     }
-    // Some words are names in one place alone.
+    // Some words can be names only in certain places.
     let query = format!("SELECT {name}, t.{name} FROM t WHERE {name} IS NULL GROUP BY {name}");
     let parsed = Parser::parse_sql(&dialect, &query);
     let Ok([Statement::Query(query)]) = parsed.as_deref() else { return false };
@@ -103,10 +104,11 @@ pub fn is_plain_name(name: &str) -> bool {
     matches!(&select.projection[..], [first, _] if is_name(first))
 }
 
-/// The relation of a query with these values in place of `:name`, and of each `?` in turn.
+/// Returns the relation of a query, with these values in place of each `:name`, and of each `?` in
+/// turn.
 ///
 /// # Errors
-/// As [`relation`]; the query names another parameter.
+/// As [`relation`], or the query names another parameter.
 pub fn relation_with(
     sql: &str,
     catalog: &Catalog,
@@ -117,7 +119,7 @@ pub fn relation_with(
         let remedy = "check that it is the right text";
         return Err(too_large(At::default(), "the query is longer than 64 KiB", remedy));
     }
-    // The parser's stack frames are large, and a chain of operators is as deep as it is long.
+    // The parser's stack frames are large, and the depth of a chain of operators equals its length.
     std::thread::scope(|scope| {
         let planner = std::thread::Builder::new().name("planner".into()).stack_size(STACK);
         let planner = planner.spawn_scoped(scope, || planned(sql, catalog, options, parameters));
@@ -127,7 +129,7 @@ pub fn relation_with(
     })
 }
 
-/// The statements of a text.
+/// Parses the statements of a text.
 fn parsed(sql: &str, parameters: &[Parameter]) -> Result<Vec<Statement>, Fault> {
     let dialect = dialect::Words;
     if parameters.is_empty() {

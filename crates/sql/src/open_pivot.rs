@@ -1,7 +1,8 @@
-//! PIVOT whose text leaves the values to the column: `PIVOT (SUM(n) FOR city IN (ANY))`.
+//! PIVOT whose text takes the values from the column: `PIVOT (SUM(n) FOR city IN (ANY))`.
 //!
-//! Values name columns of the result, so that they are public and part of the query's text. Where
-//! one owner has the column, a program can ask its file for the values and write them.
+//! The values name columns of the result, so they are public and part of the query's text. If one
+//! owner has the column, a program can read the values from the owner's file and write them into
+//! the query.
 
 use crate::{dialect::Words, parameter::literal};
 use core::ops::Range;
@@ -28,7 +29,8 @@ fn byte_of(text: &str, at: Location) -> usize {
     start + line.chars().take(before(at.column)).map(char::len_utf8).sum::<usize>()
 }
 
-/// The PIVOTs of a query whose values are ANY, in order; none if the text is no SQL.
+/// Finds the PIVOTs of a query whose values are ANY, in order. The list is empty if the text is not
+/// SQL.
 #[must_use]
 pub fn open_pivots(sql: &str) -> Vec<OpenPivot> {
     let tokens = Tokenizer::new(&Words, sql).tokenize_with_location().unwrap_or_default();
@@ -47,7 +49,8 @@ pub fn open_pivots(sql: &str) -> Vec<OpenPivot> {
     found
 }
 
-/// A query with lists of values in its open PIVOTs, which are those of [`open_pivots`] in order.
+/// A query with lists of values in its open PIVOTs. `pivots` has those of [`open_pivots`], in
+/// order.
 #[must_use]
 pub fn with_values(sql: &str, pivots: &[(OpenPivot, ColumnType, Vec<Value>)]) -> String {
     let mut text = sql.to_owned();

@@ -1,7 +1,7 @@
-//! JobParameters of a query's text: `:name`, or `?` for one after the other.
+//! Parameters in a query's text: `:name`, or `?` for the next one.
 //!
-//! A parameter is written where a literal may be, and is read as one: its value is public, and the
-//! plan may follow from it as from any number that a query has.
+//! A parameter may be written in place of a literal, and is read as one. Its value is public, and
+//! the plan may depend on it as on any number of the query's text.
 
 use crate::{
     Fault, cell,
@@ -17,11 +17,11 @@ pub struct Parameter {
     pub name: String,
     /// Its type.
     pub ty: ColumnType,
-    /// Its value, of that type, which is not NULL.
+    /// Its value, of that type. It is not NULL.
     pub value: Value,
 }
 
-/// The literal of a value that is not NULL.
+/// The tokens of the literal for a value that is not NULL.
 fn tokens(value: &Value, ty: ColumnType) -> Vec<Token> {
     let text = cell::show(value, ty);
     match ty {
@@ -39,7 +39,7 @@ fn tokens(value: &Value, ty: ColumnType) -> Vec<Token> {
     }
 }
 
-/// The text of a literal, in which quotes are doubled.
+/// The text of a literal, with quotes doubled.
 pub(crate) fn literal(value: &Value, ty: ColumnType) -> String {
     let text = |token: Token| match token {
         Token::SingleQuotedString(text) => format!("'{}'", text.replace('\'', "''")),

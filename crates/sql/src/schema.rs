@@ -4,8 +4,8 @@ use crate::{Fault, cell, error::refused};
 use hushwire_fault::code;
 use hushwire_tables::algebra::{Column, ColumnType, MAX_DIGITS, MAX_TEXT};
 
-/// The type that a text names, such as `DECIMAL(12, 2)`, `VARCHAR(25)`, `DIGEST(128)` or
-/// `DOUBLE(32)`; case does not matter.
+/// Parses a type such as `DECIMAL(12, 2)`, `VARCHAR(25)`, `DIGEST(128)` or `DOUBLE(32)`. Case does
+/// not matter.
 #[must_use]
 pub fn parse_type(text: &str) -> Option<ColumnType> {
     let (name, arguments) = match text.trim().split_once('(') {
@@ -35,7 +35,7 @@ pub fn parse_type(text: &str) -> Option<ColumnType> {
     ty.is_valid().then_some(ty)
 }
 
-/// The declaration of a column, which [`column()`] reads; a name that is not one word is quoted.
+/// The declaration of a column, as [`column()`] reads it. A name that is not one word is quoted.
 #[must_use]
 pub fn declaration(column: &Column) -> String {
     let name = &column.name;
@@ -46,8 +46,7 @@ pub fn declaration(column: &Column) -> String {
     quoted.to_string()
 }
 
-/// A declaration's name, and the rest. A quoted name may contain blanks, and quotes that are
-/// doubled.
+/// The name of a declaration, and the rest. A quoted name may contain blanks and doubled quotes.
 fn named(text: &str) -> Option<(String, &str)> {
     let Some(quoted) = text.strip_prefix('"') else {
         let (name, rest) = text.split_once(char::is_whitespace)?;
@@ -65,10 +64,10 @@ fn named(text: &str) -> Option<(String, &str)> {
 }
 
 /// Reads a declaration of a column, such as `person INTEGER NOT NULL` or `"first name" VARCHAR(9)`,
-/// and the form in which columns are shown. Without NOT NULL it may be NULL.
+/// or the form in which columns are shown. A column without NOT NULL may be NULL.
 ///
 /// # Errors
-/// It is not a name and a type.
+/// The text is not a name and a type.
 pub fn column(text: &str) -> Result<Column, Fault> {
     let wrong = || {
         let remedy = "write it as in \"person INTEGER NOT NULL\", \"cents DECIMAL(12, 2)\" or \"name VARCHAR(25)\"; quote a name with blanks";
@@ -101,24 +100,24 @@ pub fn column(text: &str) -> Result<Column, Fault> {
     Ok(if not_null { made } else { made.nullable() })
 }
 
-/// A field of a file, and what it is as a number and as a date or time in the spelling of this
+/// A field of a file, with its spellings as a number and as a date or time in the format of this
 /// crate.
 #[derive(Clone, Copy, Debug)]
 pub struct Spelt<'f> {
     /// The field itself.
     pub text: &'f str,
-    /// As a number; `None` if it is none in the file's spelling.
+    /// The field as a number; `None` if it is not a number in the file's format.
     pub number: Option<&'f str>,
-    /// As a date or time.
+    /// The field as a date or time.
     pub moment: &'f str,
 }
 
-/// The kinds of values that a field may have beside text.
+/// The kinds of values, besides text, that a field may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Looks {
-    /// A number whose characters do not matter beyond its value.
+    /// A number, whose spelling does not matter beyond its value.
     pub number: bool,
-    /// A number that begins with zeros or a plus: a code.
+    /// A code: a number that begins with zeros or a plus.
     pub code: bool,
     /// A date or a time.
     pub moment: bool,
@@ -156,7 +155,7 @@ pub struct Inferred {
     empty: bool,
     any: bool,
     declared: bool,
-    /// The fractional bits of the DOUBLE that fits all its numbers; `None` if none does.
+    /// The fractional bits of the DOUBLE that fits all numbers seen so far; `None` if none does.
     frac: Option<u8>,
 }
 
@@ -175,8 +174,8 @@ impl Default for Inferred {
 }
 
 impl Inferred {
-    /// Restricts the choice to a file's declaration: numbers stay numbers, of the narrowest type;
-    /// strings, declared as `None`, stay strings.
+    /// Restricts the choice to a file's declaration. Numbers stay numbers, of the narrowest type.
+    /// Strings, declared as `None`, stay strings.
     pub fn declare(&mut self, ty: Option<ColumnType>) {
         match ty {
             Some(double @ ColumnType::Double { .. }) => {
@@ -194,15 +193,15 @@ impl Inferred {
         self.empty = true;
     }
 
-    /// Takes a field into account. An empty one is NULL.
+    /// Takes a field into account. An empty field is NULL.
     ///
     /// # Errors
-    /// It is longer than any string type.
+    /// The field is longer than any string type.
     pub fn see(&mut self, field: &str) -> Result<(), Fault> {
         self.see_spelt(Spelt { text: field, number: Some(field), moment: field })
     }
 
-    /// [`Inferred::see`] for a field that a file spells in its own way.
+    /// [`Inferred::see`] for a field in a file's own format.
     ///
     /// # Errors
     /// As [`Inferred::see`].
@@ -219,10 +218,10 @@ impl Inferred {
         (self.any, self.bytes) = (true, self.bytes.max(bytes));
         let number = number.map(str::trim);
         self.candidates.retain(|ty| match (ty, number) {
-            // 0 and 1 are read as numbers.
+            // 0 and 1 count as numbers.
             (ColumnType::Boolean, _) => is_truth(field),
             (ty, None) if ty.is_numeric() => false,
-            // A number that begins with zeros or a plus is a code, whose characters matter.
+            // A number that begins with zeros or a plus is a code, whose spelling matters.
             (ty, Some(number)) if ty.is_numeric() && is_code(number) => false,
             (ColumnType::Decimal { .. }, Some(number)) => is_number(number),
             // Whether a DOUBLE fits is tracked separately: a number that fits no DOUBLE does not
@@ -243,8 +242,8 @@ impl Inferred {
         Ok(())
     }
 
-    /// Whether only NULLs were seen and no file declares a type: any type fits, and the column's is
-    /// a guess.
+    /// Whether only NULLs were seen and no file declares a type. Any type then fits, and the
+    /// column's type is a guess.
     #[must_use]
     pub fn is_a_guess(&self) -> bool {
         !self.any && !self.declared
@@ -256,7 +255,7 @@ impl Inferred {
         self.frac.is_some()
     }
 
-    /// The column.
+    /// The column with the inferred type.
     ///
     /// # Errors
     /// All its fields are numbers, and no type fits all of them.
@@ -272,7 +271,7 @@ impl Inferred {
         Ok(if self.empty { made.nullable() } else { made })
     }
 
-    /// The decimal with all digits, or a DOUBLE if these are too many.
+    /// The decimal with all digits, or a DOUBLE if a decimal cannot have as many.
     fn number(&self) -> Result<ColumnType, Fault> {
         let ty = ColumnType::Decimal { precision: self.whole.saturating_add(self.scale), scale: self.scale };
         if ty.is_valid() { Ok(ty) } else { self.double() }
@@ -287,14 +286,14 @@ impl Inferred {
     }
 }
 
-/// Whether a number would lose its sign or zeros: `+49`, `007`, `-01`.
+/// Whether conversion to a number would lose a sign or zeros: `+49`, `007`, `-01`.
 fn is_code(field: &str) -> bool {
     let digits = field.strip_prefix('-').unwrap_or(field);
     field.starts_with('+') || digits.len() > 1 && digits.starts_with('0') && !digits.starts_with("0.")
 }
 
-/// Whether it consists of digits with an optional sign and point, at most as many as a decimal can
-/// have.
+/// Whether a text consists of digits with an optional sign and point, and a decimal can have all
+/// digits.
 fn is_number(field: &str) -> bool {
     let size = field.strip_prefix(['+', '-']).unwrap_or(field);
     let (whole, behind) = size.split_once('.').unwrap_or((size, ""));
@@ -303,8 +302,8 @@ fn is_number(field: &str) -> bool {
         && (1..=usize::from(MAX_DIGITS)).contains(&digits)
 }
 
-/// Whether it is a floating-point number with an exponent, or with more digits than a decimal can
-/// have. Many digits without a point are more likely a name.
+/// Whether a text is a floating-point number with an exponent, or with more digits than a decimal
+/// can have. Many digits without a point are more likely a name.
 fn is_real(field: &str, declared: bool) -> bool {
     let plain = field.bytes().all(|b| b.is_ascii_digit() || matches!(b, b'+' | b'-' | b'.' | b'e' | b'E'));
     let real = plain && (field.contains(['.', 'e', 'E']) || is_number(field));

@@ -9,7 +9,7 @@ use hushwire_tables::{
 };
 use std::collections::BTreeMap;
 
-/// Tables and their rows, all parts one after the other.
+/// Tables and their rows. The rows of all parts come one after the other.
 pub struct World {
     /// The tables.
     pub catalog: Catalog,
@@ -18,7 +18,7 @@ pub struct World {
 }
 
 impl World {
-    /// Tables with these rows.
+    /// Makes tables with these rows.
     ///
     /// # Errors
     /// As [`Catalog::new`].

@@ -48,7 +48,7 @@ fn text(bytes: u16) -> ColumnType {
     ColumnType::Varchar(bytes)
 }
 
-/// The standard's columns; columns with a varying length have the largest one.
+/// The standard's columns. A column of varying length has the largest length.
 fn schema(table: &str) -> (Vec<(&'static str, ColumnType)>, Vec<usize>) {
     use ColumnType::{Date, Integer};
     match table {
@@ -150,7 +150,7 @@ fn table(name: &str, owner: &str, lines: &[String]) -> Result<(Table, Vec<Row>),
         columns.iter().zip(line.split('|')).map(|((_, ty), field)| cell::read(field, *ty)).collect()
     };
     let mut rows = lines.iter().map(row).collect::<Result<Vec<Row>, _>>()?;
-    // With ten suppliers, the standard's formula gives some parts a supplier twice.
+    // With ten suppliers, the standard's formula gives some parts the same supplier twice.
     let mut seen = BTreeSet::new();
     rows.retain(|row| seen.insert(key.iter().map(|at| row[*at].clone()).collect::<Row>()));
     let table = Table {
@@ -163,7 +163,7 @@ fn table(name: &str, owner: &str, lines: &[String]) -> Result<(Table, Vec<Row>),
     Ok((table, rows))
 }
 
-/// All tables at a scale, with a text pool of one megabyte instead of the standard's 300: comments
+/// All tables at a scale. The text pool has one megabyte instead of the standard's 300, so comments
 /// are other pieces of the same text.
 ///
 /// # Errors

@@ -1,5 +1,5 @@
-//! Queries of TPC-DS on several shards of each party: the rows of one machine, which are those in
-//! the open.
+//! Queries of TPC-DS on several shards of each party. The rows are compared with those of one
+//! machine, and with those in the open.
 
 mod common;
 
@@ -9,7 +9,7 @@ use common::{
 };
 use std::time::Instant;
 
-/// Rows are those in the open and, where SQLite understands the query, SQLite's.
+/// The rows equal those in the open and, if SQLite understands the query, those of SQLite.
 #[test]
 fn queries_have_the_rows_of_sqlite() {
     let world = world(400);
@@ -23,7 +23,8 @@ fn queries_have_the_rows_of_sqlite() {
     }
 }
 
-/// Runs queries, by number, on these numbers of shards, and compares with one machine.
+/// Runs queries, by number, with these numbers of shards, and compares the rows with those of one
+/// machine.
 fn on_shards(sales: u64, shards: &[usize], numbers: impl Iterator<Item = u8>) {
     let world = world(sales);
     for number in numbers {
@@ -40,7 +41,7 @@ fn on_shards(sales: u64, shards: &[usize], numbers: impl Iterator<Item = u8>) {
     }
 }
 
-/// A join with groups and a limit, and sums beside an outer join.
+/// A join with groups and a limit, and sums with an outer join.
 #[test]
 fn queries_on_shards_have_the_rows_of_one_machine() {
     on_shards(120, &[2], [52, 93].into_iter());

@@ -45,7 +45,7 @@ fn every_query_is_lowered_to_a_computation_with_these_rows() {
     }
 }
 
-/// Runs queries, by number, among three parties of several shards each, and compares rows with
+/// Runs queries, by number, among three parties of several shards each. Compares the rows with
 /// SQLite's.
 fn oblivious(scale: f64, shards: usize, numbers: impl Iterator<Item = usize>) {
     let world = world(scale);

@@ -1,6 +1,6 @@
-//! Times of products and sorts of 64-bit numbers among three parties of this process, over plain
-//! TCP and a modelled round trip: `rates [rows] [round trip in ms] [what: products, sort] [runs]`.
-//! Both as the parties' delay cuts them; products also whole.
+//! Measures products and sorts of 64-bit numbers among three parties in this process. They run over
+//! plain TCP with a modelled round trip. Usage: `rates [rows] [round trip in ms] [what: products,
+//! sort] [runs]`. Both are cut as the parties' delay demands; products are also measured whole.
 
 use hushwire_aes::Backend;
 use hushwire_compute::{Computation, Tensor};
@@ -21,7 +21,7 @@ fn main() -> Result<(), Error> {
     let rows: u64 = args.next().map_or(Ok(1 << 20), |n| n.parse())?;
     let round_trip: u64 = args.next().map_or(Ok(0), |n| n.parse())?;
     let only = args.next().unwrap_or_default();
-    // The first has memory that is still fresh.
+    // The first run has fresh memory.
     let runs: usize = args.next().map_or(Ok(4), |n| n.parse())?;
     let shape = Shape { bits_per_second: None, rtt: Duration::from_millis(round_trip) };
     let cut = Cut::new(1, shape.one_way());
@@ -43,7 +43,7 @@ fn main() -> Result<(), Error> {
     Ok(())
 }
 
-/// The time of the slowest party, run by run.
+/// The time of the slowest party in each run.
 fn measure(c: &Computation, cut: Cut, shape: Shape, runs: usize) -> Result<Vec<Duration>, Error> {
     let plan = Plan::new(c)?;
     let mut prg = Prg::new(Backend::best(), &Seed::random(), "rates");

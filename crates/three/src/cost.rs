@@ -1,4 +1,6 @@
-//! The cost of a plan, without anybody's data.
+//! Computes the cost of a plan without any party's data. It makes the machines of each wave on
+//! zeros and adds their declared costs, lane by lane. Only a sort has a bound instead of an exact
+//! cost.
 
 use crate::{
     Cut, Leg, Plan, ThreeError,
@@ -18,14 +20,14 @@ use std::collections::{HashMap, hash_map::Entry};
 /// The cost of a plan for one party.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PlanCost {
-    /// Rounds one after the other, and bytes sent.
+    /// The number of consecutive rounds, and the bytes sent.
     pub cost: Cost,
-    /// Whether it is exact. The cost of a sort depends on the random order that it opens: it is a
-    /// bound.
+    /// Whether the cost is exact. The cost of a sort depends on the random order that it opens, so
+    /// it is a bound.
     pub exact: bool,
 }
 
-/// Shares of zeros.
+/// Shares of zeros, in a form and size.
 pub(crate) fn zeros(size: Size, party: &mut Rep3Party) -> Result<StepValue, ThreeError> {
     Ok(match size {
         Size::Known(width, rows) => StepValue::of_known(Tensor::zeros(Scalar::Bits(width as u16), &[rows])),
@@ -35,32 +37,31 @@ pub(crate) fn zeros(size: Size, party: &mut Rep3Party) -> Result<StepValue, Thre
     })
 }
 
-/// All that prices depend on beside sizes.
+/// The facts that prices depend on, in addition to sizes.
 pub(crate) struct PriceTerms<'r> {
     pub(crate) party: &'r mut Rep3Party,
     pub(crate) cut: Cut,
     pub(crate) of_sort: OfSort,
 }
 
-/// The cost of a sort for a party, by rows, bits of keys, and the number of pairs from which on
-/// levels are wide.
+/// The cost of a sort for a party, given the rows, the bits of keys, and the number of pairs from
+/// which on levels are wide.
 pub(crate) type OfSort = fn(Role, usize, usize, usize) -> Cost;
 
 impl Plan {
-    /// The cost of a run that is cut so, for the party of this number, 0 to 2: party 0 deals more
-    /// than the others. Rounds are those of the busiest lane. Machines are made on zeros and never
-    /// run.
+    /// Returns the cost of a run with this cut, for party 0, 1 or 2. Party 0 deals more than the
+    /// others. The rounds are those of the busiest lane. Machines are made on zeros and never run.
     ///
     /// # Errors
-    /// More rows than machines take.
+    /// There are more rows than machines support.
     ///
     /// # Panics
-    /// If there is no such party (the caller's bug).
+    /// If the party is not 0, 1 or 2 (the caller's bug).
     pub fn cost(&self, party: usize, cut: Cut) -> Result<PlanCost, ThreeError> {
         self.cost_by(party, cut, sort_bound)
     }
 
-    /// The cost as it is likely to be: a sort takes far fewer rounds than it may.
+    /// Returns the likely cost. A sort usually takes far fewer rounds than its bound.
     ///
     /// # Errors
     /// As [`Plan::cost`].
@@ -89,7 +90,7 @@ impl Plan {
         Ok(sum)
     }
 
-    /// The waves of a run that is cut so, in turn, and what each costs the party of this number.
+    /// Returns the waves of a run with this cut, in order, each with its cost for this party.
     ///
     /// # Errors
     /// As [`Plan::cost`].
@@ -106,7 +107,7 @@ impl Plan {
         Ok(plan.course().into_iter().zip(costs).collect())
     }
 
-    /// The cost of a wave's steps, each of which has these rows.
+    /// The cost of a wave, given the rows of each of its steps.
     pub(crate) fn wave_cost(
         &self,
         extents: &[Extent],
@@ -134,13 +135,13 @@ impl Plan {
         Ok(Cost { rounds: lanes.into_iter().max().unwrap_or(0), bytes_sent })
     }
 
-    /// Whether a step compares keys, whose order it opens.
+    /// Whether a step compares keys and opens their order.
     fn sorts(&self, at: Slot) -> bool {
         let sort = self.steps[at].talk();
         matches!(sort, Some(Talk::Reorder(Reorder::Sort { rows, .. })) if *rows > 1)
     }
 
-    /// The cost of a piece of `rows` rows of a step that has `of` of them here.
+    /// The cost of a piece of `rows` rows. The step has `of` rows here.
     fn piece_cost(
         &self,
         at: Slot,
@@ -153,7 +154,7 @@ impl Plan {
         self.steps[at].talk().map_or(Ok(Cost::default()), price)
     }
 
-    /// The rows of a wave's steps, and whether each step is cut.
+    /// The rows of a wave's steps, and whether each step may be cut.
     pub(crate) fn extents(&self, wave: &[Slot]) -> Vec<Extent> {
         wave.iter().map(|at| self.steps.extent(*at)).collect()
     }

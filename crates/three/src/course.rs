@@ -1,4 +1,5 @@
-//! The course of a run beforehand: the operation under way for each number of steps done.
+//! The course of a run, before it begins: the current operation for each number of completed steps.
+//! It is for progress messages, and follows from the plan alone.
 
 use crate::{
     Plan,
@@ -10,26 +11,26 @@ use hushwire_plan::{Reorder, Slot, Talk, Watch};
 /// A wave of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Leg {
-    /// Steps that are done when it begins, as [`run`](crate::run) tells them.
+    /// The number of steps that are done when it begins, as [`run`](crate::run) reports them.
     pub done: usize,
-    /// The node of the computation on which most of it goes.
+    /// The node of the computation that has most of its work.
     pub node: Value,
 }
 
 struct Legs<'p>(&'p Plan, Vec<Leg>);
 
 impl Legs<'_> {
-    /// About the work of a step.
+    /// An estimate of the work of a step.
     fn weight(&self, at: Slot) -> u64 {
         let (steps, width) = (&self.0.steps, self.0.steps[at].size.width() as u64);
         let each = |talk: &Talk<Three>| match talk {
-            // About as many comparisons of a row.
+            // The approximate number of comparisons of a row.
             Talk::Reorder(Reorder::Sort { .. }) => {
                 20 * steps.sizes_read(at).iter().map(|size| size.width() as u64).sum::<u64>()
             }
             Talk::Block(program) | Talk::Flat(program, _) => program.ands(),
             Talk::Own(own) => match own {
-                // An encryption.
+                // The weight of an encryption.
                 OwnTalk::Meet { .. } => 5000,
                 OwnTalk::Better(better) => better.ripple.ands(),
                 OwnTalk::ToBits { .. }
@@ -68,8 +69,8 @@ impl Watch for Legs<'_> {
 }
 
 impl Plan {
-    /// The waves of a run in turn. They follow from the plan alone, so that who hears how many
-    /// steps are done knows which operation is under way.
+    /// Returns the waves of a run in order. They follow from the plan alone. So a reader of the
+    /// number of completed steps knows the current operation.
     #[must_use]
     pub fn course(&self) -> Vec<Leg> {
         let mut legs = Legs(self, vec![]);

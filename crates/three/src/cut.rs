@@ -1,59 +1,60 @@
-//! Cuts: long columns in pieces, and the pieces of a wave over lanes and threads.
+//! Cuts long columns into pieces, and assigns the pieces of a wave to lanes and threads.
 //!
 //! ```text
 //! a wave       step a: ████████  step b: ████  step c: ▏
-//! groups       a0 b0 c   a1 b1   a2 b2   a3 b3        what is in a group shares rounds
+//! groups       a0 b0 c   a1 b1   a2 b2   a3 b3        the pieces of a group share rounds
 //! lanes        t0 t1 t2 t3: group g on lane g mod lanes, one behind the other
 //! ```
 //!
-//! A piece goes through all of its rounds while it is in the cache, where a whole column would go
-//! through memory at each. Pieces behind each other on a lane take rounds of their own, so that the
-//! farther the parties are from each other, the longer pieces are; as many groups as there are
-//! lanes take no more rounds than one. Bytes of all parties together are the same for every cut;
-//! a party's differ by a few rows of each piece, where parties deal a third of the rows each.
+//! A piece stays in the cache for all of its rounds, while a whole column would pass through memory
+//! in each round. Consecutive pieces on a lane take separate rounds, so pieces are longer if the
+//! parties are farther apart. If there are no more groups than lanes, they take no more rounds than
+//! one group. The total bytes of all parties are the same for every cut. The bytes of one party
+//! differ by a few rows of each piece, if each party deals a third of the rows.
 
 use hushwire_plan::{Extent, StepPiece};
 use std::{ops::Range, time::Duration};
 
-/// AGREEMENT: rows that a message of a bit each keeps a lane busy for, a nanosecond that it is
-/// under way.
+/// AGREEMENT: the rows of one bit each that keep a lane busy for a nanosecond. A piece has this
+/// many for each nanosecond of a message's delay.
 const ROWS_A_NANOSECOND: u64 = 1;
-/// AGREEMENT: rows of a piece at most, where parties are close to each other: what it works on
-/// stays in the second cache.
+/// AGREEMENT: the most rows of a piece if parties are close to each other. Its working set then
+/// stays in the second-level cache.
 const NEAR: usize = 1 << 15;
-/// AGREEMENT: rows of a piece at least.
+/// AGREEMENT: the fewest rows of a piece.
 const LEAST: usize = 1 << 13;
-/// AGREEMENT: rows of a piece at least, where memory is short.
+/// AGREEMENT: the fewest rows of a piece if memory is short.
 const SHORTEST: usize = 1 << 10;
-/// AGREEMENT: rows up to which fewer rounds are worth more ANDs, where parties are close to each
-/// other.
+/// AGREEMENT: if parties are close to each other, the rows up to which fewer rounds are worth more
+/// ANDs.
 const FEW: usize = 1 << 14;
-/// AGREEMENT: nanoseconds that a message is under way, a row more of those. A tree in place of a
-/// ripple of 64 to 84 bits saves about that many rounds and costs as many ANDs twice, a row: about
-/// a nanosecond each, computed by three parties and on a line of 10 Gb/s.
+/// AGREEMENT: the nanoseconds of a message's delay that raise this limit by one row. A tree instead
+/// of a ripple of 64 to 84 bits saves about that many rounds, and costs about twice that many ANDs
+/// for each row. An AND takes about a nanosecond, for three parties that compute it and send on a
+/// line of 10 Gb/s.
 const NANOSECONDS_A_ROW: u64 = 2;
-/// AGREEMENT: rows beyond which bytes outweigh rounds wherever parties are: those of a tree take
-/// seconds on a line of 100 Mb/s.
+/// AGREEMENT: the rows beyond which bytes outweigh rounds at any distance. The bytes of a tree then
+/// take seconds on a line of 100 Mb/s.
 const MANY: usize = 1 << 21;
-/// AGREEMENT: lanes of a thread. While one waits for the others, the other computes.
+/// AGREEMENT: the lanes of a thread. While one lane waits for peers, the other computes.
 const LANES: usize = 2;
-/// AGREEMENT: pieces' rows in a message of a column that is permuted: long enough for the system's
-/// calls, short enough for the second cache.
+/// AGREEMENT: the rows of a permuted column in one message, in pieces. It is long enough for system
+/// calls and short enough for the second-level cache.
 const IN_MESSAGE: usize = 4;
-/// AGREEMENT: pieces' rows beyond which steps that run whole take turns: their memory outweighs
-/// what one computes while another waits.
+/// AGREEMENT: the rows, in pieces, beyond which whole steps run one after the other. Their memory
+/// outweighs the benefit of computing one while another waits.
 const ALONE: usize = 64;
-/// Pieces begin on whole bytes of bit planes, and have no fewer rows than circuits take without
-/// packing bits.
+/// Pieces begin at whole bytes of bit planes, and have at least as many rows as circuits take
+/// without packing bits.
 const UNIT: usize = 64;
 
-/// The way in which a run is cut. All of it is AGREEMENT: masks depend on pieces, and messages are
-/// cut as lanes are.
+/// The cut of a run. All of it is AGREEMENT: masks depend on pieces, and messages are cut by lanes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cut {
     threads: usize,
     lanes: usize,
-    /// Rows of a piece, where there are lanes for all pieces, and where there are more.
+    /// The rows of a piece if there are lanes for all pieces, and if there are more pieces than
+    /// lanes.
     least: usize,
     most: usize,
     /// Rows up to which fewer rounds are worth more ANDs.
@@ -61,16 +62,16 @@ pub struct Cut {
 }
 
 impl Cut {
-    /// One thread, one lane and no pieces: the fewest rounds.
+    /// A cut with one thread, one lane and no pieces, which has the fewest rounds.
     #[must_use]
     pub const fn whole() -> Cut {
         Cut { threads: 1, lanes: 1, least: usize::MAX, most: usize::MAX, few: FEW }
     }
 
-    /// For `threads` compute threads of each party, at least one, whose messages are under way for
-    /// `delay`: half of the round trip, which parties measure and announce when they meet. It also
-    /// says where comparisons and conversions take a tree in place of a ripple, in the levels of a
-    /// sort as elsewhere.
+    /// A cut for `threads` compute threads of each party, at least one. `delay` is the time that a
+    /// message takes: half of the round trip, which parties measure and announce when they meet.
+    /// The cut also determines which comparisons and conversions use a tree instead of a ripple,
+    /// including those in the levels of a sort.
     #[must_use]
     pub fn new(threads: u16, delay: Duration) -> Cut {
         let nanoseconds = u64::try_from(delay.as_nanos()).unwrap_or(u64::MAX);
@@ -80,55 +81,56 @@ impl Cut {
         Cut { threads: usize::from(threads.max(1)), lanes: LANES, least: LEAST, most, few }
     }
 
-    /// With pieces of `rows` rows, whatever the lanes.
+    /// The same cut with pieces of `rows` rows, for any number of lanes.
     #[must_use]
     pub fn with_rows(self, rows: usize) -> Cut {
         let rows = rows.max(UNIT);
         Cut { least: rows, most: rows, ..self }
     }
 
-    /// Shorter pieces, which take less memory and more rounds; none shorter than [`SHORTEST`].
+    /// A cut with shorter pieces, which take less memory and more rounds. No piece is shorter than
+    /// [`SHORTEST`].
     pub(crate) fn shorter(self) -> Option<Cut> {
         let most = self.most.min(1 << 40) / 2;
         (most >= SHORTEST).then(|| Cut { most, least: self.least.min(most), ..self })
     }
 
-    /// Threads.
+    /// The number of threads.
     #[must_use]
     pub fn threads(&self) -> usize {
         self.threads
     }
 
-    /// Lanes of all threads.
+    /// The number of lanes of all threads.
     #[must_use]
     pub fn lanes(&self) -> usize {
         self.threads * self.lanes
     }
 
-    /// Rows up to which fewer rounds are worth more ANDs: such steps, and levels of a sort, compare
-    /// and add by a tree.
+    /// The rows up to which fewer rounds are worth more ANDs. Steps and levels of a sort with no
+    /// more rows compare and add by a tree.
     #[must_use]
     pub fn few(&self) -> usize {
         self.few
     }
 
-    /// Rows of a column in one message, where rows are moved whole.
+    /// The rows of a column in one message, for whole moves of rows.
     pub(crate) fn rows_of_message(&self) -> usize {
         self.most.saturating_mul(IN_MESSAGE)
     }
 
-    /// With trees up to `few` rows, whatever the delay: for predictions.
+    /// The same cut with trees up to `few` rows, for any delay. It serves predictions.
     #[must_use]
     pub fn with_few(self, few: usize) -> Cut {
         Cut { few, ..self }
     }
 
-    /// Lanes of one thread.
+    /// The number of lanes of one thread.
     pub(crate) fn lanes_of_thread(&self) -> usize {
         self.lanes
     }
 
-    /// The lane of a group; a thread's lanes follow each other.
+    /// The lane of a group. The lanes of a thread are consecutive.
     pub(crate) fn lane(&self, group: usize) -> usize {
         let (thread, turn) = (group % self.threads, group / self.threads);
         thread * self.lanes + turn % self.lanes
@@ -138,15 +140,15 @@ impl Cut {
         (rows / self.least).min(self.lanes()).max(rows / self.most).max(1)
     }
 
-    /// The rows of each piece of a step that alone has a wave, and whose rows are computed each for
-    /// itself.
+    /// The rows of each piece of a step whose rows are computed independently, if it is alone in a
+    /// wave.
     #[must_use]
     pub fn pieces_of(&self, rows: usize) -> Vec<Range<usize>> {
         let groups = self.groups(&[Extent { at: 0, rows, cuts: true }]);
         groups.into_iter().flatten().map(|(_, rows)| rows).collect()
     }
 
-    /// The groups of a wave. Some are empty where long steps take turns.
+    /// The groups of a wave. Some are empty if long steps run one after the other.
     pub(crate) fn groups(&self, steps: &[Extent]) -> Vec<Vec<StepPiece>> {
         let mut groups = vec![];
         let mut put = |group: usize, piece: StepPiece| {
@@ -158,8 +160,8 @@ impl Cut {
         let (mut whole, mut alone) = (0, 0);
         for Extent { at, rows, cuts } in steps.iter().copied() {
             if !cuts {
-                // Long ones have a lane each; there are no more of them than lanes, and so no more
-                // rounds.
+                // Each long step has a lane of its own. They are not more than the lanes, so they
+                // take no more rounds.
                 let group = if rows > self.most.saturating_mul(ALONE) {
                     alone += 1;
                     let turn = (alone - 1) / self.threads;
@@ -192,7 +194,7 @@ mod tests {
         let extent = |(at, &(rows, cuts)): (usize, &(usize, bool))| Extent { at, rows, cuts };
         let steps: Vec<Extent> = steps.iter().enumerate().map(extent).collect();
         let groups = cut.groups(&steps);
-        // Every row of every step once, in order.
+        // The groups have every row of every step once, in order.
         for (step, extent) in steps.iter().enumerate() {
             let mut at = 0;
             for (_, rows) in groups.iter().flatten().filter(|(of, _)| *of == step) {
@@ -239,7 +241,7 @@ mod tests {
         assert_eq!(lengths(near, &[(1000, true), (1000, true)]).len(), 1);
         let lanes: Vec<usize> = (0..6).map(|group| near.lane(group)).collect();
         assert_eq!(lanes, [0, 2, 1, 3, 0, 2], "threads first");
-        // A lane of each thread has the longest steps, one behind the other.
+        // One lane of each thread has the longest steps, one after the other.
         let long = ALONE * NEAR + 1;
         let groups = lengths(near, &[(long, false), (long, false), (long, false), (9, false)]);
         let steps = [vec![(0, long), (3, 9)], vec![(1, long)], vec![], vec![], vec![(2, long)]];

@@ -1,18 +1,19 @@
-//! The form in which values come and go: bits, or numbers where they are only summed and
-//! multiplied.
+//! The forms in which values enter and leave a run: bits, or numbers if they are only summed and
+//! multiplied. A [`Door`] gives the length of a share in bytes, and the group in which shares add
+//! up. A client makes and joins shares by a door alone.
 
 use hushwire_compute::{Computation, Op, Reduction, Scalar, Value, Visibility};
 use hushwire_plan::Size;
 use hushwire_rep3::Addition;
 
-/// A value on its way in or out, as shares of bytes.
+/// The form of an input or output, as shares in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Door {
     /// The elements' scalar.
     pub scalar: Scalar,
-    /// How many there are.
+    /// The number of elements.
     pub elements: usize,
-    /// Bits of its words, where it is no bit planes.
+    /// The bits of its words; `None` for bit planes.
     pub(crate) ring: Option<u32>,
 }
 
@@ -21,7 +22,7 @@ impl Door {
         Door { scalar, elements, ring: None }
     }
 
-    /// The door of a value of this size.
+    /// The door of a value with this size.
     pub(crate) fn of(scalar: Scalar, size: Size) -> Self {
         let ring = if let Size::Words(ring, _) = size { Some(ring) } else { None };
         Door { scalar, elements: size.rows(), ring }
@@ -32,14 +33,15 @@ impl Door {
         self.ring.map_or(bits, |ring| Size::Words(ring, self.elements))
     }
 
-    /// How shares add up: those of bit planes by ⊕, those of numbers as words of 1, 2, 4 or 8
-    /// bytes.
+    /// The group in which the shares add up. Shares of bit planes add by ⊕, shares of numbers as
+    /// words of 1, 2, 4 or 8 bytes.
     #[must_use]
     pub fn addition(&self) -> Addition {
         self.ring.map_or(Addition::Xor, |ring| Addition::Words((ring / 8) as u8))
     }
 
-    /// Bytes of a share: a plane of ⌈elements/8⌉ bytes for each bit, or a word for each element.
+    /// The bytes of a share: a plane of ⌈elements/8⌉ bytes for each bit, or a word for each
+    /// element.
     #[must_use]
     pub fn bytes(&self) -> usize {
         match self.ring {
@@ -49,7 +51,7 @@ impl Door {
     }
 }
 
-/// The form in which those who read a value are cheapest.
+/// The form that is cheapest for the readers of a value.
 #[derive(Clone, Copy, PartialEq)]
 enum Want {
     Either,
@@ -67,14 +69,14 @@ impl Want {
     }
 }
 
-/// Whether a value comes from products, which are numbers.
+/// Whether a value is computed from products, which are numbers.
 fn is_product(computation: &Computation, value: Value) -> bool {
     let is_shared = computation.node(value).ty.visibility != Visibility::Public;
     is_shared && matches!(computation.node(value).op, Op::Mul | Op::MatMul | Op::Conv2d { .. })
 }
 
-/// Whether numbers serve all that read a node, for each node: nothing is asked of its bits, and
-/// something of its numbers.
+/// For each node, whether all its readers can use numbers. No reader needs its bits, and at least
+/// one needs its numbers.
 pub(crate) fn numbers(computation: &Computation, has_ring: impl Fn(Scalar) -> bool) -> Vec<bool> {
     let nodes = computation.nodes();
     let mut wants = vec![Want::Either; nodes.len()];
@@ -89,9 +91,9 @@ pub(crate) fn numbers(computation: &Computation, has_ring: impl Fn(Scalar) -> bo
                 {
                     Want::Numbers
                 }
-                // A sum that nobody asks for its bits costs nothing.
+                // A sum is free if no reader needs its bits.
                 Op::Add | Op::Sub | Op::Neg | Op::ShiftLeft(_) if ringed => match own {
-                    // With a product it is a sum of numbers, whatever reads it.
+                    // A sum with a product is a sum of numbers, for any reader.
                     Want::Bits if node.arguments.iter().any(|value| is_product(computation, *value)) => {
                         Want::Numbers
                     }

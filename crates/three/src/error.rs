@@ -1,4 +1,4 @@
-//! Errors of runs.
+//! The errors of runs.
 
 use hushwire_compute::ComputeError;
 use hushwire_machine::NetError;
@@ -8,13 +8,13 @@ use hushwire_rep3::{Rep3Error, ShareError};
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ThreeError {
-    /// The computation is none that three parties run, or values for it do not fit.
+    /// Three parties cannot run the computation, or values do not fit it.
     #[error(transparent)]
     Compute(#[from] ComputeError),
     /// The session has no randomness left, or a channel failed.
     #[error(transparent)]
     Rep3(#[from] Rep3Error),
-    /// Shares of an input have another size than its type says.
+    /// The shares of an input do not have the size of its type.
     #[error(transparent)]
     Share(#[from] ShareError),
     /// A channel failed.

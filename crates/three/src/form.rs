@@ -1,4 +1,7 @@
-//! Shares of three parties: two of the three shares of each value.
+//! The shares of three parties. Each party holds two of the three shares of each value. Numbers are
+//! words of 8, 16, 32 or 64 bits in a [`RingWords`], bits are planes, and an order is a permutation
+//! of `rep3`. The ring of a value is chosen at run time, and the macro `in_ring` selects the code
+//! for its word type.
 
 use crate::prim::Three;
 use hushwire_compute::Tensor;
@@ -17,23 +20,23 @@ pub(crate) type StepValue = hushwire_plan::StepValue<Three>;
 pub(crate) enum Stages {
     /// All rows are here.
     Here(Arc<Permutation>),
-    /// Rows lie on all shards of the party: this shard's part.
+    /// The rows lie on all shards of the party; this is the shard's part.
     Spread(Arc<sharded::Permutation>),
 }
 
 impl Stages {
-    /// The stages of an order whose rows are here.
+    /// The stages of an order, if all its rows are here.
     pub(crate) fn here(&self) -> &Arc<Permutation> {
         if let Stages::Here(order) = self { order } else { misplaced() }
     }
 
-    /// This shard's part of the stages of an order of rows on all shards.
+    /// This shard's part of the stages of an order, if its rows lie on all shards.
     pub(crate) fn spread(&self) -> &Arc<sharded::Permutation> {
         if let Stages::Spread(order) = self { order } else { misplaced() }
     }
 }
 
-/// An order that is here.
+/// The value of an order whose rows are here.
 pub(crate) fn order(stages: Arc<Permutation>) -> StepValue {
     StepValue::Order((Stages::Here(stages), false))
 }
@@ -47,7 +50,7 @@ pub(crate) enum RingWords {
     U64(Arc<Column<u64>>),
 }
 
-/// A word whose columns [`RingWords`] holds.
+/// A word type whose columns [`RingWords`] can hold.
 pub(crate) trait Held: Word + Residue {
     fn words(column: Column<Self>) -> RingWords;
     fn column(words: &RingWords) -> &Arc<Column<Self>>;
@@ -72,7 +75,7 @@ macro_rules! held {
 
 held!(u8 U8 u16 U16 u32 U32 u64 U64);
 
-/// Runs a function of a word's type for a ring of a number of bits, chosen at run time.
+/// Runs a function that is generic in the word type, for a ring chosen at run time.
 macro_rules! in_ring {
     ($ring:expr, $function:ident($($argument:expr),* $(,)?)) => {
         match $ring {
@@ -143,7 +146,8 @@ fn is_alone<W: Held>(words: &mut RingWords) -> bool {
 impl Sharing for Three {
     type BitShares = Bits;
     type WordShares = RingWords;
-    /// Row p(i) comes i-th, or the other way round where it is inverse.
+    /// The stages of a permutation p, and whether it is inverted. Row p(i) comes at place i, or the
+    /// reverse if inverted.
     type RowOrder = (Stages, bool);
 
     fn size_of_bits(bits: &Bits) -> [usize; 2] {
@@ -192,8 +196,8 @@ impl Sharing for Three {
     }
 }
 
-/// Both shares without the bits above a number's. A ring may be wider than its numbers, and above
-/// them is what was carried there: nobody may learn it, so that shares go without.
+/// Clears in both shares the bits above a number's width. If a ring is wider than its numbers,
+/// these bits hold carries that no party may learn. So shares are sent without them.
 pub(crate) fn lowered<W: Held>(column: &Arc<Column<W>>, bits: usize) -> Arc<Column<W>> {
     if bits >= W::BITS {
         return column.clone();
@@ -210,7 +214,7 @@ pub(crate) fn known_bits(role: Role, tensor: &Tensor) -> Result<Bits, ShareError
     Bits::new(planes.width(), planes.instances(), shares)
 }
 
-/// A known value's elements, modulo the ring.
+/// The elements of a known value, modulo the ring.
 pub(crate) fn known_numbers<W: Word>(tensor: &Tensor) -> Vec<W> {
     (0..tensor.len()).map(|i| W::of(tensor.element(i)[0])).collect()
 }

@@ -1,26 +1,26 @@
-//! Inputs whose shares stay while a plan runs again and again, such as a served model's weights.
+//! Inputs whose shares stay while a plan runs many times, such as the weights of a served model.
 //!
 //! Kept values follow from the shares of these inputs without a message and without randomness.
-//! It is one sharing, of which a party sees the same part in every run, and it masks nothing.
+//! They are one sharing. A party sees the same part of it in every run, and it masks nothing.
 
 use crate::{Cut, Plan, ThreeError, form::StepValue, prim::Three, run::came, runtime::Own};
 use hushwire_plan::{KeptValues, local};
 use hushwire_rep3::{Rep3Party, Shares};
 use std::sync::OnceLock;
 
-/// Shares of some inputs of a plan at one of three parties, in their forms, and what follows from
-/// them. They serve runs of its plan alone, at any cut and in any session.
+/// The shares of some inputs of a plan at one of three parties, in their forms, and the values that
+/// follow from them. They serve only runs of their plan, with any cut and in any session.
 pub struct KeptInputs {
     inputs: Vec<Option<StepValue>>,
-    /// For near parties and for far ones, whose steps are others.
+    /// The values for near parties and for far ones, which have different steps.
     values: [OnceLock<KeptValues<Three>>; 2],
 }
 
 impl KeptInputs {
-    /// Shares of some inputs, with their places, of at most the plan's number of them.
+    /// Takes the shares of some inputs, each with its place among the plan's inputs.
     ///
     /// # Errors
-    /// Shares of another size.
+    /// A share has another size than its input.
     pub fn new(plan: &Plan, shares: Vec<(usize, Shares)>) -> Result<KeptInputs, ThreeError> {
         let mut inputs: Vec<Option<StepValue>> = plan.inputs().iter().map(|_| None).collect();
         for (k, shares) in shares {
@@ -29,8 +29,9 @@ impl KeptInputs {
         Ok(KeptInputs { inputs, values: Default::default() })
     }
 
-    /// The values that follow from them, computed once for near parties and once for far ones. It
-    /// takes a batch either way: which session comes first differs from party to party.
+    /// The values that follow from the shares. They are computed once for near parties and once for
+    /// far ones. The call always uses up a batch, because the first session that computes the
+    /// values differs from party to party.
     pub(crate) fn values(
         &self,
         party: &mut Rep3Party,

@@ -1,5 +1,6 @@
-//! The lanes of a run: groups of a wave on each, one behind the other, and threads that keep
-//! several lanes in flight.
+//! Runs the groups of a wave on lanes: on each lane one after the other, with several lanes of a
+//! thread in flight. The calling thread drives the first lanes, and asks between its rounds whether
+//! to go on. If one thread fails, the others end at their next round.
 
 use crate::{Cut, ThreeError, prim::Three};
 use hushwire_block::registry;
@@ -14,7 +15,7 @@ use std::{
 type Group<'p> = hushwire_plan::Group<'p, Three>;
 type Flight<'p> = hushwire_plan::Flight<'p, Three>;
 
-/// Whether a thread of a wave has failed, so that the others end at their next round.
+/// Whether a thread of a wave has failed. The others then end at their next round.
 #[derive(Default)]
 pub(crate) struct Stop(AtomicBool);
 
@@ -29,7 +30,7 @@ impl<'p, C: BorrowMut<Channel> + Send> Lanes<'p, C> {
         Lanes { cut, lanes: lanes.into_iter().map(|lane| Lane::over(lane.into())).collect() }
     }
 
-    /// Runs all groups of a wave. `go_on` is asked between this thread's rounds.
+    /// Runs all groups of a wave. `go_on` is called between this thread's rounds.
     pub(crate) fn run(
         &mut self,
         groups: Vec<Group<'p>>,
@@ -46,7 +47,7 @@ impl<'p, C: BorrowMut<Channel> + Send> Lanes<'p, C> {
             let mut queues = queues.into_iter();
             parts.iter().map(|lanes| queues.by_ref().take(lanes.len()).collect()).collect()
         };
-        // One thread's work needs no thread.
+        // The work of a single thread runs on this one.
         let (first, own) = (parts.remove(0), queues.remove(0));
         let here = &registry::here();
         thread::scope(|scope| {
@@ -65,13 +66,13 @@ impl<'p, C: BorrowMut<Channel> + Send> Lanes<'p, C> {
             for other in others {
                 results.push(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
             }
-            // A thread that another one stopped has nothing to say.
+            // A thread that another one stopped has no error of its own.
             results.into_iter().collect::<Result<Vec<()>, _>>().map(drop)
         })
     }
 }
 
-/// Keeps this thread's lanes in flight until their queues are empty, or another thread has failed.
+/// Keeps this thread's lanes in flight until their queues are empty or another thread has failed.
 fn on_thread<'p, C: BorrowMut<Channel>>(
     lanes: &mut [Lane<Flight<'p>, C>],
     queues: Vec<Vec<Group<'p>>>,
@@ -117,7 +118,7 @@ fn rounds<'p, C: BorrowMut<Channel>>(
     Ok(())
 }
 
-/// Begins the next group of a lane, and ends those that have no round.
+/// Begins the next group of a lane. Groups without a round end at once.
 fn fill<'p, C: BorrowMut<Channel>>(
     lane: &mut Lane<Flight<'p>, C>,
     queue: &mut impl Iterator<Item = Group<'p>>,

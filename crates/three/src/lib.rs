@@ -1,21 +1,21 @@
-//! Computations between three parties.
+//! Runs typed computations between three parties, on the shares of [`hushwire_rep3`].
 //!
 //! ```text
-//! Computation ── Plan::new ──► steps ── run ──► waves: what is local, then what is ready, abreast
+//! Computation ── Plan::new ──► steps ── run ──► waves: local steps, then all ready steps together
 //!
-//! a value's forms     known   all parties have it          constants, what is revealed
+//! a value's forms     known   all parties have it          constants, opened values
 //!                     words   shares in Z_2^8 … Z_2^64     sums and products are cheap
 //!                     bits    shares of bit planes         comparisons and logic are cheap
-//!                     order   a permutation of rows        what sorting gives, and permuting takes
+//!                     order   a permutation of rows        the result of a sort, used to permute
 //! ```
 //!
-//! A value is brought from one form to another where an operation asks for it, once. Every result
-//! has the bits of [`hushwire_compute::evaluate`].
+//! A value is converted to another form once, when an operation first needs it. Every result has
+//! the bits of [`hushwire_compute::evaluate`].
 //!
-//! **Security.** As in [`hushwire_rep3`]: semi-honest, one party. Which steps run, and their
-//! sizes, follow from the computation and its bound lengths alone. Values are opened where the
-//! computation says `reveal`, and in a sort as [`hushwire_rep3::ring`] says.
-//! **Rounds and bytes.** [`Plan::cost`].
+//! **Security.** As in [`hushwire_rep3`]: semi-honest, with one corrupted party. The steps and
+//! their sizes follow from the computation and its bound lengths alone. Values are opened where the
+//! computation has `reveal`, and in a sort as [`hushwire_rep3::ring`] describes. **Rounds and
+//! bytes.** [`Plan::cost`].
 #![forbid(unsafe_code)]
 
 mod cost;

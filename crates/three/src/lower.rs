@@ -1,4 +1,6 @@
-//! The forms that are cheap for three parties, and the steps that they alone have.
+//! Chooses the forms that are cheap for three parties, and the steps that only they have. Sums and
+//! products are on words, and comparisons and logic on bits. A value that all members know enters
+//! as shares and is opened.
 
 use crate::{
     Door,
@@ -12,19 +14,19 @@ use std::{ops::Range, sync::Arc};
 
 type PlanLowering<'a> = hushwire_plan::PlanLowering<'a, Three>;
 
-/// Bits of the narrowest ring that holds a number; none for what is no number, or wider than 64
-/// bits.
+/// The bits of the narrowest ring that holds a number; `None` for other scalars, and for more than
+/// 64 bits.
 pub(crate) fn ring(scalar: Scalar) -> Option<u32> {
     let holds = |ring: &u32| scalar.is_number() && scalar.bits() as u32 <= *ring;
     [8, 16, 32, 64].into_iter().find(holds)
 }
 
-/// A primitive of three parties' own on words.
+/// The primitive that converts words to some of their bits.
 fn to_bits(bits: Range<usize>, rectified: bool) -> Talk<Three> {
     Talk::Own(OwnTalk::ToBits { bits, rectified })
 }
 
-/// The words of rectified numbers, or of such numbers that were moved, whose bits there are.
+/// The words of rectified numbers that exist as bits, also if the numbers were moved.
 fn words_of_rectified(lower: &mut PlanLowering<'_>, bits: Slot) -> Option<Slot> {
     let step = lower.made_by(bits);
     let reads = step.reads.clone();
@@ -43,13 +45,13 @@ fn words_of_rectified(lower: &mut PlanLowering<'_>, bits: Slot) -> Option<Slot> 
     }
 }
 
-/// An order of rows of which words say which comes.
+/// The order of rows in which each word names the row that comes there.
 fn order_of(lower: &mut PlanLowering<'_>, places: Slot) -> Slot {
     let goes = lower.step(Reorder::ToOrder, vec![places]);
     lower.step(Local::Invert, vec![goes])
 }
 
-/// Whether a value is numbers alone.
+/// Whether a value exists only as numbers.
 fn is_words(lower: &PlanLowering<'_>, at: usize) -> bool {
     lower.has_words(at) && !lower.has_bits(at)
 }
@@ -62,7 +64,7 @@ impl Backend for Three {
         ring(scalar).filter(|_| self.rings)
     }
 
-    /// An input that all members know comes as shares like the rest, and is opened.
+    /// An input that all members know arrives as shares like the others, and is opened.
     fn input(lower: &mut PlanLowering<'_>, at: usize, k: usize) -> Lowered<Forms> {
         let (scalar, lengths) = (lower.scalar(at), lower.lengths(at)?);
         let is_public = lower.computation.nodes()[at].ty.visibility == Visibility::Public;
@@ -75,7 +77,7 @@ impl Backend for Three {
         Ok(if is_public { Forms::known(lower.open(slot, scalar, lengths)) } else { lower.forms_of(slot) })
     }
 
-    /// As numbers where it is that alone, else as bits.
+    /// The output is numbers if it exists only as numbers, else bits.
     fn output(lower: &mut PlanLowering<'_>, at: usize) -> Lowered<Slot> {
         let forms = lower.forms(at);
         match (forms.words, lower.ring(lower.scalar(at))) {
@@ -94,9 +96,10 @@ impl Backend for Three {
         None
     }
 
-    /// Sums and choices stay in the form in which their operands are. All else is cheaper on words
-    /// where some operand is, none has bits already, and they fill their ring; but a circuit has a
-    /// known bound of a minimum or maximum built in.
+    /// Sums and choices keep the form of their operands. Other operations are cheaper on words
+    /// under three conditions: some operand has words, no operand has bits already, and the numbers
+    /// fill their ring. A minimum or maximum with a known bound is a circuit, which has the bound
+    /// built in.
     fn on_words(lower: &PlanLowering<'_>, op: &Op, args: &[usize]) -> bool {
         let any = |args: &[usize]| args.iter().any(|a| lower.has_words(*a));
         let is_full =
@@ -115,7 +118,7 @@ impl Backend for Three {
         false
     }
 
-    /// A choice between words takes one round, as one between bits does.
+    /// A choice between words takes one round, as does one between bits.
     fn copies_words(_: &PlanLowering<'_>, _: usize, _: usize) -> bool {
         true
     }
@@ -124,7 +127,7 @@ impl Backend for Three {
         to_bits(bits, false)
     }
 
-    /// Rectified numbers become words in one step, whether or not their bits are needed as well.
+    /// Rectified numbers become words in one step, even if their bits are needed as well.
     fn of_narrow(lower: &mut PlanLowering<'_>, narrow: Slot, ring: u32) -> Slot {
         words_of_rectified(lower, narrow)
             .filter(|slot| lower.size(*slot).ring() == ring)
@@ -168,7 +171,7 @@ impl Backend for Three {
         Ok(Forms::words(lower.step(prim, reads.to_vec())))
     }
 
-    /// Bits once, and comparisons of bits.
+    /// Values are converted to bits once, and the bits are compared.
     fn comparable(_: &mut PlanLowering<'_>, _: usize) -> Lowered<Option<Slot>> {
         Ok(None)
     }
@@ -189,7 +192,7 @@ impl Backend for Three {
         Ok(Some(Forms::narrow(lower.step(to_bits(by as usize..bits, true), vec![slot]))))
     }
 
-    /// The greatest of rectified numbers in few rounds, if rounds are dear.
+    /// The greatest rectified numbers, computed in few rounds if rounds are expensive.
     fn greatest_of_windows(
         lower: &mut PlanLowering<'_>,
         of: usize,
@@ -218,7 +221,7 @@ impl Backend for Three {
         let windows = lower.windows_of(pool).expect("a pool");
         lower.backend.windowed = lower.backend.windowed.max(lower.elements(from)?);
         if lower.backend.few_rounds {
-            // Elements are rectified before they are compared.
+            // The elements are rectified before the comparisons.
             lower.count_for(max);
             let (slot, bits) = (lower.own_words(from)?, by as usize..lower.scalar(from).bits());
             let width = bits.len();
@@ -242,11 +245,11 @@ impl Backend for Three {
         Ok(Forms::narrow(lower.step(Talk::Block(Arc::new(program)), vec![slot])))
     }
 
-    /// Without comparisons: a row's place follows from the ones up to it, `P − 1` of a one where
-    /// ones come first, and `T + i − P` of a zero, of `P` ones up to row `i` and `T` in all. One
-    /// product chooses; the places, once shuffled, are opened: a uniform permutation, whatever the
-    /// bits are. There are fewer rows than 2^32 wherever rows are permuted, so that places take no
-    /// wider words.
+    /// A partition needs no comparisons. The place of a row follows from the number `P` of ones up
+    /// to and including row `i`, and their total `T`. If ones come first, a one goes to `P − 1` and
+    /// a zero to `T + i − P`. One product chooses between them. The places are shuffled and then
+    /// opened. They are a uniform permutation for any bits. Permuted rows are fewer than 2^32, so
+    /// places need no wider words.
     fn partition(lower: &mut PlanLowering<'_>, flags: Slot, ones_first: bool) -> Slot {
         let ones = lower.step(Talk::ToWords(32), vec![flags]);
         let more = lower.step(Local::Own(OwnLocal::Farther { ones_first }), vec![ones]);
@@ -283,8 +286,8 @@ impl Backend for Three {
     }
 }
 
-/// The greatest of each window of numbers from 0 on, in few rounds: words that have `bits` bits
-/// with a sign, so that their differences have as many.
+/// The greatest element of each window of nonnegative numbers, computed in few rounds. The words
+/// have `bits` bits including the sign, and so do their differences.
 fn windows_in_few(
     lower: &mut PlanLowering<'_>,
     of: usize,
@@ -297,7 +300,7 @@ fn windows_in_few(
     })
 }
 
-/// The circuits of the less or the greater of two numbers.
+/// The circuits for the lesser or the greater of two numbers.
 fn better((is_least, signed, width): (bool, bool, usize)) -> Better {
     let of = |adder: Adder| {
         let mut b = Builder::new();
@@ -315,7 +318,7 @@ fn better((is_least, signed, width): (bool, bool, usize)) -> Better {
     Better { ripple: of(Adder::Ripple), prefix: of(Adder::Prefix) }
 }
 
-/// A number of `width` bits if it is positive, else 0, without the sign.
+/// The circuit for a number of `width` bits if it is positive, else 0. The result has no sign bit.
 fn rectifier(width: usize) -> Circuit {
     let mut b = Builder::new();
     let x = b.input(width);

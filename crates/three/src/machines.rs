@@ -1,4 +1,6 @@
-//! Steps that talk: the machine of each, and the value that it leaves.
+//! The steps with messages: the machine of each step, and the value when it ends. The machines are
+//! those of `rep3`. Each takes its own batch of the session's randomness, so that no two pieces
+//! share a mask.
 
 use crate::{
     Cut, ThreeError,
@@ -26,15 +28,16 @@ use hushwire_rep3::{
 };
 use std::{ops::Range, sync::Arc};
 
-/// AGREEMENT: rows of a meeting that are encrypted at a time, at most, however far parties are.
+/// AGREEMENT: the most rows of an equality join that are encrypted at a time, at any distance of
+/// the parties.
 pub(crate) const MEETING: usize = 1 << 18;
 
-/// A step under way, or a piece of one.
+/// A running step, or a piece of one.
 pub(crate) trait ReadyMachine: Machine<Error = NetError> + Send {
     fn finish(self: Box<Self>) -> Result<StepValue, ThreeError>;
 }
 
-/// A machine, and the value that it leaves.
+/// A machine, and the function that makes its value.
 impl<M, F> ReadyMachine for With<M, F>
 where
     M: Machine<Error = NetError> + Send,
@@ -45,8 +48,8 @@ where
     }
 }
 
-/// Begins a step that talks, or a piece of it, on values of as many rows. The whole step has `of`
-/// rows. Values that nobody else has are let go of once they are dropped by the caller.
+/// Begins a step with messages, or a piece of it, on operands of the piece's rows. The whole step
+/// has `of` rows. Operands without other references are freed when the caller drops them.
 pub(crate) fn begin<'p>(
     mut batch: Batch,
     talk: &'p Talk<Three>,
@@ -63,14 +66,14 @@ pub(crate) fn begin<'p>(
             let inputs: Vec<&Bits> = reads.iter().map(|form| &**form.bits()).collect();
             strings(OnBits::run(&mut batch, program.clone(), &inputs)?, OnBits::finish)
         }
-        // Once: one row has all bits of all elements.
+        // The circuit runs once: a single row has all bits of all elements.
         Talk::Flat(program, size) => {
             let inputs: Vec<Bits> = reads.iter().map(|form| flattened::<Three>(form.bits())).collect();
             let machine = OnBits::run(&mut batch, program.clone(), &inputs.iter().collect::<Vec<_>>())?;
             strings(machine, |m| gathered_bits::<Three>(&m.finish(), 0, *size))
         }
         Talk::Open { scalar, lengths } => {
-            // A piece is a vector.
+            // A piece is one vector.
             let rows = reads[0].rows();
             let is_all = rows == lengths.iter().product::<usize>();
             let lengths = if is_all { lengths.clone() } else { vec![rows] };
@@ -89,7 +92,7 @@ pub(crate) fn begin<'p>(
             let machine = Sort::wide_from(batch, *rows, &keys, few)?;
             ready(machine, |sort: Sort| Ok(order(sort.finish())))
         }
-        // Flags need no adder.
+        // Single bits need no adder.
         Talk::ToWords(ring) if reads[0].bits().width() == 1 => in_ring!(*ring, inject(&mut batch, &reads[0])),
         Talk::ToWords(ring) => in_ring!(*ring, to_words(&mut batch, &reads[0], adder)),
         Talk::Product(()) => in_ring!(ring(0), product(&mut batch, reads)),
@@ -144,7 +147,7 @@ pub(crate) fn begin<'p>(
     }
 }
 
-/// Bits to all three parties.
+/// Opens bits to all three parties.
 fn open_bits<'p>(role: Role, scalar: Scalar, lengths: Vec<usize>, bits: &Arc<Bits>) -> Begun<'p> {
     let (width, rows) = (bits.width(), bits.rows());
     let machine = RevealBits::to_all(role, Arc::new((**bits).clone().trimmed()))?;
@@ -155,7 +158,7 @@ fn open_bits<'p>(role: Role, scalar: Scalar, lengths: Vec<usize>, bits: &Arc<Bit
     })
 }
 
-/// Numbers to all three parties.
+/// Opens numbers to all three parties.
 fn open_words<'p, W: Held>(role: Role, scalar: Scalar, lengths: Vec<usize>, words: &RingWords) -> Begun<'p> {
     known(Reveal::to_all(role, lowered(W::column(words), scalar.bits()))?, move |reveal: Reveal<W>| {
         let numbers = reveal.finish().expect("all three learn it");
@@ -163,7 +166,7 @@ fn open_words<'p, W: Held>(role: Role, scalar: Scalar, lengths: Vec<usize>, word
     })
 }
 
-/// A machine that leaves what all know.
+/// A machine whose value is known to all parties.
 fn known<'p, M>(machine: M, finish: impl FnOnce(M) -> Tensor + Send + 'p) -> Begun<'p>
 where
     M: Machine<Error = NetError> + Send + 'p,
@@ -173,7 +176,7 @@ where
 
 pub(crate) type Begun<'p> = Result<Box<dyn ReadyMachine + 'p>, ThreeError>;
 
-/// A machine and its end.
+/// A machine with the function that makes its value.
 pub(crate) fn ready<'p, M>(
     machine: M,
     finish: impl FnOnce(M) -> Result<StepValue, ThreeError> + Send + 'p,
@@ -184,7 +187,7 @@ where
     Ok(Box::new(With { machine, with: finish }))
 }
 
-/// A machine that leaves a column.
+/// A machine whose value is a column of words.
 pub(crate) fn column<'p, W: Held, M>(machine: M, finish: impl FnOnce(M) -> Column<W> + Send + 'p) -> Begun<'p>
 where
     M: Machine<Error = NetError> + Send + 'p,
@@ -192,7 +195,7 @@ where
     ready(machine, move |m| Ok(StepValue::Words(W::words(finish(m)))))
 }
 
-/// A machine that leaves bits.
+/// A machine whose value is bits.
 fn strings<'p, M>(machine: M, finish: impl FnOnce(M) -> Bits + Send + 'p) -> Begun<'p>
 where
     M: Machine<Error = NetError> + Send + 'p,
@@ -215,7 +218,7 @@ fn to_bits<'p, W: Held>(
     strings(machine, OnNumbers::finish)
 }
 
-/// Where rounds are worth more than bytes, few of them; else by bits.
+/// Uses few rounds if these cost more than bytes, else computes on bits.
 fn rectify<'p, W: Held>(mut batch: Batch, x: &StepValue, bits: &Range<usize>, adder: Adder) -> Begun<'p> {
     let (x, bits) = (W::column(x.words()), bits.clone());
     match adder {
@@ -296,18 +299,18 @@ fn permute<G: Group>(
     Ok(if *inverse { machine.inverse() } else { machine })
 }
 
-/// Rows of words in an order.
+/// Permutes rows of words by an order.
 fn permuted<'p, W: Held>(batch: &mut Batch, cut: Cut, x: &StepValue, by: &StepValue) -> Begun<'p> {
     let columns = columns_of(W::column(x.words()), by.order().0.here().rows());
     column(permute::<Sum<W>>(batch, cut, columns, by)?, |m| interleaved(m.finish()))
 }
 
-/// A column for each place in a row.
+/// One column for each place in a row.
 fn columns_of<W: Held>(all: &Arc<Column<W>>, rows: usize) -> Vec<Arc<Column<W>>> {
     columns_in(all, rows, all.rows().checked_div(rows).unwrap_or(0))
 }
 
-/// A column for each of `inner` places in a row.
+/// One column for each of `inner` places in a row.
 pub(crate) fn columns_in<W: Held>(all: &Arc<Column<W>>, rows: usize, inner: usize) -> Vec<Arc<Column<W>>> {
     if inner == 1 {
         return vec![all.clone()];
@@ -339,7 +342,7 @@ fn compact<'p, W: Held>(batch: Batch, reads: &[StepValue], kept: usize) -> Begun
     column(machine, |m| interleaved(m.finish()))
 }
 
-/// The same of bits: flags a byte at a time, longer strings 64 bits.
+/// The same for bits: flags are moved as bytes, longer strings in limbs of 64 bits.
 fn permuted_bits<'p>(batch: &mut Batch, cut: Cut, x: &StepValue, inner: usize, by: &StepValue) -> Begun<'p> {
     let permuted = if x.bits().width() <= 8 { permuted_strings::<u8> } else { permuted_strings::<u64> };
     permuted(batch, cut, x, inner, by)
@@ -365,7 +368,7 @@ fn permuted_strings<'p, W: Held>(
     ready(machine, move |m| strings_of_columns(backend, &m.finish(), [width, rows, inner]))
 }
 
-/// A column for each limb of each of `inner` strings in a row.
+/// One column for each limb of each of `inner` strings in a row.
 pub(crate) fn columns_of_strings<W: Held>(
     backend: Backend,
     x: &StepValue,

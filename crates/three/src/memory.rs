@@ -1,4 +1,6 @@
-//! The memory of a run, from its plan and cut alone.
+//! Computes the memory of a run from its plan and cut alone. It follows the values through a
+//! simulated run, and adds an estimate for the machines of each wave. A run that would take too
+//! much is cut into shorter pieces.
 
 use crate::{
     Cut, Plan, ShardMemory,
@@ -11,16 +13,16 @@ use hushwire_plan::{Extent, Local, Prim, Reorder, Size, Slot, StepPiece, Talk, W
 use hushwire_rep3::ranges;
 
 impl Plan {
-    /// Bytes that values and what works on them take at one party, at most: every value from its
-    /// step to the last that reads it, and beside them the work of a step without a message, or of
-    /// one group on each lane. Inputs and outputs are among the values. What machines take is
-    /// estimated from what they hold, and rounded up.
+    /// Returns the most bytes that a run takes at one party. Every value counts from its step to
+    /// its last reader. The work of a step without a message, or of one group on each lane, is
+    /// added. Inputs and outputs are among the values. The memory of machines is estimated from
+    /// their contents, and rounded up.
     #[must_use]
     pub fn memory(&self, cut: Cut) -> u64 {
         self.memory_at(cut, 0, 1).bytes
     }
 
-    /// The memory of one shard of `shards`.
+    /// The memory of one shard, if each party has `shards` shards.
     pub(crate) fn memory_at(&self, cut: Cut, shard: usize, shards: usize) -> ShardMemory {
         self.at(cut).own_memory(cut, shard, shards)
     }
@@ -28,17 +30,18 @@ impl Plan {
     fn own_memory(&self, cut: Cut, shard: usize, shards: usize) -> ShardMemory {
         let mut live =
             Live { plan: self, cut, shard, shards, shares: 0, known: 0, kept: 0, most: 0, whole: None };
-        // Inputs are there before, and those that nobody reads to the end.
+        // Inputs are present from the beginning, and unread inputs to the end.
         live.shares = self.inputs.iter().map(|door| bytes(live.own(door.size()))).sum();
         live.beside(0);
         self.steps.walk(&mut live);
         ShardMemory { bytes: live.most, whole: live.whole }
     }
 
-    /// The cut with which a run takes at most `bytes` bytes, as [`Plan::memory`] counts: this one,
-    /// or one with shorter pieces and more rounds, as few as that needs; none where the shortest
-    /// take more, since values, sorts, permutations, compactions, products of matrices and
-    /// convolutions are there whole. AGREEMENT: all parties say the same.
+    /// Returns a cut with which a run takes at most `bytes` bytes, as [`Plan::memory`] counts. It
+    /// is this cut, or one with shorter pieces and so more rounds, but no more than needed. `None`
+    /// if even the shortest pieces take more memory. Values, sorts, permutations, compactions,
+    /// products of matrices and convolutions are not cut. AGREEMENT: all parties give the same
+    /// arguments.
     #[must_use]
     pub fn cut_within(&self, mut cut: Cut, bytes: u64) -> Option<Cut> {
         while self.memory(cut) > bytes {
@@ -47,7 +50,7 @@ impl Plan {
         Some(cut)
     }
 
-    /// Bytes that a wave's machines take: on each lane those of its largest group.
+    /// The bytes that a wave's machines take: on each lane, those of its largest group.
     fn work(&self, wave: &[Extent], cut: Cut) -> u64 {
         let mut lanes = vec![0; cut.lanes()];
         for (i, group) in cut.groups(wave).into_iter().enumerate() {
@@ -62,7 +65,7 @@ impl Plan {
     }
 }
 
-/// Bytes of a value at one party: both shares, or all that it keeps of an order.
+/// The bytes of a value at one party: both shares, or all parts of an order.
 fn bytes(size: Size) -> u64 {
     match size {
         Size::Known(width, rows) => 8 * (width.div_ceil(64) * rows) as u64,
@@ -72,8 +75,8 @@ fn bytes(size: Size) -> u64 {
     }
 }
 
-/// Values that are there. What all know lies beside the memory of shares, which is kept for shares
-/// to come (`rep3::pool`) and serves nothing else.
+/// The values that are present. Known values lie outside of the memory for shares, which is reused
+/// only for later shares (`rep3::pool`).
 struct Live<'p> {
     plan: &'p Plan,
     cut: Cut,
@@ -81,10 +84,10 @@ struct Live<'p> {
     shards: usize,
     shares: u64,
     known: u64,
-    /// The most that shares and what works on them took so far.
+    /// The most bytes that shares and the work on them took so far.
     kept: u64,
     most: u64,
-    /// The most that a step takes that is here alone, where there are several shards.
+    /// The most bytes of a step that runs on this shard alone, if there are several shards.
     whole: Option<(Value, u64)>,
 }
 
@@ -93,7 +96,7 @@ impl Live<'_> {
         if let Size::Known(..) = size { &mut self.known } else { &mut self.shares }
     }
 
-    /// The part of a value that is here: all of what is known.
+    /// The part of a value that is on this shard. A known value is here whole.
     fn own(&self, size: Size) -> Size {
         match size {
             Size::Known(..) => size,
@@ -110,7 +113,7 @@ impl Live<'_> {
         self.beside(0);
     }
 
-    /// A step whose values are whole on shard 0 while it runs, with what works on them.
+    /// Counts a step whose operands are whole on shard 0 while it runs, with its work.
     fn alone(&mut self, at: Slot, work: u64) {
         if self.shard > 0 {
             return;
@@ -153,7 +156,8 @@ impl Watch for Live<'_> {
         self.beside(self.plan.work(&by_rows, self.cut));
         for extent in across {
             if let Spread::Across = Spread::of(&self.plan.steps[extent.at].prim) {
-                // As on one machine of these rows, with what is under way to the other shards.
+                // As on one machine with these rows, including messages in flight to the other
+                // shards.
                 let work = self.plan.work(&[extent], self.cut) / self.shards as u64;
                 self.beside(work + work / 2);
             } else {
@@ -168,7 +172,7 @@ impl Watch for Live<'_> {
     }
 }
 
-/// Bytes that a machine takes, with its messages, a copy of its rows and its result.
+/// The bytes that a machine takes, including its messages, a copy of its rows and its result.
 fn work(talk: &Talk<Three>, reads: &[Size], made: Size) -> u64 {
     let (read, made) = (reads.iter().map(|size| bytes(*size)).sum::<u64>(), bytes(made));
     match talk {
@@ -176,14 +180,13 @@ fn work(talk: &Talk<Three>, reads: &[Size], made: Size) -> u64 {
         Talk::Own(OwnTalk::Better(better)) => {
             2 * read + 3 * made + wires(&better.prefix, reads[0].rows().div_ceil(8), 2)
         }
-        // A byte for every bit of an element.
+        // One byte for every bit of an element.
         Talk::Flat(program, _) => 24 * (read + made) + wires(program, 1, 2),
         Talk::Truncate { .. } => 40 * read,
         Talk::Less { .. } | Talk::LessBounded | Talk::Equal | Talk::Own(OwnTalk::ToBits { .. }) => 16 * read,
-        // The dealing, its shares, and planes.
+        // The dealt correlations, their shares, and planes.
         Talk::Own(OwnTalk::Rectify { .. } | OwnTalk::Greatest { .. }) => 24 * (read + made),
-        // The tag of a row, twice, beside its place; and the encryption of some rows at a time, of
-        // most where parties are far.
+        // Each row has two tags and a place. The encryption has up to [`MEETING`] rows at a time.
         Talk::Own(OwnTalk::Meet { rows, .. }) => {
             4 * read + 96 * *rows as u64 + 256 * (*rows).min(MEETING) as u64
         }

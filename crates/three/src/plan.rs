@@ -1,44 +1,46 @@
-//! Plans: the steps that compute a computation, with the form of every value.
+//! Plans: the steps of a computation, with the form of every value. A computation with windows has
+//! two plans: one with the fewest bytes, and one with few rounds for parties that are far from each
+//! other. The cut of a run chooses between them.
 
 use crate::{Cut, Door, doors, lower::ring, prim::Three};
 use hushwire_compute::{Computation, ComputeError, Op};
 use hushwire_plan::{PlanLowering, PlanSteps};
 use std::collections::HashMap;
 
-/// The steps that compute a computation, the same at all parties.
+/// The steps of a computation. They are the same for all parties.
 pub struct Plan {
     pub(crate) steps: PlanSteps<Three>,
     /// The form of each input.
     pub(crate) inputs: Vec<Door>,
-    /// The form in which each output goes.
+    /// The form in which each output leaves the run.
     pub(crate) outputs: Vec<Door>,
-    /// Other steps, where rounds are dear.
+    /// The other steps that are used if rounds are expensive.
     far: Option<Box<FarPlan>>,
 }
 
-/// The plan of the same computation whose windows are compared in few rounds.
+/// The plan of the same computation that compares windows in few rounds.
 struct FarPlan {
     plan: Plan,
-    /// Rows of the largest value whose windows are compared: it is for runs that bring as many to
-    /// fewer rounds.
+    /// The rows of the largest value whose windows are compared. The plan serves runs for which
+    /// that many rows are worth fewer rounds.
     rows: usize,
-    /// The steps of this plan that are done when a wave begins, and those of the other one when its
-    /// wave of the same operation does.
+    /// For each wave, the number of this plan's steps that are done when it begins. The second
+    /// number is that of the other plan when its wave of the same operation begins.
     told: Vec<(usize, usize)>,
 }
 
 impl Plan {
-    /// The plan of a computation without symbols.
+    /// Returns the plan of a computation without symbols.
     ///
     /// # Errors
-    /// A length has no number yet, or an operation that three parties do not run on shares.
+    /// A length has no number yet, or three parties do not run an operation on shares.
     pub fn new(computation: &Computation) -> Result<Plan, ComputeError> {
         Plan::with(computation, true, &[])
     }
 
-    /// The plan of a computation some of whose inputs are kept as bit planes, whatever it does with
-    /// them: `planes` says so of each input, in order; those that it does not reach come as is
-    /// best.
+    /// Returns the plan of a computation with some inputs kept as bit planes, even if numbers would
+    /// be cheaper. `planes` has a flag for each input, in order. Inputs beyond its end have their
+    /// cheapest form.
     ///
     /// # Errors
     /// As [`Plan::new`].
@@ -46,7 +48,7 @@ impl Plan {
         Plan::with(computation, true, planes)
     }
 
-    /// The same on bits alone, without numbers in rings.
+    /// The same with bits only, without numbers in rings.
     ///
     /// # Errors
     /// As [`Plan::new`].
@@ -62,7 +64,7 @@ impl Plan {
         let (mut plan, windowed) = Plan::lowered(computation, rings, numbers.clone(), false)?;
         if windowed > 0 {
             let (far, rows) = Plan::lowered(computation, rings, numbers, true)?;
-            // Doors do not depend on the way of a run.
+            // Both plans must have the same doors, since the cut chooses between them.
             if far.inputs == plan.inputs && far.outputs == plan.outputs {
                 plan.far = Some(Box::new(FarPlan::new(&plan, far, rows)));
             }
@@ -70,8 +72,8 @@ impl Plan {
         Ok(plan)
     }
 
-    /// A plan whose windows are compared in few rounds or not, and the rows of the largest value
-    /// that has windows for which that matters.
+    /// A plan that compares windows in few rounds or not. The number is the rows of the largest
+    /// value with windows for which that matters.
     fn lowered(
         computation: &Computation,
         rings: bool,
@@ -87,13 +89,13 @@ impl Plan {
         Ok((Plan { steps, inputs: three.doors, outputs, far: None }, three.windowed))
     }
 
-    /// The plan of a run that is cut so.
+    /// The plan for a run with this cut.
     pub(crate) fn at(&self, cut: Cut) -> &Plan {
         self.far.as_ref().filter(|far| far.rows <= cut.few()).map_or(self, |far| &far.plan)
     }
 
-    /// The steps that a run that is cut so tells, of those that it has done, and all: its own
-    /// unless it has others, and then those of the wave of the same operation.
+    /// The number of completed steps and the total that a run with this cut reports. For the far
+    /// plan, these are the steps of the near plan at the wave of the same operation.
     pub(crate) fn told(&self, cut: Cut, done: usize) -> (usize, usize) {
         let whole = self.steps.len();
         let Some(far) = self.far.as_ref().filter(|far| far.rows <= cut.few()) else { return (done, whole) };
@@ -104,13 +106,13 @@ impl Plan {
         (before.checked_sub(1).map_or(0, |leg| far.told[leg].1), whole)
     }
 
-    /// The inputs, in order, in the form in which they come.
+    /// The inputs, in order, with the form in which each enters the run.
     #[must_use]
     pub fn inputs(&self) -> &[Door] {
         &self.inputs
     }
 
-    /// The outputs, in order, in the form in which they go.
+    /// The outputs, in order, with the form in which each leaves the run.
     pub fn outputs(&self) -> impl Iterator<Item = Door> {
         self.outputs.iter().copied()
     }
@@ -119,7 +121,7 @@ impl Plan {
 impl FarPlan {
     fn new(near: &Plan, plan: Plan, rows: usize) -> FarPlan {
         let legs = near.course();
-        // Later waves never go back.
+        // The reported number never decreases.
         let mut most = 0;
         let told = plan.course().into_iter().map(|leg| {
             let same = legs.iter().find(|near| near.node == leg.node);

@@ -1,4 +1,5 @@
-//! The primitives that three parties alone have.
+//! The primitives that only three parties have, with the sizes of their values. The other
+//! primitives are those of `hushwire_plan`.
 
 use crate::Door;
 use hushwire_circuit::Program;
@@ -6,61 +7,63 @@ use hushwire_plan::{Primitives, Size, StepRows};
 use hushwire_rep3::ring::Geometry;
 use std::{collections::HashMap, ops::Range, sync::Arc};
 
-/// Three parties: what they keep while a computation is lowered.
+/// The back end for three parties, with its state while a computation is lowered.
 pub(crate) struct Three {
-    /// Whether numbers may be in rings.
+    /// Whether numbers may be words in rings.
     pub(crate) rings: bool,
-    /// Whether numbers serve all that read a node, for each node.
+    /// For each node, whether all its readers can use numbers.
     pub(crate) numbers: Vec<bool>,
     /// The form of each input.
     pub(crate) doors: Vec<Door>,
-    /// Whether windows are compared in few rounds, as words.
+    /// Whether windows are compared as words, in few rounds.
     pub(crate) few_rounds: bool,
-    /// Rows of the largest value whose windows are, or might be.
+    /// The rows of the largest value whose windows are compared this way, or could be.
     pub(crate) windowed: usize,
-    /// Circuits of better elements: whether the less is better, whether there are signs, and bits.
+    /// The circuits for better elements. The key tells whether the lesser element is better,
+    /// whether numbers are signed, and their bits.
     pub(crate) better: HashMap<(bool, bool, usize), Better>,
 }
 
-/// A circuit of fewest ANDs, and one of fewest rounds.
+/// Two circuits: one with the fewest ANDs, and one with the fewest rounds.
 #[derive(Clone)]
 pub(crate) struct Better {
     pub(crate) ripple: Arc<Program>,
     pub(crate) prefix: Arc<Program>,
 }
 
-/// Without a message.
+/// The primitives without messages.
 pub(crate) enum OwnLocal {
-    /// Pictures and filters, of which one is known, the pictures if `left`, as [`OwnTalk::Conv2d`].
+    /// The convolution of pictures and filters, one of which is known: the pictures if `left`.
+    /// Layout as in [`OwnTalk::Conv2d`].
     Conv2dKnown { geometry: Geometry, left: bool },
-    /// Flags as words 0 or 1 → how much farther the row of each goes if it is 1 than if it is 0,
-    /// rows of one value first.
+    /// Flags as words 0 or 1 → the distance between each row's place if its flag is 1 and its place
+    /// if the flag is 0. Rows of one value come first.
     Farther { ones_first: bool },
-    /// Flags, and how much farther each row goes → where it goes.
+    /// Flags, and the product of each flag with its distance → the place to which each row goes.
     Targets { ones_first: bool },
 }
 
-/// With messages.
+/// The primitives with messages.
 pub(crate) enum OwnTalk {
-    /// Words → these of their bits. Rectified are numbers of as many bits in two's complement: they
-    /// have 0 in place of what is below 0, and no sign.
+    /// Words → some of their bits. If rectified, the words are numbers in two's complement with
+    /// `bits.end` bits. Negative numbers become 0, and the result has no sign bit.
     ToBits { bits: Range<usize>, rectified: bool },
     /// Two values' bits → the bits of the better element of each row.
     Better(Better),
-    /// Words → words: numbers of as many bits in two's complement without the lowest bits, and 0 in
-    /// place of those below 0.
+    /// Words → words. The numbers in two's complement lose their lowest bits, and negative numbers
+    /// become 0.
     Rectify { bits: Range<usize> },
-    /// Two or three values' words, of which any two differ by at most this many signed bits → the
-    /// words of the greatest element of each row.
+    /// The words of two or three values, of which any two differ by at most this many signed bits →
+    /// the words of the greatest element of each row.
     Greatest { bits: usize },
-    /// Pictures and filters as words, channels first as computations have them → words.
+    /// Pictures and filters as words, channels first as in computations → words.
     Conv2d(Geometry),
-    /// Bits of keys → an order that brings equal ones together, the first `first` rows before
-    /// others of one key.
+    /// Bits of keys → an order that makes equal keys neighbours. Within a key, the first `first`
+    /// rows come before the others.
     Meet { rows: usize, first: usize },
-    /// Flags as words of 64 bits, and words in as many rows → the flagged rows, `kept` of them.
+    /// Flags as words of 64 bits, and words with as many rows → `kept` flagged rows.
     Compact { kept: usize },
-    /// The numbers from 0 on in an order → words of 64 bits.
+    /// An order → the numbers 0, 1, 2, … in this order, as words of 64 bits.
     Places { rows: usize },
 }
 

@@ -1,4 +1,5 @@
-//! Runs of a plan, wave by wave.
+//! Runs a plan, wave by wave. Local steps run as soon as their operands are present. Then all ready
+//! steps with messages run together, in pieces on the lanes.
 
 use crate::{
     Cut, Door, Plan, ThreeError,
@@ -17,13 +18,13 @@ use hushwire_rep3::{
 use std::{borrow::BorrowMut, sync::Arc};
 
 /// Runs a plan as one of three parties. A lane is a ring, which leads to the left neighbour and
-/// from the right one, and a channel that leads the other way; there are as many as the cut has.
-/// `inputs` are shares of all inputs in bytes, as [`Plan::inputs`] says; gives those of all
-/// outputs, as [`Plan::outputs`] says. `go_on` is asked between rounds, on this thread, with the
-/// steps done and all steps.
+/// from the right one, and a channel in the opposite direction. There must be as many lanes as the
+/// cut has. `inputs` are shares of all inputs in bytes, with the forms of [`Plan::inputs`]. The
+/// result has those of all outputs, with the forms of [`Plan::outputs`]. `go_on` is called between
+/// rounds, on this thread, with the numbers of completed steps and of all steps.
 ///
 /// # Errors
-/// Shares of another size; a value that is known and does not fit; a channel failed; `go_on` gave
+/// A share has the wrong size, a known value does not fit, a channel failed, or `go_on` returned
 /// false.
 ///
 /// # Panics
@@ -40,14 +41,13 @@ pub fn run<C: BorrowMut<Channel> + Send>(
     go(party, lanes, plan, run, go_on)
 }
 
-/// The same of a plan some of whose inputs are kept: `inputs` are shares of the others, with their
-/// places.
+/// The same for a plan with some inputs kept. `inputs` are shares of the others, with their places.
 ///
 /// # Errors
 /// As [`run`].
 ///
 /// # Panics
-/// As [`run`], and if what is kept is of another plan or party (the caller's bug).
+/// As [`run`], and if the kept inputs are of another plan or party (the caller's bug).
 pub fn run_kept<C: BorrowMut<Channel> + Send>(
     party: &mut Rep3Party,
     lanes: Vec<[C; 2]>,
@@ -90,13 +90,13 @@ fn go<C: BorrowMut<Channel> + Send>(
 type Wave<'p> = hushwire_plan::Wave<'p, Three>;
 type Group<'p> = hushwire_plan::Group<'p, Three>;
 
-/// The values of a plan under way.
+/// The values of a running plan.
 pub(crate) struct PlanRun<'p> {
     role: Role,
     plan: &'p Plan,
     cut: Cut,
     values: LiveValues<'p, Three>,
-    /// Inputs that no step has taken.
+    /// The inputs that no step has taken.
     inputs: Vec<Option<StepValue>>,
 }
 
@@ -106,7 +106,7 @@ impl<'p> PlanRun<'p> {
         Ok(PlanRun { role, plan, cut, values: LiveValues::new(&plan.steps), inputs })
     }
 
-    /// The same after what follows from inputs that are kept.
+    /// The same, starting with the values that follow from kept inputs.
     pub(crate) fn after(
         kept: &KeptInputs,
         party: &mut Rep3Party,
@@ -124,13 +124,13 @@ impl<'p> PlanRun<'p> {
         Ok(PlanRun { role: party.role(), plan, cut, values, inputs: all })
     }
 
-    /// Runs all steps that need no message and whose values are there.
+    /// Runs all steps that need no message and whose operands are present.
     pub(crate) fn alone(&mut self, batch: &mut Batch) -> Result<(), ThreeError> {
         let mut own = Own { role: self.role, batch, inputs: &mut self.inputs };
         self.values.alone(|step, prim, reads| local(&mut own, step, prim, reads))
     }
 
-    /// All steps that are ready, in pieces, none of which has begun.
+    /// All ready steps, cut into pieces that have not begun.
     pub(crate) fn wave(&mut self, party: &mut Rep3Party) -> Result<(Wave<'p>, Vec<Group<'p>>), ThreeError> {
         let wave = self.values.wave();
         let mut groups = vec![];
@@ -144,7 +144,7 @@ impl<'p> PlanRun<'p> {
         Ok((wave, groups))
     }
 
-    /// Takes the values of a wave that has landed.
+    /// Takes the values of a wave after its pieces have landed.
     pub(crate) fn end(&mut self, wave: Wave<'p>) {
         self.values.end(wave);
     }

@@ -1,4 +1,6 @@
-//! Three parties at work: steps without a message, and the machines and costs of all others.
+//! The work of three parties: steps without a message, and the machines and costs of all others. It
+//! also has the local part of a partition by one bit: the distances and places of rows, from
+//! running sums of flags.
 
 use crate::{
     Cut, ThreeError,
@@ -23,7 +25,7 @@ use std::sync::Arc;
 pub(crate) struct Own<'r> {
     pub(crate) role: Role,
     pub(crate) batch: &'r mut Batch,
-    /// Inputs that no step has taken.
+    /// The inputs that no step has taken.
     pub(crate) inputs: &'r mut [Option<StepValue>],
 }
 
@@ -60,7 +62,7 @@ impl Runtime for Three {
         Ok(in_ring!(words.ring(), matmul(party.batch.backend(), shape, words, known, left))?)
     }
 
-    /// Circuits without ANDs have run when they are made.
+    /// A circuit without ANDs has run as soon as it is made.
     fn affine(party: &mut Own<'_>, program: &Arc<Program>, reads: &[&Bits]) -> Result<Bits, ThreeError> {
         Ok(OnBits::run(party.batch, program.clone(), reads)?.finish())
     }
@@ -85,7 +87,7 @@ impl Runtime for Three {
         }))
     }
 
-    /// Values that nobody else has are let go of once the machine is there.
+    /// Operands without other references are freed once the machine exists.
     fn begin<'p>(
         (batch, cut): (Batch, Cut),
         step: &'p PlanStep<Three>,
@@ -130,8 +132,8 @@ fn matmul<W: Held>(
     matmul_known(backend, shape, factors).map(W::words)
 }
 
-/// Sums of the summands of flags that a party has, `own` and `next`, and the number of their rows:
-/// of all rows, and of those before the first one here.
+/// The sums of a party's two summands of flags, `own` and `next`: over all rows, and over the rows
+/// before the first one here. The numbers of these rows follow.
 #[derive(Clone, Copy)]
 pub(crate) struct Counts {
     pub(crate) all: [u64; 2],
@@ -140,7 +142,7 @@ pub(crate) struct Counts {
     pub(crate) rows_before: usize,
 }
 
-/// The counts of flags all of which are here.
+/// The counts of flags that are all here.
 fn all_here<W: Held>(flags: &RingWords) -> Counts {
     let flags = W::column(flags);
     let sum = |share: &[W]| share.iter().fold(W::default(), |sum, flag| sum.plus(*flag)).number();
@@ -148,8 +150,8 @@ fn all_here<W: Held>(flags: &RingWords) -> Counts {
 }
 
 impl Counts {
-    /// Where the rows of zeros and of ones begin, in a summand of the flags: of `T` ones among `n`
-    /// rows.
+    /// The places at which the rows of zeros and of ones begin, as a share. With `T` ones among `n`
+    /// rows, one kind begins at 0.
     fn begins<W: Held>(&self, held: usize, ones_first: bool, known: bool) -> [W; 2] {
         let all = W::of(self.all[held]);
         let rows = if known { W::of(self.rows as u64) } else { W::default() };
@@ -157,8 +159,9 @@ impl Counts {
     }
 }
 
-/// With `S` ones up to row `i` of flags, a zero goes to where zeros begin and `i − S` farther, a
-/// one to where ones begin and `S − 1` farther. What all know is in x_0 alone.
+/// The distance between a row's place as a one and its place as a zero. Let `S` be the number of
+/// ones up to and including row `i`. A zero goes `i − S` places after the start of zeros, and a one
+/// `S − 1` places after the start of ones. Public terms are added to x_0 alone.
 pub(crate) fn farther<W: Held>(role: Role, flags: &RingWords, ones_first: bool, counts: Counts) -> RingWords {
     let flags = W::column(flags);
     let share = |held: usize, flags: &[W]| {
@@ -167,7 +170,7 @@ pub(crate) fn farther<W: Held>(role: Role, flags: &RingWords, ones_first: bool, 
         let [zeros, ones] = counts.begins::<W>(held, ones_first, known);
         let before = W::of(counts.before[held]);
         let rows = step.times(W::of(counts.rows_before as u64));
-        // Two more at each one, and one less at each row.
+        // The distance grows by two at each one, and shrinks by one at each row.
         let mut more = ones.minus(zeros).plus(before).plus(before).minus(rows);
         pool::collect(flags.iter().map(|flag| {
             more = more.plus(*flag).plus(*flag).minus(step);
@@ -177,7 +180,7 @@ pub(crate) fn farther<W: Held>(role: Role, flags: &RingWords, ones_first: bool, 
     W::words(Rep3 { own: share(0, &flags.own), next: share(1, &flags.next) })
 }
 
-/// Where rows go if they are zeros, and what they go farther besides.
+/// The places of rows: the place as a zero, plus the chosen distance.
 pub(crate) fn targets<W: Held>(
     role: Role,
     [flags, farther]: [&RingWords; 2],

@@ -1,4 +1,4 @@
-//! Shares of inputs and values of outputs, for tests of what runs plans.
+//! Shares of inputs and values of outputs, for tests of crates that run plans.
 
 use crate::Door;
 use hushwire_circuit::Planes;
@@ -6,10 +6,10 @@ use hushwire_compute::{Dim, Shape, Tensor, Type};
 use hushwire_prg::Prg;
 use hushwire_rep3::{Addition, Shares, ranges, share};
 
-/// Shares of a value in the form in which it comes.
+/// Makes shares of a value in the form of its door.
 ///
 /// # Panics
-/// If it is none of that door's.
+/// If the value does not fit the door.
 #[must_use]
 pub fn shared(prg: &mut Prg, value: &Tensor, door: Door) -> [Shares; 3] {
     let Addition::Words(bytes) = door.addition() else { return share(prg, &value.to_planes()) };
@@ -25,10 +25,10 @@ pub fn shared(prg: &mut Prg, value: &Tensor, door: Door) -> [Shares; 3] {
     [0, 1, 2].map(|p| Shares { own: all[p].clone(), next: all[(p + 1) % 3].clone() })
 }
 
-/// The value that shares add up to.
+/// Reconstructs the value from its shares.
 ///
 /// # Panics
-/// If they are none of that door's.
+/// If the shares do not fit the door.
 #[must_use]
 pub fn opened(shares: [&Shares; 3], door: Door, ty: &Type) -> Tensor {
     let mut sum = shares[0].own.clone();
@@ -43,7 +43,7 @@ pub fn opened(shares: [&Shares; 3], door: Door, ty: &Type) -> Tensor {
     Tensor::from_words(ty.scalar, &lengths, sum.chunks_exact(bytes.into()).map(word))
 }
 
-/// Shares of each shard's elements of a value, by shard.
+/// Makes shares of each shard's elements of a value, ordered by shard.
 ///
 /// # Panics
 /// As [`shared`].
@@ -59,10 +59,10 @@ pub fn shared_on_shards(prg: &mut Prg, value: &Tensor, door: Door, shards: usize
     (0..shards).map(part).collect()
 }
 
-/// The value of which shards have elements, by shard.
+/// Reconstructs a value from the shares of each shard's elements, ordered by shard.
 ///
 /// # Panics
-/// As [`opened`], and if parties' shares do not fit together.
+/// As [`opened`], and if the parties' shares do not match.
 #[must_use]
 pub fn opened_on_shards(shares: &[[&Shares; 3]], door: Door, ty: &Type) -> Tensor {
     let mut all = Tensor::zeros(ty.scalar, &ty.shape.lengths().expect("values of that door"));

@@ -1,4 +1,4 @@
-//! Convolutions and pooling between three parties against the evaluator.
+//! Convolutions and pooling between three parties, compared with the evaluator.
 
 use crate::{
     Cut, Plan,
@@ -11,8 +11,8 @@ use hushwire_compute::{
 };
 use hushwire_plan::Talk;
 
-/// `z` of pictures x and, where they are convolved, kernels y. With `as_words` both are products
-/// before.
+/// A computation of `z` from pictures x and, for convolutions, kernels y. With `as_words` both are
+/// products before.
 fn computation(scalar: &str, x: [usize; 4], y: [usize; 4], as_words: bool, z: &str) -> Computation {
     let factor = if as_words { "x = a * a\ny = b * b" } else { "x = a + 0\ny = b + 0" };
     let text = format!(
@@ -40,7 +40,7 @@ fn windows_are_the_evaluators() {
         for (k, z) in [conv].iter().chain(&pools).enumerate() {
             let c = computation(scalar, x, y, round % 2 == 0, z);
             let plans = [Plan::new, Plan::on_bits];
-            // Bits alone are slow, and have nothing of their own here but extremes.
+            // Bits alone are slow, and have only extremes as their own operations here.
             for plan in &plans[..if k > 2 || round % 20 == 0 { 2 } else { 1 }] {
                 ran[k] += u32::from(check(&c, &inputs(&c, round as u64, 0), *plan).is_some());
             }
@@ -49,13 +49,13 @@ fn windows_are_the_evaluators() {
     assert!(ran.iter().all(|ran| *ran >= 60), "{ran:?}");
 }
 
-/// The bytes of party 1, which deals nothing, that `z` costs beyond 96 words that are made of
-/// nothing but x.
+/// The bytes of party 1, which deals nothing, that `z` adds to the cost of 96 words made of x
+/// alone.
 fn added(scalar: &str, x: [usize; 4], y: [usize; 4], z: &str) -> u64 {
     let cost = |z: &str| {
         Plan::new(&computation(scalar, x, y, true, z)).unwrap().cost(1, Cut::whole()).unwrap().cost.bytes_sent
     };
-    // Both end as words, so that both are brought to bits at the end.
+    // Both computations end with words, which are converted to bits at the end.
     let [with, without] = [cost(z), cost("reshape(x, [96]) * 1")];
     with - without
 }
@@ -71,7 +71,7 @@ fn a_convolution_is_one_message_of_its_results() {
         1
     );
     assert!(!plan.steps.iter().any(|step| matches!(step.talk(), Some(Talk::Flat(..)))));
-    // 192 results, of which each is brought to bits as one of the 96 of x is.
+    // 192 results, each of which is converted to bits as one of the 96 elements of x is.
     let double = "concat(reshape(x, [96]), reshape(x, [96]))";
     assert_eq!(added("u32", x, y, z), added("u32", x, y, double) + 4 * 192);
 }
@@ -117,7 +117,7 @@ fn a_factor_that_all_members_know_costs_no_message() {
         let plan = Plan::new(&c).unwrap();
         let is_shared = |talk: &Talk<Three>| matches!(talk, Talk::MatMul(..) | Talk::Own(OwnTalk::Conv2d(_)));
         assert!(!plan.steps.iter().any(|s| s.talk().is_some_and(is_shared)), "{z}");
-        // What it costs is the opening of k, and x.
+        // The cost is that of opening k and x.
         let rounds = plan.cost(1, Cut::whole()).unwrap().cost.rounds;
         assert_eq!(rounds, 1, "{z}: a product and the opening abreast");
         for seed in 0..5 {

@@ -1,4 +1,5 @@
-//! Convolutions: one message of results, whatever is summed, and none where a factor is known.
+//! Convolutions: one message of results, for any number of summands, and no message if a factor is
+//! known.
 
 use crate::{
     form::{Held, RingWords, StepValue, known_numbers},
@@ -11,14 +12,14 @@ use hushwire_rep3::{
 };
 use std::sync::Arc;
 
-/// Words in another order of their axes: axis `i` of the result is `axes[i]` of what they are.
+/// Words with their axes permuted: axis `i` of the result is `axes[i]` of `x`.
 fn turned<W: Held>(x: &Column<W>, lengths: [usize; 4], axes: [usize; 4]) -> Column<W> {
     let share = |share: &[W]| turned_share(share, lengths, axes);
     Rep3 { own: share(&x.own), next: share(&x.next) }
 }
 
 fn turned_share<W: Held>(from: &[W], lengths: [usize; 4], axes: [usize; 4]) -> Vec<W> {
-    /// LOCAL: elements of a tile, so that lines of the cache are used whole either way.
+    /// LOCAL: the elements of a tile. Reads and writes then use whole cache lines.
     const TILE: usize = 16;
     let mut steps = [0; 4];
     let mut step = 1;
@@ -44,9 +45,9 @@ fn turned_share<W: Held>(from: &[W], lengths: [usize; 4], axes: [usize; 4]) -> V
     out
 }
 
-/// Lengths of pictures, filters and results with channels first, as computations have them, and the
-/// axes that bring channels last; of results the lengths are those with channels last, and the axes
-/// bring them back.
+/// For pictures and filters, the lengths with channels first, as in computations, and the axes that
+/// move channels last. For results, the lengths with channels last, and the axes that move channels
+/// first again.
 struct Axes([([usize; 4], [usize; 4]); 3]);
 
 impl Axes {
@@ -62,7 +63,7 @@ impl Axes {
     }
 }
 
-/// The same where one factor is known: no message.
+/// The same with one known factor, which needs no message.
 pub(crate) fn convolved_with_known<W: Held>(
     backend: Backend,
     geometry: &Geometry,
@@ -82,7 +83,7 @@ pub(crate) fn convolved_with_known<W: Held>(
     Ok(W::words(turned(&z, results.0, results.1)))
 }
 
-/// Channels are last while pictures are convolved: rows of a window are runs of memory then.
+/// Channels are last in a convolution, because the rows of a window are then contiguous in memory.
 pub(crate) fn convolved<'p, W: Held>(
     batch: &mut Batch,
     x: &RingWords,

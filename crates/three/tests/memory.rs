@@ -1,5 +1,5 @@
-//! Memory of a run beside what its plan says. Every case is a process of its own, whose peak the
-//! system tells.
+//! The memory of a run, compared with its plan's estimate. Every case is a process of its own,
+//! whose peak the operating system reports.
 #![cfg(target_os = "linux")]
 
 use hushwire_aes::Backend;
@@ -11,7 +11,7 @@ use hushwire_testkit::{Transport, case, peak, run_three, took};
 use hushwire_three::{Cut, Plan, run};
 use std::time::Duration;
 
-/// A few kinds of steps: rows, and a computation on columns x and y of them.
+/// The cases: a kind of step, the rows, and a computation on columns x and y with these rows.
 const CASES: [(&str, u64, &str); 12] = [
     ("products", 1 << 20, "output z = x * y to m"),
     ("sums", 1 << 20, "output z = sum(x * y + x) to m"),
@@ -44,8 +44,8 @@ fn cut() -> Cut {
     Cut::new(1, Duration::ZERO)
 }
 
-/// Three parties on shares that are bytes of zeros: the steps do not depend on values. Gives what
-/// all of them took.
+/// Runs three parties on shares that are bytes of zeros, since the steps do not depend on values.
+/// Returns the memory that all three took.
 fn measured(case: usize) -> u64 {
     let (plan, cut) = (plan(case), cut());
     let before = peak();
@@ -56,7 +56,7 @@ fn measured(case: usize) -> u64 {
             .collect();
         let id = SessionId([3; 16]);
         let mut party = Rep3Party::open(role, Backend::best(), id, Seed::random(), &mut lanes[0][1]).unwrap();
-        // Written one by one, or the system would give no pages.
+        // The zeros are written one by one, because the system would not allocate pages otherwise.
         let zeros = |bytes: usize| (0..bytes).map(|_| std::hint::black_box(0)).collect();
         let inputs =
             plan.inputs().iter().map(|door| Shares { own: zeros(door.bytes()), next: zeros(door.bytes()) });
@@ -66,7 +66,7 @@ fn measured(case: usize) -> u64 {
     peak() - before
 }
 
-/// The case that this process was started for; without one there is nothing to measure.
+/// The case for which this process was started. Without a case there is nothing to measure.
 #[test]
 fn one_case() {
     if let Some(case) = case() {
@@ -74,16 +74,17 @@ fn one_case() {
     }
 }
 
-/// The memory taken, in parts of what was stated: at most, and at least.
+/// The most and the least memory taken, as parts of the estimate.
 const MOST: f64 = 1.5;
 const LEAST: f64 = 0.2;
 
-/// Peaks of processes of their own, a case each: what a party took, and what its plan stated.
+/// The peaks of separate processes, one for each case: the memory that a party took, and its plan's
+/// estimate.
 fn compare(cases: impl Iterator<Item = usize>) {
     let mut wrong = vec![];
     for case in cases {
-        // A third of what three took in one process; what an allocator keeps for each thread is
-        // part of it.
+        // A third of the memory that three parties took in one process. It includes what an
+        // allocator keeps for each thread.
         let (took, said) = (took(&case.to_string()) as f64 / 3.0, plan(case).memory(cut()) as f64);
         let (name, ratio) = (CASES[case].0, took / said);
         println!("{name}: {:.1} of {:.1} MiB: {ratio:.2}", took / 1_048_576.0, said / 1_048_576.0);

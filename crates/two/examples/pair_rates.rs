@@ -1,5 +1,5 @@
-//! Rates of operations on shares between two parties of this process, a thread each: `rates [rows]
-//! [ring] [ot]`.
+//! Measures operations on shares between two parties of this process, with one thread each: `rates
+//! [rows] [ring] [ot]`.
 
 use hushwire_aes::Backend;
 use hushwire_machine::{Meter, PartyId, inproc};
@@ -13,7 +13,7 @@ use std::{
 
 const IDS: [PartyId; 2] = [PartyId(0), PartyId(1)];
 
-/// Operations, each with the elements that a run of `rows` rows makes.
+/// The operations, each with its number of elements for `rows` rows.
 fn operations(rows: usize) -> Vec<(&'static str, Operation, usize)> {
     let shape = [rows.min(1 << 12), 16, 16];
     vec![
@@ -56,7 +56,7 @@ fn main() {
                         Operation::Multiply => vec![rows / 4; 2],
                         _ => vec![rows; operation.columns()],
                     };
-                    // Small numbers, whose shares are not.
+                    // The numbers are small, but their shares are not.
                     let columns: Vec<Vec<u64>> = lengths
                         .iter()
                         .map(|n| (0..*n).map(|_| prg.next_u64() >> (64 - ring)).collect())

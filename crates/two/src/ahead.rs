@@ -1,13 +1,14 @@
-//! OTs made ahead of their use, by a thread of their own.
+//! OTs that a thread of its own makes ahead of their use.
 //!
 //! ```text
 //! maker   lot 1, lot 2, lot 3 …  ─► shelf ─►  user   takes a lot, runs its pieces, takes the next
 //!         over the channel of OTs              over the channel of steps
 //! ```
 //!
-//! Both parties make the same lots in the order in which their plan uses them, so that no word is
-//! needed about it. Both makers stop at the same lot, but for one that a party has taken before the
-//! other: so neither waits much longer for the other than runs wait for each other.
+//! Both parties make the same lots in the order in which their plan uses them, so they need no
+//! message about it. Both makers stop at the same lot, or one lot apart if a party has taken a lot
+//! before the other. So neither maker waits much longer for its peer than the runs wait for each
+//! other.
 
 use crate::{
     TwoError,
@@ -23,37 +24,38 @@ use std::{
     thread,
 };
 
-/// AGREEMENT: OTs, sent and received, that are made and not in use, of 16 bytes each: 16 MiB,
-/// unless a single lot has more. With 64 MiB a run of SqueezeNet took some per cent more processor
-/// time; over 100 Mbit/s and 40 ms neither 64 nor 512 MiB made that for CIFAR quicker.
+/// AGREEMENT: the most OTs, sent and received, that are made and not in use. Each has 16 bytes, 16
+/// MiB in all, unless a single lot has more. With 64 MiB, a run of SqueezeNet took a few percent
+/// more processor time. Over 100 Mbit/s and 40 ms, neither 64 nor 512 MiB made CIFAR faster.
 pub(crate) const AHEAD: usize = 1 << 20;
 
 /// The name of the thread that makes lots, as debuggers and `/proc` show it.
 const MAKER: &str = "ots ahead";
 
-/// The place between a thread that makes lots and the one that uses them.
+/// The lots between a thread that makes them and a thread that uses them.
 #[derive(Default)]
 pub(crate) struct Shelf {
     state: Mutex<ShelfState>,
     news: Condvar,
-    /// Ends the waits of the channels of both threads.
+    /// Ends the waits of both threads on their channels.
     cut: WaitCut,
 }
 
 #[derive(Default)]
 struct ShelfState {
-    /// With the OTs of each.
+    /// The lots, each with its number of OTs.
     lots: VecDeque<(Lot, usize)>,
-    /// OTs on the shelf, and of the lot that is being made.
+    /// The OTs on the shelf and of the lot that is being made.
     held: usize,
-    /// One of the threads is done.
+    /// Whether one of the threads is done.
     over: bool,
-    /// The maker's, where it was the first.
+    /// The error of the maker, if it was the first to fail.
     failed: Option<TwoError>,
 }
 
 impl Shelf {
-    /// Runs `user` beside a thread that makes the lots which it takes, those of `tallies` in order.
+    /// Runs `user` together with a thread that makes the lots that it takes. The lots are those of
+    /// `tallies`, in order.
     pub(crate) fn beside<T>(
         supply: &mut Supply,
         channel: &mut Channel,
@@ -117,7 +119,8 @@ impl Shelf {
         self.news.wait(state).unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits until there is room for a lot of `ots` OTs; false where nobody takes it.
+    /// Waits until there is room for a lot of `ots` OTs. Returns false if no lot will be taken any
+    /// more.
     fn room(&self, ots: usize) -> bool {
         let mut state = self.lock();
         while !state.over && state.held > 0 && state.held + ots > AHEAD {
@@ -127,10 +130,10 @@ impl Shelf {
         !state.over
     }
 
-    /// The next lot.
+    /// Takes the next lot.
     ///
     /// # Errors
-    /// The maker has ended; its error is that of the run.
+    /// The maker has ended; its error becomes that of the run.
     pub(crate) fn take(&self) -> Result<Lot, TwoError> {
         let mut state = self.lock();
         loop {
@@ -151,7 +154,7 @@ impl Shelf {
         self.lock().held
     }
 
-    /// One of the threads is done, or has failed: then the other one waits for nothing more.
+    /// Records that one of the threads is done or has failed. The other thread then stops waiting.
     fn end(&self, failed: bool) {
         self.lock().over = true;
         if failed {
@@ -161,7 +164,7 @@ impl Shelf {
     }
 }
 
-/// Ends the other thread when one panics.
+/// Ends the other thread if one panics.
 struct EndsBoth<'s>(&'s Shelf);
 
 impl Drop for EndsBoth<'_> {

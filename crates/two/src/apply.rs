@@ -1,4 +1,6 @@
-//! Single operations on shares, for those who keep shares themselves and for measurements.
+//! Single operations on shares, for callers that keep shares themselves, and for measurements. An
+//! operation runs in pieces with OTs made for it, over an open session. It has the security of a
+//! run: semi-honest.
 
 use crate::{
     ArithmeticParty, Sign, TwoError,
@@ -13,43 +15,44 @@ use hushwire_machine::Channel;
 /// An operation on columns of shares modulo 2^ℓ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation {
-    /// Signed numbers, 0 in place of those below 0: one column.
+    /// Signed numbers with negative ones replaced by 0: one column.
     Relu,
-    /// The greater of signed numbers whose difference does not wrap: two columns.
+    /// The greater of two signed numbers whose difference does not wrap: two columns.
     Max,
-    /// Numbers without their lowest bits, rounded towards −∞; exact: one column.
+    /// Numbers without their lowest bits, rounded exactly towards −∞: one column.
     Truncate {
-        /// Bits.
+        /// The number of bits.
         by: u32,
-        /// The range of the numbers, as far as it is known.
+        /// The known range of the numbers.
         sign: Sign,
     },
-    /// The same, or one less: without the carry out of the lowest bits. Only for [`Sign::Positive`]
-    /// and [`Sign::Short`]. Which it is depends on the bits cut off: not for what is shown to a
-    /// party that may not learn of them.
+    /// The same result or one less, because the carry out of the lowest bits is ignored. Only for
+    /// [`Sign::Positive`] and [`Sign::Short`]. The error depends on the dropped bits, so the result
+    /// must not be opened to a party that may not learn them.
     TruncateBelow {
-        /// Bits.
+        /// The number of bits.
         by: u32,
-        /// The range of the numbers, as far as it is known.
+        /// The known range of the numbers.
         sign: Sign,
     },
     /// Products row by row: two columns.
     Multiply,
-    /// A product of matrices: two columns, which have the matrices row by row.
+    /// A product of matrices: two columns with the matrices row by row.
     MatMul {
-        /// Rows, inner, columns.
+        /// The rows, the inner dimension, and the columns.
         shape: [usize; 3],
-        /// The parties whose shares of each factor are not 0: one party for what is private to it.
+        /// The parties whose shares of each factor are not 0: one party for a factor that is
+        /// private to it.
         holders: [[bool; 2]; 2],
     },
 }
 
-/// AGREEMENT: rows of a piece, and pieces that share their rounds.
+/// AGREEMENT: the rows of a piece, and the pieces that share their rounds.
 const PIECE: usize = 1 << 12;
 const ABREAST: usize = 2;
 
 impl Operation {
-    /// Columns that it takes.
+    /// The number of columns that the operation takes.
     #[must_use]
     pub fn columns(&self) -> usize {
         match self {
@@ -58,7 +61,7 @@ impl Operation {
         }
     }
 
-    /// The cost on `rows` rows in one piece, without making OTs.
+    /// The cost for `rows` rows in one piece, without making OTs.
     #[must_use]
     pub fn tally(&self, ring: u32, rows: usize) -> Tally {
         match self {
@@ -88,15 +91,16 @@ impl Operation {
 }
 
 impl ArithmeticParty {
-    /// An operation on this party's shares of as many rows each, modulo 2^`ring`; gives its share
-    /// of the result. Both parties call it alike.
+    /// Runs an operation on this party's shares, modulo 2^`ring`, and returns its share of the
+    /// result. All columns have the same number of rows, except for matrices. Both parties make the
+    /// same call.
     ///
     /// # Errors
-    /// An OT message is malformed, the channel failed, or a run before failed.
+    /// An OT message is malformed, the channel failed, or an earlier run failed.
     ///
     /// # Panics
-    /// If there are other columns than the operation takes, columns of different lengths, no ring
-    /// of 1 to 64 bits, or a shift that is no less than the ring (the caller's bug).
+    /// The columns are not those of the operation, their lengths do not fit, the ring does not have
+    /// 1 to 64 bits, or the shift is too large (the caller's bug).
     pub fn apply(
         &mut self,
         channel: &mut Channel,

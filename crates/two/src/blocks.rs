@@ -1,7 +1,7 @@
-//! Blocks of OTs: cleared when they go, in memory that the next ones take.
+//! Blocks of OTs. They are cleared when they are dropped, and their memory is used again.
 //!
 //! A piece of a step has some megabytes of them, several times over. Memory that goes back to the
-//! system comes again page by page, which took a third of the time of comparisons.
+//! operating system returns page by page, which took a third of the time of comparisons.
 
 use hushwire_block::{Block, Wipe, as_bytes_mut};
 use std::{
@@ -10,25 +10,26 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-/// LOCAL: vectors that are kept in one place, the fewest blocks of one that is kept, and the most:
-/// by a thread, and where they go back to another one.
+/// LOCAL: the most vectors that are kept in one place, and the fewest blocks of a kept vector. The
+/// last constant is the most blocks of a kept vector: in a thread's own place, and in one that
+/// other threads return memory to.
 const KEPT: usize = 32;
 const LEAST: usize = 1 << 10;
 const MOST: [usize; 2] = [1 << 19, 1 << 21];
 
-/// Memory for the next blocks: zeros, as far as its length goes.
+/// Memory for the next blocks. Each vector has zeros up to its length.
 #[derive(Default)]
 struct Spare(Vec<Vec<Block>>);
 
 impl Spare {
-    /// The one with room for `n` blocks that fits best, unless it is far too large.
+    /// The vector that fits `n` blocks best, unless it is far too large.
     fn take(&mut self, n: usize) -> Option<Vec<Block>> {
         let fits = |of: &Vec<Block>| (n..=n.max(LEAST) * 4).contains(&of.capacity());
         let best = (0..self.0.len()).filter(|k| fits(&self.0[*k])).min_by_key(|k| self.0[*k].capacity());
         best.map(|k| self.0.swap_remove(k))
     }
 
-    /// Zeros; those that are kept are not written again.
+    /// Returns zeros. Zeros of a kept vector are not written again.
     fn zeros(&mut self, n: usize) -> Vec<Block> {
         let mut own = self.take(n).unwrap_or_else(|| Vec::with_capacity(n));
         own.resize(n, Block::ZERO);
@@ -46,7 +47,7 @@ thread_local! {
     static SPARE: RefCell<Spare> = const { RefCell::new(Spare(vec![])) };
 }
 
-/// The place to which blocks go back that one thread fills and another one drops.
+/// A place to which blocks return if one thread fills and another thread drops them.
 #[derive(Clone, Default)]
 pub(crate) struct Home(Arc<Mutex<Spare>>);
 
@@ -61,11 +62,11 @@ impl Home {
     }
 }
 
-/// Blocks, cleared when they go.
+/// Blocks that are cleared when they are dropped.
 #[derive(Default)]
 pub(crate) struct WipedBlocks {
     own: Vec<Block>,
-    /// Nothing where they go back to the thread that drops them.
+    /// `None` if they return to the thread that drops them.
     home: Option<Home>,
 }
 
@@ -96,18 +97,18 @@ impl DerefMut for WipedBlocks {
 
 impl Drop for WipedBlocks {
     fn drop(&mut self) {
-        // What was never filled has held nothing.
+        // Memory that was never filled needs no clearing.
         as_bytes_mut(&mut self.own).wipe();
         let own = std::mem::take(&mut self.own);
         match &self.home {
             Some(home) => home.lock().keep(own, MOST[1]),
-            // At the end of a thread there is no place to keep it.
+            // At the end of a thread, its place no longer exists.
             None => drop(SPARE.try_with(|spare| spare.borrow_mut().keep(own, MOST[0]))),
         }
     }
 }
 
-/// Some of an allotment's blocks, which are cleared when the last part goes.
+/// Some of an allotment's blocks. They are cleared when the last part is dropped.
 #[derive(Clone)]
 pub(crate) struct BlocksPart {
     all: Arc<WipedBlocks>,
@@ -115,7 +116,7 @@ pub(crate) struct BlocksPart {
 }
 
 impl BlocksPart {
-    /// Those at these places of it.
+    /// The blocks at these places of it.
     pub(crate) fn part(&self, range: Range<usize>) -> BlocksPart {
         let from = self.range.start;
         assert!(range.start <= range.end && range.end <= self.range.len(), "blocks that were allotted");
@@ -175,7 +176,7 @@ mod tests {
         assert!(again.iter().all(|block| *block == Block::ZERO));
     }
 
-    /// Shorter and longer than what was kept, and where more was filled than had been zeros.
+    /// Vectors shorter and longer than a kept one, and ones that were filled beyond their zeros.
     #[test]
     fn zeros_are_zeros_whatever_was_there() {
         let block = Block::from_u128(7);

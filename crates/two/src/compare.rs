@@ -1,15 +1,15 @@
-//! Comparisons of two private numbers: digits by 1-of-16 OT, then a tree of ANDs.
+//! Compares two private numbers: digits by 1-of-16 OT, then a tree of ANDs.
 //!
-//! ArithmeticParty S holds a, party R holds b. For each digit of at most four bits S makes, for
-//! every value m that R's digit may have, the two bits (a > m, a = m) under a mask; R takes the one
-//! of its digit. Neighbouring digits join: `gt = gt_hi ⊕ eq_hi·gt_lo`, `eq = eq_hi·eq_lo`.
+//! Party S holds a, party R holds b. A digit has at most four bits. For each digit, and for every
+//! value m that R's digit may have, S masks the two bits (a > m, a = m). R receives those of its
+//! own digit. Neighbouring digits are joined: `gt = gt_hi ⊕ eq_hi·gt_lo`, `eq = eq_hi·eq_lo`.
 //!
 //! **Source.** D. Rathee et al., "CrypTFlow2", CCS 2020, section 3.1. Deviations: an OT of 16 comes
 //! from four correlated OTs by eight hashes at the sender and two at the receiver
 //! ([`crate::digits`]). An AND of one bit with two takes two correlated OTs with random choices, as
-//! a triple, and a round. Half of the rows have the roles swapped, so that both parties work alike.
-//! **Cost of a row.** One OT for each bit; a digit of d bits d + 2·2^d bits; a join 2 OTs and 2 +
-//! 2·2 bits, or 2 + 2 where no equality is asked for.
+//! a triple, and a round. In half of the rows the roles are swapped, so that both parties have the
+//! same work. **Cost of a row.** One OT for each bit. A digit of d bits sends d + 2·2^d bits. A
+//! join takes 2 OTs and sends 2 + 2·2 bits, or 2 + 2 bits if equality is not needed.
 
 use crate::{
     digits::DIGIT,
@@ -18,13 +18,13 @@ use crate::{
 };
 use hushwire_block::Wiped;
 
-/// Rows of which party 0 is the sender, out of `rows`: the first ones. ArithmeticParty 1 is that of
-/// the others.
+/// The number of rows, out of `rows`, in which party 0 is the sender: the first ones. Party 1 is
+/// the sender in the others.
 pub(crate) fn half(rows: usize) -> usize {
     rows.div_ceil(2)
 }
 
-/// A part of the numbers, and whether it is asked if both are equal there.
+/// A range of bits of the numbers, and whether their equality there is needed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ComparePart {
     pub(crate) from: u32,
@@ -33,13 +33,12 @@ pub(crate) struct ComparePart {
 }
 
 impl ComparePart {
-    /// The first bits of numbers, of which only the order is asked.
+    /// The first bits of numbers, for which only the order is needed.
     pub(crate) fn order(bits: u32) -> Self {
         ComparePart { from: 0, bits, equal: false }
     }
 
-    /// Digits, the lowest first: where each begins, its bits, and whether its equality is asked
-    /// for.
+    /// The digits, lowest first: the start of each, its bits, and whether its equality is needed.
     pub(crate) fn digits(self) -> Vec<(u32, u32, bool)> {
         let digit = |k: u32| {
             let at = k * DIGIT;
@@ -49,26 +48,27 @@ impl ComparePart {
     }
 }
 
-/// Shares of a > b and, where it is asked for, of a = b; a bit in each byte.
+/// Shares of a > b and, if needed, of a = b, with one bit in each byte.
 #[derive(Clone, Default)]
 pub(crate) struct ComparedPart {
     pub(crate) greater: Wiped<Vec<u8>>,
     pub(crate) equal: Option<Wiped<Vec<u8>>>,
 }
 
-/// Bytes of the tables of `rows` rows. Each digit begins a byte.
+/// The bytes of the tables for `rows` rows. Each digit begins a byte.
 pub(crate) fn table_bytes<'a>(rows: usize, digits: impl Iterator<Item = &'a (u32, u32, bool)>) -> usize {
     digits.map(|(_, d, _)| packed(rows, 2 << d)).sum()
 }
 
 impl Kit {
-    /// Compares the parties' own numbers, which have been cut to the parts' bits: of the first
-    /// [`half`] of the rows party 0's is a, of the others party 1's. An order for each part.
+    /// Compares the parties' own numbers, which have been reduced to the parts' bits. In the first
+    /// [`half`] of the rows a is party 0's number, in the others party 1's. Returns an order for
+    /// each part.
     pub(crate) async fn compare(&mut self, own: &[u64], parts: &[ComparePart]) -> Vec<ComparedPart> {
         self.compare_limbs(&[own], parts).await
     }
 
-    /// The same for numbers whose lower 64 bits come first, then the upper ones. Parts of several
+    /// The same for numbers with their lower 64 bits first, then the upper ones. Parts of several
     /// words begin at bit 0.
     async fn compare_limbs(&mut self, own: &[&[u64]], parts: &[ComparePart]) -> Vec<ComparedPart> {
         let rows = own[0].len();
@@ -86,7 +86,7 @@ impl Kit {
         trees.into_iter().map(nothing).collect()
     }
 
-    /// The digits of all parts. Two rounds.
+    /// Compares the digits of all parts. Two rounds.
     async fn leaves(&mut self, limbs: &[&[u64]], parts: &[ComparePart]) -> Vec<Vec<ComparedPart>> {
         let (h, n) = (half(limbs[0].len()), limbs[0].len());
         let (sent, received) = if self.index == 0 { (0..h, h..n) } else { (h..n, 0..h) };
@@ -127,7 +127,7 @@ impl Kit {
         parts.iter().map(|part| leaves.by_ref().take(part.digits().len()).collect()).collect()
     }
 
-    /// Neighbours join. One round.
+    /// Joins neighbours. One round.
     async fn level(&mut self, trees: Vec<Vec<ComparedPart>>) -> Vec<Vec<ComparedPart>> {
         let pairs = || trees.iter().flat_map(|tree| tree.chunks_exact(2));
         let rows = pairs().map(|two| two[1].greater.len()).sum();
@@ -160,14 +160,14 @@ impl Kit {
         trees.into_iter().map(&mut up).collect()
     }
 
-    /// Shares of whether the sum of both parties' numbers of `bits` bits reaches 2^bits.
+    /// Shares of the carry: whether the sum of both parties' numbers of `bits` bits reaches 2^bits.
     pub(crate) async fn carries(&mut self, own: &[u64], parts: &[ComparePart]) -> Vec<ComparedPart> {
         self.carries_of(&[own], parts).await
     }
 
     /// The same for numbers of several words.
     pub(crate) async fn carries_of(&mut self, limbs: &[&[u64]], parts: &[ComparePart]) -> Vec<ComparedPart> {
-        // x_S + x_R ≥ 2^w where x_S > 2^w − 1 − x_R.
+        // x_S + x_R ≥ 2^w if and only if x_S > 2^w − 1 − x_R.
         let h = half(limbs[0].len());
         let turned = |(i, x): (usize, &u64)| if (i < h) == (self.index == 0) { *x } else { !x };
         let turned = |own: &&[u64]| Wiped::new(own.iter().enumerate().map(turned).collect::<Vec<u64>>());

@@ -1,4 +1,6 @@
-//! The cost of runs: of steps, and of the OTs and triples that they use.
+//! Computes the cost of runs: of steps, and of the OTs and triples that they use. It follows from a
+//! plan and the OT extension alone, and equals what a meter counts. Only the cost of sorts is an
+//! estimate.
 
 use crate::{
     distance::Distance,
@@ -9,27 +11,28 @@ use crate::{
 use hushwire_ot::{Chunks, Protocol, Role};
 use std::collections::BTreeMap;
 
-/// The cost of a session's first run, set-up excluded.
+/// The cost of a session's first run, without set-up.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Costs {
-    /// All of it: OTs and triples, steps, the comparison of plans, the opening of outputs. OTs go
-    /// by a lane of their own, and rounds are those of the busier lane, as a meter counts them.
+    /// The total cost: OTs and triples, steps, the comparison of plans, and the opening of outputs.
+    /// OTs have a lane of their own. As in a meter, rounds are those of the busier lane.
     pub all: Tally,
-    /// The part of making OTs and triples.
+    /// The part for making OTs and triples.
     pub ots: Tally,
-    /// And the rest: steps, the comparison of plans, the opening of outputs.
+    /// The remaining part: steps, the comparison of plans, and the opening of outputs.
     pub steps: Tally,
-    /// OTs of the first lot, which nothing is beside ([`Tally::ots`]).
+    /// The OTs of the first lot, which no other work overlaps ([`Tally::ots`]).
     pub first: usize,
-    /// The part of each node of the computation, by its number: making its OTs, then its steps.
-    /// Pieces that share their rounds count for the node of the first one.
+    /// The part of each node of the computation, by its number: making its OTs, and its steps.
+    /// Pieces that share their rounds count for the node of the first piece.
     pub nodes: BTreeMap<usize, Tally>,
 }
 
-/// The lengths of messages that make OTs, as far as a session has got: from counts alone.
+/// The lengths of messages that make OTs, at the session's current state. They follow from counts
+/// alone.
 #[derive(Clone)]
 pub(crate) struct Ledger {
-    /// By the party that is the sender.
+    /// One for each party as the sender.
     ways: [Chunks; 2],
 }
 
@@ -38,8 +41,8 @@ impl Ledger {
         Self { ways: [0, 1].map(|_| Chunks::new(ot)) }
     }
 
-    /// Bytes of each window that party 0 says, and party 1, while as many OTs are made as each is
-    /// the sender of.
+    /// The bytes of each window that party 0 and party 1 send. `counts` has the numbers of OTs in
+    /// which each party is the sender.
     pub(crate) fn windows(&mut self, counts: [usize; 2], distance: Distance) -> [Vec<usize>; 2] {
         let mut said: [Vec<usize>; 2] = Default::default();
         for (sender, (way, count)) in self.ways.iter_mut().zip(counts).enumerate() {
@@ -56,7 +59,7 @@ impl Ledger {
         (0..windows).fold(Tally::default(), |sum, k| sum.then(Tally::message(window(k))))
     }
 
-    /// Pieces that share their rounds.
+    /// The cost of pieces that share their rounds.
     fn lot(&mut self, tallies: &[Tally], distance: Distance) -> Tally {
         let sum = |party: usize| tallies.iter().map(|tally| tally.cots[party]).sum();
         let cots = self.cots([sum(0), sum(1)], distance);
@@ -70,15 +73,15 @@ impl Ledger {
 }
 
 impl Plan {
-    /// The cost of a run besides that of making OTs and triples: the comparison of plans, the
-    /// steps, the opening of outputs.
+    /// Returns the cost of a run without making OTs and triples: the comparison of plans, the
+    /// steps, and the opening of outputs.
     #[must_use]
     pub fn tally(&self, distance: Distance) -> Tally {
         self.walk(distance, None).steps
     }
 
-    /// The cost of a session's first run with OTs and triples by such an extension. Later runs may
-    /// send less: they take what the OTs of those before have left over.
+    /// Returns the cost of a session's first run, with OTs and triples by such an extension. Later
+    /// runs may send less, because they use OTs that earlier runs left over.
     #[must_use]
     pub fn costs(&self, ot: Protocol, distance: Distance) -> Costs {
         self.walk(distance, Some(Ledger::new(ot)))

@@ -1,4 +1,4 @@
-//! Digits of comparisons by 1-of-16 OT, from correlated OTs of their bits; [`crate::compare`] has
+//! Compares digits by 1-of-16 OT, from correlated OTs of their bits. [`crate::compare`] describes
 //! the protocol.
 //!
 //! ```text
@@ -8,9 +8,9 @@
 //! pads      two bits each: H(K_l ⊕ iΔ) ⊕ H(K_h ⊕ jΔ) at bit 2m for the value m = 4j + i
 //! ```
 //!
-//! A hash gives 32 bits, and each value has two of its own among these: a pad of which one hash is
-//! unknown has bits of it that no other pad has. So eight hashes make sixteen pads, and the
-//! receiver makes two.
+//! A hash has 32 bits, and each value uses two bits of its own. If one hash of a pad is unknown,
+//! the pad has bits of that hash that no other pad has. So the sender needs eight hashes for
+//! sixteen pads, and the receiver needs two.
 //!
 //! **Source.** M. Naor, B. Pinkas, "Computationally Secure Oblivious Transfer", J. Cryptology 2005,
 //! section 3: 1-of-N from OTs of the bits.
@@ -24,10 +24,10 @@ use hushwire_aes::{Backend, Taken};
 use hushwire_block::{Block, Wiped, as_bytes, as_bytes_mut};
 use hushwire_simd::{Kernel, Lanes};
 
-/// AGREEMENT: bits of a digit.
+/// AGREEMENT: the bits of a digit.
 pub(crate) const DIGIT: u32 = 4;
 
-/// Twice the field element in each of sixteen bytes.
+/// Doubles the field element in each of sixteen bytes.
 fn double(x: u128) -> u128 {
     const ONES: u128 = u128::from_ne_bytes([1; 16]);
     let high = x >> 7 & ONES;
@@ -42,7 +42,7 @@ fn doubled<L: Lanes>(l: L, x: L::V, ones: L::V) -> L::V {
     l.xor3(low, l.shl64::<3>(high), l.shl64::<4>(high))
 }
 
-/// The first of each `d` blocks, and twice the second.
+/// For each `d` blocks, the first one plus twice the second.
 struct Joined<'a> {
     blocks: &'a [u8],
     d: usize,
@@ -62,7 +62,7 @@ impl Kernel for Joined<'_> {
     }
 }
 
-/// A half of a digit: its first bit and its bits, one or two.
+/// A half of a digit: its first bit and its number of bits, one or two.
 #[derive(Clone, Copy)]
 struct Half {
     from: usize,
@@ -70,12 +70,12 @@ struct Half {
 }
 
 impl Half {
-    /// The halves of a digit of `d` bits; of two bits there is one alone.
+    /// The halves of a digit of `d` bits. A digit of at most two bits has only one.
     fn of(d: u32) -> impl Iterator<Item = Half> + Clone {
         (0..d as usize).step_by(2).map(move |from| Half { from, bits: 2.min(d as usize - from) })
     }
 
-    /// Keys from the blocks of each `d` OTs.
+    /// Makes the keys from the blocks of each `d` OTs.
     fn keys(self, backend: Backend, blocks: &[Block], d: usize, out: &mut [Block]) {
         assert_eq!(blocks.len(), d * out.len(), "an OT for each bit");
         let blocks = blocks.get(self.from..).unwrap_or_default();
@@ -90,7 +90,8 @@ impl Half {
         }
     }
 
-    /// Adds Δ to each key as often as the corrections of its OTs say, which the peer sent.
+    /// Adds a multiple of Δ to each key, given by the corrections of its OTs. The peer sent the
+    /// corrections.
     fn turn(self, keys: &mut [Block], turned: &[u8], d: usize, multiples: &[Block]) {
         for (key, turned) in keys.iter_mut().zip(turned.chunks_exact(d)) {
             let bits = &turned[self.from..self.from + self.bits];
@@ -98,12 +99,12 @@ impl Half {
         }
     }
 
-    /// Values that it may have.
+    /// The number of values that the half may have.
     fn values(self) -> usize {
         1 << self.bits
     }
 
-    /// For each of its values the distance, and two bits for each digit that has it.
+    /// For each of its values, the multiple of Δ, and two bits for each digit with that value.
     fn taken(self, d: u32, multiples: &[Block]) -> [Taken; 4] {
         let bits = |value: usize| {
             let has = |m: &usize| m >> self.from & (self.values() - 1) == value;
@@ -113,7 +114,7 @@ impl Half {
     }
 }
 
-/// The multiple of Δ that makes a key which no half of a digit has.
+/// The multiple of Δ for a key that no half of a digit has.
 pub(crate) const NOBODYS: usize = 4;
 
 /// mΔ for all halves m of digits, and for [`NOBODYS`].
@@ -123,7 +124,7 @@ pub(crate) fn multiples(delta: Block) -> WipedBlocks {
     [0, one, two, one ^ two, double(two)].map(Block::from_u128).to_vec().into()
 }
 
-/// The two bits of a digit against every value: a > m at bit 2m, a = m at bit 2m + 1.
+/// The two bits of a digit compared with every value: a > m at bit 2m, a = m at bit 2m + 1.
 #[inline(always)]
 fn table(a: u64) -> u32 {
     let below = ((1u64 << (2 * a)) - 1) as u32 & 0x5555_5555;
@@ -131,8 +132,8 @@ fn table(a: u64) -> u32 {
 }
 
 impl Kit {
-    /// The sender's messages of a digit of `d` bits of each number in `a`, from bit `from` on, and
-    /// its shares; the OTs are those from `at` on.
+    /// The sender's messages for a digit of `d` bits of each number in `a`, from bit `from` on, and
+    /// its shares. The OTs are those from `at` on.
     pub(crate) fn say_digits(
         &mut self,
         sent: &SentOts,
@@ -143,7 +144,7 @@ impl Kit {
     ) -> Wiped<Vec<u8>> {
         let (rows, bits) = (a.len(), d as usize);
         // SECURITY: this party's share comes from a key that no digit has. The key of digit 0 would
-        // tell it to a peer whose digit is 0.
+        // reveal it to a peer whose digit is 0.
         let own = self.tweaks(OtSide::Sent, rows);
         let multiples = multiples(self.delta());
         let nobodys = [(multiples[NOBODYS], 3)];
@@ -176,8 +177,8 @@ impl Kit {
         shares
     }
 
-    /// The receiver's shares of a digit of each number in `b`, and the bytes that follow the
-    /// digits'.
+    /// The receiver's shares for a digit of each number in `b`, and the bytes after those of the
+    /// digits.
     pub(crate) fn hear_digits<'a>(
         &mut self,
         t: &[Block],
@@ -235,8 +236,8 @@ mod tests {
         }
     }
 
-    /// Every two values differ in one half at least, and there the pad has bits of a hash that no
-    /// other value takes.
+    /// Every two values differ in at least one half. There the pad has bits of a hash that no other
+    /// value uses.
     #[test]
     fn each_value_has_bits_of_its_own_in_each_half() {
         let multiples = multiples(Block::from_u128(7));

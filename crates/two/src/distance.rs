@@ -1,29 +1,31 @@
-//! How far the parties are from each other, and how much they do at a time.
+//! The distance of the parties, and the amount of work that they do at a time. If parties are far
+//! from each other, more pieces share their rounds. Both parties must use the same distance, since
+//! it determines which pieces share their rounds.
 
 use std::time::Duration;
 
-/// AGREEMENT: OTs of a direction of a piece, which then stay in the cache.
+/// AGREEMENT: the most OTs in each direction of a piece. They then stay in the cache.
 pub(crate) const PIECE: usize = 1 << 17;
 
-/// The distance between the parties, by which OTs of a direction are made at a time: for pieces
-/// that share their rounds. AGREEMENT.
+/// The distance between the parties. It sets the number of OTs in each direction that pieces with
+/// shared rounds may take at a time. AGREEMENT.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Distance {
-    /// Rounds take less than the work between them.
+    /// Rounds take less time than the work between them.
     #[default]
     Near,
-    /// Rounds count.
+    /// Rounds matter.
     Far,
 }
 
 impl Distance {
-    /// The distance of parties who hear each other's answers after such a time.
+    /// The distance of parties with this round trip.
     #[must_use]
     pub fn of(round_trip: Duration) -> Self {
         if round_trip < Distance::FAR { Distance::Near } else { Distance::Far }
     }
 
-    /// The round trip of parties who are far from each other, and of all who are farther.
+    /// The round trip from which on parties count as far from each other.
     pub const FAR: Duration = Duration::from_micros(300);
 
     pub(crate) const fn cots(self) -> usize {
@@ -33,7 +35,7 @@ impl Distance {
         }
     }
 
-    /// Chunks of OTs whose messages travel together.
+    /// The number of chunks of OTs whose messages are sent together.
     pub(crate) const fn window(self) -> usize {
         match self {
             Distance::Near => 8,

@@ -1,8 +1,8 @@
-//! Convolutions by weights that one party has, under encryption.
+//! Convolutions with the weights of one party, by homomorphic encryption.
 //!
-//! The weights' party holds x_E and w, the other x_C of x = x_E + x_C: x_E * w is local, x_C goes
-//! encrypted, and the answer is x_C * w less a mask, which is a share of it. Two messages; the
-//! first one of a kind has the public key before it.
+//! The weights' party holds x_E and w, and the other party x_C of x = x_E + x_C. x_E * w is local.
+//! The other party sends x_C encrypted. The answer is x_C * w minus a mask, which is a share of it.
+//! There are two messages. The public key precedes the first message of a kind.
 
 use crate::{Tally, TwoError, ring::mask};
 use hushwire_aes::Backend;
@@ -14,19 +14,19 @@ use hushwire_prg::Seed;
 use std::collections::BTreeMap;
 use zeroize::Zeroizing;
 
-/// Parameters, ring, and the party that has weights.
+/// The parameters, the ring, and the party with the weights.
 type Name = (Set, u32, usize);
 
-/// A layer of a plan, of the weights of party `evaluator`.
+/// A layer of a plan, with the weights of party `evaluator`.
 pub(crate) struct EncryptedLayer {
     pub(crate) linear: Linear,
     pub(crate) evaluator: usize,
-    /// Whether no step before has the same keys.
+    /// Whether no earlier step has the same keys.
     pub(crate) first: bool,
 }
 
 impl EncryptedLayer {
-    /// Upload and answer, and the key where it is the first to need it.
+    /// The cost of upload and answer, and of the key if the layer is the first to need it.
     pub(crate) fn tally(&self) -> Tally {
         let key = if self.first { Evaluator::key_bytes(self.linear.set()) } else { 0 };
         let (up, down) = (key + self.linear.upload_bytes(), self.linear.answer_bytes());
@@ -41,22 +41,22 @@ impl EncryptedLayer {
         (self.linear.set(), self.linear.ring(), self.evaluator)
     }
 
-    /// Bytes that its work takes: ciphertexts, their transforms, and weights.
+    /// The bytes of its work: ciphertexts, their transforms, and weights.
     pub(crate) fn memory(&self) -> u64 {
         let messages = self.linear.upload_bytes() + self.linear.answer_bytes();
         8 * (messages + Evaluator::key_bytes(self.linear.set())) as u64
     }
 }
 
-/// Words of a ring as numbers with signs.
+/// Words of a ring as signed numbers.
 pub(crate) fn signed(words: &[u64], ring: u32) -> Zeroizing<Vec<i64>> {
     Zeroizing::new(words.iter().map(|w| (w << (64 - ring)).cast_signed() >> (64 - ring)).collect())
 }
 
-/// Whether all of a tensor's numbers are within what a layer was planned for.
+/// Checks that all weights of a tensor are within the bound for which a layer was planned.
 pub(crate) fn within(weights: &Tensor, linear: &Linear) -> Result<(), TwoError> {
     let numbers = Wiped::new(crate::form::numbers(weights, linear.ring()));
-    // Over all of them, so that time does not tell which is too great.
+    // The maximum is over all weights, so that the time does not reveal which one is too large.
     let most = signed(&numbers, linear.ring()).iter().fold(0, |most, w| most.max(w.unsigned_abs()));
     if most <= linear.weight() {
         return Ok(());
@@ -65,21 +65,21 @@ pub(crate) fn within(weights: &Tensor, linear: &Linear) -> Result<(), TwoError> 
     Err(BfvError::Margin { cause }.into())
 }
 
-/// Keys of a session. Each pair serves one party as evaluator.
+/// The keys of a session. Each pair serves one party as the evaluator.
 #[derive(Default)]
 pub(crate) struct LayerKeys(BTreeMap<Name, KeySide>);
 
-/// A party's side of a pair of keys.
+/// A party's part of a pair of keys.
 pub(crate) enum KeySide {
     Encrypts(Box<Encryptor>),
     Evaluates(Box<Evaluator>),
 }
 
-/// A layer to be computed.
+/// A layer that is to be computed.
 pub(crate) struct LayerJob<'a> {
     pub(crate) linear: &'a Linear,
     pub(crate) evaluator: usize,
-    /// At the evaluator, modulo the ring; and transformed, where they are kept.
+    /// The evaluator's weights modulo the ring, and transformed if these are kept.
     pub(crate) weights: &'a [u64],
     pub(crate) kept: Option<&'a TransformedWeights>,
     pub(crate) x: &'a [u64],
@@ -87,11 +87,11 @@ pub(crate) struct LayerJob<'a> {
     pub(crate) threads: usize,
 }
 
-/// This party's side of the keys, for the next layer, and its share.
+/// This party's part of the keys, for the next layer, and its share.
 type LayerMade = (KeySide, Vec<u64>);
 
 impl LayerKeys {
-    /// Transforms of weights by the session's answers.
+    /// The number of weight transforms in the session's answers.
     pub(crate) fn transforms(&self) -> u64 {
         let of = |side: &KeySide| if let KeySide::Evaluates(own) = side { own.transforms() } else { 0 };
         self.0.values().map(of).sum()
@@ -103,7 +103,7 @@ impl<'a> LayerJob<'a> {
         (self.linear.set(), self.linear.ring(), self.evaluator)
     }
 
-    /// The layer as a machine of party `index`. Its keys come with the result.
+    /// The layer as a machine of party `index`. Its result includes the keys.
     pub(crate) fn begin(
         &self,
         index: usize,
@@ -150,7 +150,7 @@ impl<'a> LayerJob<'a> {
         })
     }
 
-    /// The share that it leaves; keys are kept.
+    /// Returns the share that the machine computed, and keeps the keys.
     pub(crate) fn end(&self, play: Line<'_, LayerMade, TwoError>, keys: &mut LayerKeys) -> Vec<u64> {
         let (side, share) = play.finish();
         keys.0.insert(self.name(), side);

@@ -8,58 +8,60 @@ use hushwire_ot::OtError;
 use std::fmt;
 use thiserror::Error;
 
-/// SECURITY: results of layers under encryption that a session opens at most: each layer's flooding
-/// hides as many.
+/// SECURITY: the most results of layers under encryption that a session opens. Each layer's
+/// flooding is sized to hide this many.
 pub const COEFFICIENTS: u64 = 1 << 26;
 
-/// The reason why a run ended without a result. The party is lost then: open a new session.
+/// The reason why a run ended without a result. The party cannot be used after it: open a new
+/// session.
 ///
-/// Reads as its [`fault`](Self::fault) does.
+/// Its text is that of its [`fault`](Self::fault).
 #[derive(Debug, Error)]
 pub enum TwoError {
-    /// The parties are not about to run the same thing.
+    /// The parties are not about to run the same computation.
     Mismatch {
-        /// The party at fault, where the channel knows it.
+        /// The party at fault, if the channel knows it.
         peer: Option<PartyId>,
     },
-    /// This party's inputs are not those that the plan takes from it.
+    /// The number of this party's inputs is not the plan's.
     Inputs {
-        /// Values that came.
+        /// The number of given values.
         found: usize,
-        /// Values that it takes.
+        /// The number of values in the plan.
         expected: usize,
     },
-    /// An input of this party has another type or other lengths than the plan says.
+    /// An input of this party does not have the plan's type or lengths.
     Input {
         /// Its place among the party's inputs.
         place: usize,
     },
-    /// Layers under encryption open more results than the session's noise hides ([`COEFFICIENTS`]).
+    /// Layers under encryption would open more results than the session's noise hides
+    /// ([`COEFFICIENTS`]).
     TooMany {
-        /// Results.
+        /// The number of results.
         found: u64,
     },
-    /// A run takes more memory than it may.
+    /// A run takes more memory than it is allowed to.
     Memory {
-        /// The most bytes that it takes at a party.
+        /// The most bytes that it takes at one party.
         takes: u64,
-        /// Bytes that it may take.
+        /// The bytes that it is allowed to take.
         may: u64,
     },
     /// An opened order is not a permutation.
     Unordered {
-        /// The peer, where the channel knows it.
+        /// The peer, if the channel knows it.
         peer: Option<PartyId>,
     },
-    /// A run before failed.
+    /// An earlier run failed.
     Lost,
     /// The caller cancelled the run.
     Cancelled,
-    /// An operation on values that are known failed, or the computation cannot be planned.
+    /// An operation on known values failed, or the computation cannot be planned.
     Compute(#[from] ComputeError),
     /// A layer under encryption failed.
     Encryption {
-        /// The peer, where its message is to blame and the channel knows it.
+        /// The peer, if its message is to blame and the channel knows it.
         peer: Option<PartyId>,
         /// The reason.
         cause: BfvError,
@@ -88,7 +90,7 @@ impl fmt::Display for TwoError {
     }
 }
 
-/// Two sizes for people to read: in bytes where both would round to the same text.
+/// Two sizes in units for people. They are in bytes if both would round to the same text.
 fn in_units(bytes: [u64; 2]) -> [String; 2] {
     match bytes.map(|bytes| bytes.div_ceil(1 << 20)) {
         [a, b] if a != b => [a, b].map(|n| format!("{n} MiB")),
@@ -97,7 +99,7 @@ fn in_units(bytes: [u64; 2]) -> [String; 2] {
 }
 
 impl TwoError {
-    /// The same, of this peer's message.
+    /// The same error, with this peer to blame.
     pub(crate) fn of(self, peer: Option<PartyId>) -> Self {
         match self {
             Self::Encryption { peer: None, cause } if !matches!(cause, BfvError::Margin { .. }) => {

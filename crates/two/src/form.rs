@@ -1,4 +1,6 @@
-//! Shares of two parties: one of the two shares of each value.
+//! The shares of two parties. Each party holds one of the two shares of each value. Numbers are
+//! words modulo 2^ℓ, with ℓ up to 64, and bits are planes. A value that one party alone knows is
+//! that party's share, and the other's share is 0.
 
 use crate::{
     ops::planes_of,
@@ -29,7 +31,7 @@ impl WordShare {
 }
 
 impl Sharing for Two {
-    /// Shares add up by exclusive or.
+    /// Shares add up by exclusive OR.
     type BitShares = Planes;
     type WordShares = WordShare;
     type RowOrder = Arc<SharedOrder>;
@@ -83,13 +85,13 @@ impl Sharing for Two {
     }
 }
 
-/// The bits of a plane in bytes of their own.
+/// The bits of a plane, one in each byte.
 pub(crate) fn column(bits: &Planes, plane: usize) -> Wiped<Vec<u8>> {
     let (bytes, rows) = (plane_bytes(bits.instances()), bits.instances());
     Wiped::new(unpack_bits(&bits[plane * bytes..][..bytes], rows))
 }
 
-/// A column of bits as planes of one.
+/// A column of bits as a value with one plane.
 pub(crate) fn planes_of_bits(bits: &[u8]) -> Planes {
     let words: Wiped<Vec<u64>> = Wiped::new(bits.iter().map(|b| u64::from(*b)).collect());
     planes_of(&words, 1)

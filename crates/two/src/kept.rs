@@ -1,4 +1,4 @@
-//! A party's inputs that stay while a plan runs again and again, such as a served model's weights.
+//! A party's inputs that stay while a plan runs many times, such as the weights of a served model.
 //!
 //! ```text
 //! once      inputs ─► words of their rings, in the order in which layers take them
@@ -19,25 +19,25 @@ use hushwire_compute::Tensor;
 use hushwire_plan::{KeptValues, Slot, local};
 use std::collections::BTreeMap;
 
-/// The inputs that one of two parties brings to a plan, as this party has them, and what follows
-/// from them without a message: the same in every run and session.
+/// The inputs that one of two parties brings to a plan, as this party holds them. They include the
+/// values that follow from them without a message. These are the same in every run and session.
 pub struct KeptInputs {
     digest: [u8; 32],
     pub(crate) index: usize,
     /// The party that brings them.
     pub(crate) owner: usize,
     pub(crate) values: KeptValues<Two>,
-    /// Weights of layers, by the layer's step.
+    /// The transformed weights of layers, by the layer's step.
     pub(crate) layers: BTreeMap<Slot, TransformedWeights>,
 }
 
 impl KeptInputs {
-    /// All inputs of party `owner` at party `index`, which brings them in order if they are its
-    /// own. Transformed weights take at most `most` bytes; layers beyond that transform theirs in
-    /// each run. `threads` is LOCAL.
+    /// Keeps all inputs of party `owner` at party `index`, which gives the values in order if the
+    /// inputs are its own. Transformed weights take at most `most` bytes; further layers transform
+    /// theirs in each run. `threads` is LOCAL.
     ///
     /// # Errors
-    /// Other inputs than the plan takes; weights that a layer has no room for.
+    /// The inputs are not those of the plan, or a weight exceeds a layer's bound.
     pub fn new(
         plan: &Plan,
         [index, owner]: [usize; 2],
@@ -69,12 +69,12 @@ impl KeptInputs {
 }
 
 impl Plan {
-    /// No values of inputs.
+    /// The list of inputs without any values.
     pub(crate) fn nothing(&self) -> Brought {
         vec![None; self.inputs.len()]
     }
 
-    /// One party's inputs by their places among all, if they fit.
+    /// Puts one party's inputs at their places among all inputs, if they fit.
     pub(crate) fn brought(&self, index: usize, own: Vec<Tensor>) -> Result<Brought, TwoError> {
         let mine = self.inputs.iter().enumerate().filter(|(_, input)| input.owner == index);
         let (mut brought, expected) = (self.nothing(), mine.clone().count());
@@ -87,7 +87,7 @@ impl Plan {
             }
             brought[k] = Some(tensor);
         }
-        // Before anything is sent.
+        // This check comes before any message.
         for (at, layer) in self.layers().filter(|(_, layer)| layer.evaluator == index) {
             if let Some(weights) = self.input_of(self.steps[at].reads[0]).and_then(|k| brought[k].as_ref()) {
                 within(weights, &layer.linear)?;

@@ -1,4 +1,4 @@
-//! Correlated OTs put to use: products of one party's bits with the other party's numbers.
+//! Products of one party's bits and the other party's numbers, from correlated OTs.
 //!
 //! ```text
 //! made ahead   sender q, Δ        receiver r, t = q ⊕ rΔ           a block each
@@ -10,8 +10,8 @@
 //!
 //! **Source.** Correlated OT: G. Asharov, Y. Lindell, T. Schneider, M. Zohner, CCS 2013, section
 //! 5.4; products from it: N. Gilboa, "Two party RSA key generation", Crypto 1999. An OT is used
-//! once, and each block of pads has a tweak of its own under a key of its own allotment, so that H
-//! is what the `ot` crate's hash is: tweakable circular correlation robust.
+//! once. Each block of pads has its own tweak under the key of its own allotment. So H has the
+//! property of the `ot` crate's hash: tweakable circular correlation robustness.
 
 use crate::{
     TwoError,
@@ -26,24 +26,24 @@ use hushwire_machine::drive::Talk;
 use hushwire_ot::Context;
 use std::ops::Range;
 
-/// AGREEMENT: OTs that are hashed at a time, so that their pads stay in the cache: a multiple of
-/// eight, since payload of a strip is in whole bytes.
+/// AGREEMENT: the number of OTs that are hashed at a time, so that their pads stay in the cache. It
+/// is a multiple of eight, since the payload of a strip has whole bytes.
 pub(crate) const STRIP: usize = 512;
 
-/// AGREEMENT: bits of payload in a message, unless a single vector has more.
+/// AGREEMENT: the bits of payload in a message, unless a single vector has more.
 const CHUNK: usize = 1 << 25;
 
-/// One party's correlated OTs for one use: those that it sends and those that it receives.
+/// One party's correlated OTs for one use: those that it sends, and those that it receives.
 pub(crate) struct Cots {
     pub(crate) delta: Block,
     pub(crate) q: BlocksPart,
     pub(crate) t: BlocksPart,
 }
 
-/// OTs that this party sends, with the choices that the peer sent.
+/// The OTs that this party sends, with the choices of the peer.
 pub(crate) struct SentOts {
     pub(crate) q: BlocksPart,
-    /// c ⊕ r of each, in bytes of their own: the peer's message, which is public.
+    /// c ⊕ r of each OT, one in each byte. It is the peer's message, and public.
     pub(crate) turned: Vec<u8>,
     delta: Block,
 }
@@ -56,7 +56,7 @@ impl SentOts {
         Block::from_u128(self.q[g].to_u128() ^ (turned & self.delta.to_u128()))
     }
 
-    /// q' of some.
+    /// q' of several OTs.
     pub(crate) fn keys(&self, of: Range<usize>, out: &mut [Block]) {
         let delta = self.delta.to_u128();
         for ((out, q), turned) in out.iter_mut().zip(&self.q[of.clone()]).zip(&self.turned[of]) {
@@ -65,41 +65,41 @@ impl SentOts {
     }
 }
 
-/// OTs whose choices the peer has: the OTs that this party sends, and the blocks t of those that it
-/// receives.
+/// OTs after the choices were exchanged: the OTs that this party sends, and the blocks t of those
+/// that it receives.
 pub(crate) type ChosenOts = (SentOts, BlocksPart);
 
-/// Everything that a protocol of one party needs besides shares.
+/// The state of one party in a protocol, besides shares.
 pub(crate) struct Kit {
     pub(crate) talk: Talk,
     pub(crate) index: usize,
     backend: Backend,
     cots: Cots,
-    /// OTs that are used, sent and received.
+    /// The numbers of used OTs, sent and received.
     used: [usize; 2],
-    /// Keys of the pads of the OTs that party 0 and party 1 send, and their next tweaks.
+    /// The keys of the pads of the OTs that party 0 and party 1 send, and the next tweak of each.
     keys: [Aes128; 2],
     tweaks: [u128; 2],
 }
 
-/// The direction of some OTs, as one party sees it.
+/// The direction of some OTs, from one party's view.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum OtSide {
     Sent,
     Received,
 }
 
-/// OTs in a row, with payload of one width.
+/// Consecutive OTs whose payload has one width.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OtRun {
     pub(crate) count: usize,
     pub(crate) width: u32,
 }
 
-/// The parts of a payload that go in one message: the first OT, how many, and their width.
+/// The parts of a payload in one message: the first OT, the number of OTs, and their width.
 pub(crate) type Chunk = Vec<(usize, usize, u32)>;
 
-/// A payload in messages: vectors of `each` numbers.
+/// Splits a payload into messages. Each OT has a vector of `each` numbers.
 pub(crate) fn chunks(runs: &[OtRun], each: usize) -> Vec<Chunk> {
     let (mut all, mut chunk, mut bits, mut at) = (vec![], vec![], 0, 0);
     let each = if each < LONG { each } else { each.next_multiple_of(LANES) };
@@ -125,7 +125,7 @@ pub(crate) fn chunks(runs: &[OtRun], each: usize) -> Vec<Chunk> {
     all
 }
 
-/// Bytes of a message's payload.
+/// The bytes of a message's payload.
 pub(crate) fn chunk_bytes(chunk: &Chunk, each: usize) -> usize {
     let bits = chunk.iter().map(|(_, count, width)| count * *width as usize).sum();
     if each < LONG { packed(bits, each) } else { lanes::bytes(bits * each.div_ceil(LANES)) }
@@ -136,7 +136,7 @@ fn count(runs: &[OtRun]) -> usize {
 }
 
 impl Kit {
-    /// `context` is of this allotment alone.
+    /// `context` must be used for this allotment only.
     pub(crate) fn new(talk: Talk, index: usize, context: &Context, cots: Cots) -> Kit {
         let key = |sender: u64| {
             let name = context.sid.child("two pads", sender);
@@ -154,14 +154,14 @@ impl Kit {
         if side == OtSide::Sent { self.index } else { 1 - self.index }
     }
 
-    /// The first of `n` fresh tweaks of that direction: both parties count alike.
+    /// The first of `n` fresh tweaks for this direction. Both parties count in the same way.
     pub(crate) fn tweaks(&mut self, side: OtSide, n: usize) -> u128 {
         let next = &mut self.tweaks[if side == OtSide::Sent { self.index } else { 1 - self.index }];
         *next += n as u128;
         *next - n as u128
     }
 
-    /// Pads of some blocks.
+    /// The pads of some blocks.
     pub(crate) fn hash(&self, side: OtSide, tweak: u128, x: &[Block], out: &mut [Block]) {
         self.backend.tccr::<1>(&self.keys[self.key(side)], tweak, x, out);
     }
@@ -170,27 +170,27 @@ impl Kit {
         self.cots.delta
     }
 
-    /// Unused blocks that the receiver holds.
+    /// Takes unused blocks that this party holds as the receiver.
     fn receive(&mut self, n: usize) -> BlocksPart {
         let from = self.used[1];
         self.used[1] += n;
         self.cots.t.part(from..from + n)
     }
 
-    /// Unused blocks that the sender holds.
+    /// Takes unused blocks that this party holds as the sender.
     fn send(&mut self, n: usize) -> BlocksPart {
         let from = self.used[0];
         self.used[0] += n;
         self.cots.q.part(from..from + n)
     }
 
-    /// Words of bits of pads of some keys, as [`Backend::tccr_tables`] has them.
+    /// Words with bits of the pads of some keys, as in [`Backend::tccr_tables`].
     pub(crate) fn tables(&self, side: OtSide, tweak: u128, x: &[Block], of: &[Taken], out: &mut [u32]) {
         self.backend.tccr_tables(&self.keys[self.key(side)], tweak, x, of, out);
     }
 
-    /// The next OTs, for choices that each party brings as bits in bytes of their own: `sends` that
-    /// it sends, and t. One round.
+    /// The next OTs, for choices that each party gives, with one bit in each byte. Returns the
+    /// `sends` OTs that this party sends, and t of the others. One round.
     pub(crate) async fn choose(&mut self, choices: &[u8], sends: usize) -> ChosenOts {
         let t = self.receive(choices.len());
         registry::once("correlated OT", &t);
@@ -201,7 +201,7 @@ impl Kit {
         (SentOts { q, turned: unpack_bits(&heard, sends), delta: self.cots.delta }, t)
     }
 
-    /// The next OTs for two uses, whose choices go in one message.
+    /// The next OTs for two uses. One message has the choices of both.
     pub(crate) async fn choose_for_two(
         &mut self,
         [first, second]: [&[u8]; 2],
@@ -216,9 +216,9 @@ impl Kit {
         [(sent, of_first), (rest, of_second)]
     }
 
-    /// Products of choices with vectors of `each` numbers: `corr(g, vector)` writes the vector of
-    /// OT g that this party sends; `put(side, g, shares)` takes its shares, modulo 2^width. One
-    /// round, and one for each message of payload.
+    /// Products of choices and vectors of `each` numbers. `corr(g, vector)` writes the vector of OT
+    /// g that this party sends. `put(side, g, shares)` takes its shares, modulo 2^width. It takes
+    /// one round, and one more for each message of payload.
     pub(crate) async fn products(
         &mut self,
         choices: &[u8],
@@ -231,7 +231,7 @@ impl Kit {
         self.products_of(chosen, choices, runs, each, corr, put).await
     }
 
-    /// [`Kit::products`] with OTs whose choices the peer has. A round for each message.
+    /// [`Kit::products`] with OTs after the exchange of choices. One round for each message.
     pub(crate) async fn products_of(
         &mut self,
         (q, t): ChosenOts,
@@ -343,13 +343,15 @@ impl Kit {
         }
     }
 
-    /// Shares of u·v for shared bits u and shared strings v of 1 or 2 bits, a byte each. All rows
-    /// of a run have one width. It takes one round and two OTs a row, one in each direction.
+    /// Shares of u·v for shared bits u and shared strings v of 1 or 2 bits, one in each byte. All
+    /// rows of a run have one width. It takes one round, and two OTs for each row, one in each
+    /// direction.
     ///
-    /// An OT whose choice r is not corrected gives shares of r·s, where s = H(q) ⊕ H(q ⊕ Δ) is the
-    /// sender's: H(q) and H(t). Both parties' r are shares of a random bit a, and their s of a
-    /// random string b. With the shares of both OTs, each party has a share of a·b. Then d = u ⊕ a
-    /// and e = v ⊕ b are opened (D. Beaver, CRYPTO 1991), which are random to both.
+    /// If the choice r of an OT is not corrected, H(q) and H(t) are shares of r·s. Here s = H(q) ⊕
+    /// H(q ⊕ Δ) is the sender's. The r of both parties are shares of a random bit a, and their s
+    /// are shares of a random string b. With the shares of both OTs, each party has a share of a·b.
+    /// Then d = u ⊕ a and e = v ⊕ b are opened (D. Beaver, CRYPTO 1991). Both are random for each
+    /// party.
     pub(crate) async fn and(&mut self, u: &[u8], v: &[u8], runs: &[OtRun]) -> Wiped<Vec<u8>> {
         let n = u.len();
         let t = self.receive(n);
@@ -362,7 +364,7 @@ impl Kit {
         let both = [(Block::ZERO, 3), (self.cots.delta, 3 << 2)];
         let room = n.min(STRIP);
         let [mut pairs, mut pads] = [(); 2].map(|()| Wiped::new(vec![0u32; room]));
-        // `random`: the first bit is the share of a, the next ones are the share of b. `opened`:
+        // `random`: the first bit is the share of a, the next bits are the share of b. `opened`:
         // the shares of d and e.
         let [mut random, mut opened] = [(); 2].map(|()| Wiped::new(vec![0u8; n]));
         for (rows, width) in strips(runs) {
@@ -404,12 +406,12 @@ impl Kit {
     }
 }
 
-/// Bytes of the payload of ANDs. Each run begins a byte.
+/// The bytes of the payload of ANDs. Each run begins a byte.
 pub(crate) fn and_bytes(runs: &[OtRun]) -> usize {
     runs.iter().map(|run| packed(run.count, run.width as usize)).sum()
 }
 
-/// The rows of each run, a strip at a time, and their width.
+/// The rows of each run and their width, strip by strip.
 fn strips(runs: &[OtRun]) -> impl Iterator<Item = (Range<usize>, u32)> {
     let mut first = 0;
     runs.iter().flat_map(move |run| {

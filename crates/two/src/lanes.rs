@@ -1,27 +1,27 @@
-//! Payload of long vectors in eight lanes of 64 bits, so that eight numbers are packed at a time.
+//! The payload of long vectors in eight lanes of 64 bits. Eight numbers are packed at a time.
 //!
-//! Number i of a vector is in lane i mod 8. A row is a word of each lane; a lane's numbers follow
-//! each other without gaps, the lowest bit first. Pads are taken from their blocks in the same way.
+//! Number i of a vector is in lane i mod 8. A row has one word of each lane. The numbers of a lane
+//! are packed without gaps, the lowest bit first. Pads are read from their blocks in the same way.
 
 use crate::ring::mask;
 use hushwire_aes::Backend;
 use hushwire_simd::{Kernel, Lanes};
 
-/// Lanes of a row.
+/// The lanes of a row.
 pub(crate) const LANES: usize = 8;
 
-/// Bytes of a row.
+/// The bytes of a row.
 const ROW: usize = 8 * LANES;
 
-/// Most vectors of a row.
+/// The most vectors of a row.
 const VECTORS: usize = ROW / 16;
 
-/// Bytes of `bits` bits in each lane.
+/// The bytes for `bits` bits in each lane.
 pub(crate) const fn bytes(bits: usize) -> usize {
     bits.div_ceil(64) * ROW
 }
 
-/// A message, and the bits of the row that is not full.
+/// A message, and the bits of the row that is not yet full.
 pub(crate) struct Packer {
     bytes: Vec<u8>,
     held: [u8; ROW],
@@ -41,7 +41,7 @@ impl Packer {
     }
 }
 
-/// The reverse of [`Packer`]. Past the end of the bytes there are zeros.
+/// The reverse of [`Packer`]. Past the end of the bytes it reads zeros.
 pub(crate) struct Unpacker<'a> {
     bytes: &'a [u8],
     held: [u8; ROW],
@@ -54,7 +54,7 @@ impl<'a> Unpacker<'a> {
     }
 }
 
-/// A row in a tier's vectors, of which wide ones need fewer.
+/// A row in the vectors of a tier. Wide vectors are fewer.
 type LaneRow<L> = [<L as Lanes>::V; VECTORS];
 
 #[inline(always)]
@@ -81,7 +81,7 @@ fn word<L: Lanes>(l: L, word: u64) -> L::V {
     l.splat(&(u128::from(word) << 64 | u128::from(word)).to_le_bytes())
 }
 
-/// A [`Packer`] in registers.
+/// A [`Packer`] whose state is in registers.
 struct OutRows<'a, L: Lanes> {
     to: &'a mut Packer,
     held: LaneRow<L>,
@@ -117,7 +117,7 @@ impl<'a, L: Lanes> OutRows<'a, L> {
     }
 }
 
-/// An [`Unpacker`] in registers.
+/// An [`Unpacker`] whose state is in registers.
 struct InRows<'a, 'b, L: Lanes> {
     from: &'a mut Unpacker<'b>,
     held: LaneRow<L>,
@@ -130,7 +130,7 @@ impl<'a, 'b, L: Lanes> InRows<'a, 'b, L> {
         InRows { held: load(l, &from.held), bits: from.bits, from }
     }
 
-    /// The next number of each lane, and above its `width` bits whatever follows.
+    /// The next number of each lane. The bits above its `width` are arbitrary.
     #[inline(always)]
     fn pull(&mut self, l: L, width: u32) -> LaneRow<L> {
         let mut numbers = self.held;
@@ -157,7 +157,7 @@ impl<'a, 'b, L: Lanes> InRows<'a, 'b, L> {
     }
 }
 
-/// A piece of a vector that goes under its pads.
+/// A piece of a vector that is masked by its pads.
 struct Say<'a, 'b> {
     vector: &'a [[u64; LANES]],
     pads: [&'b [u8]; 2],
@@ -191,8 +191,8 @@ impl Kernel for Say<'_, '_> {
     }
 }
 
-/// Appends H_0 − H_1 + v for each number v of a vector, whose length is a multiple of [`LANES`];
-/// shares become −H_0. All modulo 2^width.
+/// Appends H_0 − H_1 + v for each number v of a vector, whose length is a multiple of [`LANES`].
+/// The shares become −H_0. All numbers are modulo 2^width.
 pub(crate) fn say(
     backend: Backend,
     vector: &[u64],
@@ -205,7 +205,7 @@ pub(crate) fn say(
     backend.run(Say { vector, pads, width, shares, packer });
 }
 
-/// A piece of a vector that comes.
+/// A received piece of a vector.
 struct Hear<'a, 'b> {
     pads: &'a [u8],
     chosen: u64,
@@ -232,8 +232,8 @@ impl Kernel for Hear<'_, '_> {
     }
 }
 
-/// Shares H + (what was sent), the latter where `chosen` is all ones and not where it is 0, modulo
-/// 2^width.
+/// Computes shares H + m modulo 2^width, where m is the sent number if `chosen` is all ones, and 0
+/// if `chosen` is 0.
 pub(crate) fn hear(
     backend: Backend,
     pads: &[u8],
@@ -250,7 +250,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// A message by its definition: number i is the next one of lane i mod 8.
+    /// Packs a message by its definition: number i is the next one of lane i mod 8.
     fn packed(numbers: &[(u64, u32)]) -> Vec<u8> {
         let mut lanes: Vec<Vec<bool>> = vec![vec![]; LANES];
         for (i, (number, width)) in numbers.iter().enumerate() {
@@ -266,7 +266,7 @@ mod tests {
     }
 
     proptest! {
-        /// Vectors one behind the other, of any widths, on every tier, beside plain arithmetic; the
+        /// Consecutive vectors of any widths, on every tier, compared with plain arithmetic. The
         /// receiver's shares complete the sender's.
         #[test]
         fn vectors_are_packed_as_their_definition_says(

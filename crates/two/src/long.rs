@@ -1,5 +1,5 @@
-//! Products of choices with long vectors, an OT at a time: its pads stay in the first cache, and
-//! its numbers go eight at a time.
+//! Products of choices and long vectors, one OT at a time. Its pads stay in the first-level cache,
+//! and eight numbers are computed at a time.
 
 use crate::{
     blocks::WipedBlocks,
@@ -8,19 +8,19 @@ use crate::{
 };
 use hushwire_block::{Block, Wiped, as_bytes, registry};
 
-/// AGREEMENT: numbers of a vector from which on it is a long one, and goes in whole rows of lanes.
+/// AGREEMENT: the fewest numbers of a long vector, which is sent in whole rows of lanes.
 pub(crate) const LONG: usize = 64;
 
-/// AGREEMENT: numbers whose pads are made at a time. In each lane they have as many whole words as
-/// a number has bits.
+/// AGREEMENT: the numbers whose pads are made at a time. In each lane they take as many whole words
+/// as a number has bits.
 const PIECE: usize = 64 * LANES;
 
-/// Blocks of the pads of `n` numbers.
+/// The blocks for the pads of `n` numbers.
 fn blocks(n: usize, width: u32) -> usize {
     bytes(n.div_ceil(LANES) * width as usize) / size_of::<Block>()
 }
 
-/// Room for the pads of a piece, and for the key that they are all made from.
+/// Memory for the pads of a piece, and for the key from which all of them are made.
 struct Pads {
     keys: WipedBlocks,
     pads: WipedBlocks,
@@ -32,7 +32,7 @@ impl Pads {
         Pads { keys, pads }
     }
 
-    /// The pads of a key with tweaks from `tweak` on.
+    /// The pads of a key, with tweaks from `tweak` on.
     fn of(&mut self, kit: &Kit, side: OtSide, tweak: u128, key: Block, blocks: usize) -> &[u8] {
         let (keys, pads) = (&mut self.keys[..blocks], &mut self.pads[..blocks]);
         keys.fill(key);
@@ -42,8 +42,8 @@ impl Pads {
 }
 
 impl Kit {
-    /// The payload of some OTs that this party sends; `corr` and `put` as [`Kit::products`] has
-    /// them.
+    /// The payload of some OTs that this party sends, with `corr` and `put` as in
+    /// [`Kit::products`].
     pub(crate) fn say_long(
         &mut self,
         q: &SentOts,
@@ -74,7 +74,7 @@ impl Kit {
         packer.finish()
     }
 
-    /// The reverse, of OTs that it receives.
+    /// The reverse, for OTs that this party receives.
     pub(crate) fn hear_long(
         &mut self,
         t: &[Block],

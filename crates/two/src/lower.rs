@@ -1,4 +1,6 @@
-//! The forms that are cheap for two parties, and the steps that they alone have.
+//! Chooses the forms that are cheap for two parties, and the steps that only they have. It also
+//! tracks which parties have a share other than 0, because a factor that is private to one party
+//! needs fewer OTs.
 
 mod layers;
 
@@ -19,22 +21,22 @@ pub(crate) type PlanLowering<'a> = hushwire_plan::PlanLowering<'a, Two>;
 /// The rows up to which fewer rounds are worth more ANDs. AGREEMENT.
 const FEW: usize = 1 << 12;
 
-/// AGREEMENT: OTs that take about as long as a round.
+/// AGREEMENT: the number of OTs that take about as long as a round.
 pub(crate) const ROUND: u64 = 1 << 12;
 
 /// AGREEMENT: the most rows whose compaction is a circuit.
 const FEW_ROWS: usize = 16;
 
-/// AGREEMENT: the fewest numbers of a row that OTs of one factor serve.
+/// AGREEMENT: the fewest numbers of a row for which the OTs of one factor pay off.
 const ROW: usize = 8;
 
-/// Bits of a place.
+/// The bits of a place.
 const PLACE: u32 = 32;
 
 const BOTH: Holders = [true; 2];
 
 impl Two {
-    /// Nothing yet, for lists of at most `most` bytes.
+    /// Starts a lowering with lists of at most `most` bytes.
     ///
     /// # Errors
     /// A length has no number yet.
@@ -54,7 +56,7 @@ impl Two {
         Ok(lower)
     }
 
-    /// Everything as one circuit; the values of its outputs.
+    /// Lowers everything to one circuit. Returns the values of its outputs.
     pub(crate) fn as_one(lower: &mut PlanLowering<'_>) -> Lowered<Vec<Slot>> {
         let c = lower.computation;
         let program = lower.within(|bits| circuits::program_within(c, bits), || circuits::program(c))?;
@@ -77,7 +79,7 @@ impl Two {
     }
 }
 
-/// The party that alone has a value.
+/// The only party that has a value, if there is one.
 fn holder(lower: &PlanLowering<'_>, slot: Slot) -> Option<usize> {
     match lower.backend.holders[slot] {
         [true, false] => Some(0),
@@ -86,9 +88,9 @@ fn holder(lower: &PlanLowering<'_>, slot: Slot) -> Option<usize> {
     }
 }
 
-/// A product of which one factor is private to a party and the same all along each row of the
-/// other: OTs for the bits of a factor serve its whole row. Nothing where rows are short, or too
-/// many for a piece.
+/// A product in which one factor is private to a party and constant along each row of the other.
+/// The OTs for the bits of a factor then serve its whole row. `None` if rows are short, or too many
+/// for a piece.
 fn by_rows(lower: &mut PlanLowering<'_>, [a, b]: [Slot; 2]) -> Option<Slot> {
     let ring = lower.size(a).width();
     let (x, factors) = [(a, b), (b, a)].into_iter().find_map(|(x, of)| {
@@ -107,14 +109,14 @@ fn by_rows(lower: &mut PlanLowering<'_>, [a, b]: [Slot; 2]) -> Option<Slot> {
     Some(lower.step(Talk::Own(OwnTalk::Rows(holders)), vec![x, factors]))
 }
 
-/// One number that both know, as a place of each row.
+/// A known number, as a place, repeated in each row.
 fn repeated(lower: &mut PlanLowering<'_>, number: usize, rows: usize) -> Slot {
     let known = lower.known(Tensor::from_words(Scalar::unsigned(64), &[1], [number as u128]));
     let one = lower.step(Local::AsWords(PLACE), vec![known]);
     lower.pick(same(0, rows), vec![one])
 }
 
-/// One element `len` times.
+/// One element, repeated `len` times.
 fn same(from: usize, len: usize) -> Picks {
     Picks::of_runs([PickRun::Steps { from, step: 0, len }])
 }
@@ -127,12 +129,12 @@ impl Backend for Two {
     type PlanRefusal = TwoError;
     const PARTIES: &'static str = "two parties";
 
-    /// The ring has the bits of the number.
+    /// The ring has as many bits as the number.
     fn ring(&self, scalar: Scalar) -> Option<u32> {
         (scalar.is_number() && scalar.bits() <= 64).then(|| scalar.bits() as u32)
     }
 
-    /// In the form in which it is asked for first: its owner has it in both.
+    /// An input has the form that is needed first. Its owner has both forms.
     fn input(lower: &mut PlanLowering<'_>, at: usize, k: usize) -> Lowered<Forms> {
         let node = &lower.computation.nodes()[at];
         if node.ty.visibility != Visibility::Public {
@@ -160,7 +162,7 @@ impl Backend for Two {
                 Local::Input(k, _) => [two.inputs[*k].owner == 0, two.inputs[*k].owner == 1],
                 Local::AsBits | Local::AsWords(_) => [true, false],
                 Local::Known(_) | Local::Apply { .. } => [false; 2],
-                // Circuits without ANDs have constants, which party 0 holds.
+                // Circuits without ANDs have constants, which are in party 0's share.
                 Local::Block(_) | Local::Flat(..) => BOTH,
                 Local::Narrow(_)
                 | Local::Pick(_)
@@ -183,7 +185,7 @@ impl Backend for Two {
         two.lists = two.lists.saturating_add(room(step, &reads, 0).lists);
     }
 
-    /// Refuses lists that are longer than they may be.
+    /// Refuses lists that exceed their limit.
     fn lowered(lower: &PlanLowering<'_>) -> Result<(), TwoError> {
         let (takes, may) = (lower.backend.lists, lower.backend.most);
         if takes <= may { Ok(()) } else { Err(TwoError::Memory { takes, may }) }
@@ -195,8 +197,8 @@ impl Backend for Two {
         (most < u64::MAX).then(|| usize::try_from(left).unwrap_or(usize::MAX))
     }
 
-    /// Sums are free, and comparisons and choices by OT cost less than circuits of bits that are
-    /// not there.
+    /// Sums are free. Comparisons and choices by OT cost less than circuits whose operands do not
+    /// exist as bits.
     fn on_words(lower: &PlanLowering<'_>, op: &Op, args: &[usize]) -> bool {
         let any = |args: &[usize]| args.iter().any(|a| lower.has_words(*a));
         match op {
@@ -214,9 +216,9 @@ impl Backend for Two {
         elements <= FEW
     }
 
-    /// A choice between words takes two OTs and two rounds, one between bits two OTs a bit and one
-    /// round. There are two choices a row, and two for each level. Words that are brought to bits
-    /// take an adder.
+    /// A choice between words takes two OTs and two rounds, a choice between bits two OTs for each
+    /// bit and one round. There are two choices for each row, and two for each level. The
+    /// conversion of words to bits takes an adder.
     fn copies_words(lower: &PlanLowering<'_>, of: usize, elements: usize) -> bool {
         let (bits, levels) = (lower.scalar(of).bits(), 2 * elements.max(1).ilog2() as usize);
         let carries = if lower.forms(of).input.is_some() || lower.has_bits(of) {
@@ -274,9 +276,9 @@ impl Backend for Two {
         layers::conv2d(lower, args, way, to, ring).map(Forms::words)
     }
 
-    /// Words whose differences are signed numbers of their ring: the narrow ones that there are,
-    /// and with a bit more where they are of the whole ring, which takes a comparison each, and
-    /// leaves one of three to each comparison after.
+    /// Words whose differences are signed numbers of their ring. Narrow words are used if they
+    /// exist. Words of the whole ring are widened by one bit. This takes one comparison each, and
+    /// saves two of three in each later comparison.
     fn comparable(lower: &mut PlanLowering<'_>, of: usize) -> Lowered<Option<Slot>> {
         if !lower.has_words(of) {
             return Ok(None);
@@ -297,8 +299,8 @@ impl Backend for Two {
         lower.has_words(of) && (!windows || is_whole())
     }
 
-    /// One comparison in two parts has the sign and the carry, and what is left is small. Without
-    /// bits that go it is a choice.
+    /// One comparison in two parts gives the sign and the carry, and the remaining work is small.
+    /// Without dropped bits, a rectifier is a choice.
     fn rectified(lower: &mut PlanLowering<'_>, of: usize, by: u32) -> Lowered<Option<Forms>> {
         if by == 0 {
             return Ok(None);
@@ -324,8 +326,8 @@ impl Backend for Two {
         let rows = lower.size(flags).rows();
         let ones = lower.step(Talk::ToWords(PLACE), vec![flags]);
         let axis = Axis::of(&[rows], 0);
-        // For each row, how many ones there are up to it, and how many zeros before it, if it is
-        // none.
+        // For each row, the number of ones up to it, and the number of zeros before it if it is a
+        // zero.
         let up_to = lower.step(Local::Fold { axis, prefix: true }, vec![ones]);
         let numbers = lower.numbers(rows, PLACE);
         let zeros = sum(lower, [numbers, up_to], true);
@@ -335,7 +337,7 @@ impl Backend for Two {
         let (of_ones, of_zeros) = if ones_first {
             (before, sum(lower, [all, zeros], false))
         } else {
-            // All zeros come before: as many as there are rows less ones.
+            // All zeros come first: the rows minus the ones.
             let count = repeated(lower, rows, rows);
             let count = sum(lower, [count, all], true);
             (sum(lower, [count, before], false), zeros)
@@ -362,7 +364,7 @@ impl Backend for Two {
         Ok(lower.step(Local::Own(OwnLocal::Then), reads))
     }
 
-    /// The flagged rows in front, and zeros behind them; a circuit of few rows.
+    /// The flagged rows come first, and zeros after them. A few rows use a circuit.
     fn compact(lower: &mut PlanLowering<'_>, args: &[usize], kept: usize) -> Lowered<Option<Forms>> {
         let of = lower.lengths(args[1])?;
         let (rows, inner) = (of[0], of[1..].iter().product::<usize>());

@@ -1,4 +1,5 @@
-//! The memory of a run, from its plan alone.
+//! Computes the memory of a run from its plan alone. It follows the values through a simulated run.
+//! For each group of pieces it adds their work, their OTs and triples, and the lists of the plan.
 
 use crate::{
     TwoError,
@@ -12,24 +13,25 @@ use crate::{
 };
 use hushwire_plan::{Slot, StepPiece, Watch};
 
-/// Bytes of a correlated OT: a block.
+/// The bytes of a correlated OT: one block.
 const OT: u64 = 16;
 
-/// Bytes of work on an OT while it is used: choices, corrections and shares, a byte each, in
+/// The bytes of work on an OT while it is used: choices, corrections and shares of a byte each, in
 /// several copies.
 const USED: u64 = 24;
 
-/// A message exists three times: as it is made, as it is sent and as it is received.
+/// A message exists three times: when it is made, sent and received. The factor allows for one more
+/// copy.
 const MESSAGES: u64 = 4;
 
-/// Bytes for each triple of a call while triples are made: two blocks, their pads and bits.
+/// The bytes for each triple of a call while triples are made: two blocks, their pads and bits.
 const TRIPLE: u64 = 48;
 
 impl Plan {
-    /// The most bytes that values and work on them take at one party: every value from its step to
-    /// the last step that reads it, the pieces that share their rounds, their OTs and triples, and
-    /// the lists of the plan. The session's links and OT extension take memory on top, however
-    /// short the run is.
+    /// Returns the most bytes that values and the work on them take at one party. Every value
+    /// counts from its step to its last reader. The pieces that share their rounds are added, with
+    /// their OTs and triples, and the lists of the plan. The session's links and OT extension take
+    /// additional memory, even in a short run.
     #[must_use]
     pub fn memory(&self, distance: Distance) -> u64 {
         let mut live = Live::new(self, distance);
@@ -38,21 +40,21 @@ impl Plan {
         live.most.saturating_add(lists).saturating_add(self.ots_held(distance))
     }
 
-    /// Refuses a run that takes more bytes than it may ([`Self::memory`]).
+    /// Refuses a run that takes more bytes than allowed ([`Self::memory`]).
     ///
     /// # Errors
-    /// It takes more.
+    /// The run takes more than `may` bytes.
     pub fn within(&self, distance: Distance, may: u64) -> Result<(), TwoError> {
         let takes = self.memory(distance);
         if takes <= may { Ok(()) } else { Err(TwoError::Memory { takes, may }) }
     }
 
-    /// Bytes that a step takes, with the work on `rows` of its rows.
+    /// The bytes of a step, with the work on `rows` of its rows.
     fn room(&self, at: Slot, rows: usize) -> StepRoom {
         room(&self.steps[at], &self.steps.sizes_read(at), rows)
     }
 
-    /// Bytes, besides OTs, of pieces that share their rounds.
+    /// The bytes, besides OTs, of pieces that share their rounds.
     fn work(&self, group: &[StepPiece], distance: Distance) -> u64 {
         group.iter().map(|piece| self.work_of(piece, distance)).fold(0, u64::saturating_add)
     }
@@ -60,19 +62,19 @@ impl Plan {
     fn work_of(&self, piece: &StepPiece, distance: Distance) -> u64 {
         let (at, rows) = (piece.0, piece.1.len());
         if let StepWay::Reorder(_) = way(&self.steps[at]) {
-            // Its rows, and the lot that takes most.
+            // The rows of the step, and its largest lot.
             let lot = |lot: Vec<Tally>| -> u64 { lot.iter().map(work_of_tally).sum() };
             let lots = self.lots_of(&[(at, 0..0)], distance).into_iter().map(lot).max().unwrap_or(0);
             return lots + self.room(at, self.steps[at].size.rows()).work;
         }
         let (reads, made) = self.steps.piece_sizes(at, rows);
-        // What is whole reads its values where they are.
+        // A step that runs whole reads its operands in place.
         let copied = if self.is_whole(at) { 0 } else { reads.into_iter().map(size_bytes).sum() };
         let (tally, work) = (work_of_tally(&self.tally_of(piece)), self.room(at, rows).work);
         [copied, size_bytes(made), tally, work].into_iter().fold(0, u64::saturating_add)
     }
 
-    /// Bytes of OTs and triples, both in use and being made.
+    /// The bytes of OTs and triples, both those in use and those being made.
     fn ots_held(&self, distance: Distance) -> u64 {
         let (mut most, mut all, mut call) = (0, 0u64, 0);
         for lot in self.lots(distance) {
@@ -86,18 +88,18 @@ impl Plan {
     }
 }
 
-/// Bytes of work on the OTs and triples of a piece, and of its messages.
+/// The bytes of work on the OTs and triples of a piece, and of its messages.
 fn work_of_tally(tally: &Tally) -> u64 {
     let [a, b] = tally.bytes;
     USED * (tally.cots[0] + tally.cots[1]) as u64 + MESSAGES * (a + b) + tally.triples
 }
 
-/// Bytes of the OTs and triples of a piece: a triple has three bits.
+/// The bytes of the OTs and triples of a piece. A triple has three bits.
 fn bytes_of_ots(tally: &Tally) -> u64 {
     OT * (tally.cots[0] + tally.cots[1]) as u64 + tally.triples.div_ceil(8) * 3
 }
 
-/// Values that are there.
+/// The values that are present.
 struct Live<'p> {
     plan: &'p Plan,
     distance: Distance,
@@ -107,7 +109,7 @@ struct Live<'p> {
 
 impl<'p> Live<'p> {
     fn new(plan: &'p Plan, distance: Distance) -> Self {
-        // Inputs as they were brought stay through the run, and outputs come as tensors.
+        // The given inputs stay through the run, and outputs are returned as tensors.
         let elements = |lengths: &[usize]| lengths.iter().product::<usize>();
         let brought = |party: usize| -> u64 {
             let own = plan.inputs.iter().filter(|input| input.owner == party);

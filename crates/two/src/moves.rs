@@ -1,4 +1,4 @@
-//! Rows moved by a permutation that one party knows.
+//! Permutes rows by a permutation that one party knows.
 //!
 //! ```text
 //! switch of rows x, y      t = s (y − x), x ← x + t, y ← y − t
@@ -9,7 +9,7 @@
 //!
 //! The offering party knows the shares of all switches once it has received the choices. So a piece
 //! of the network takes two messages, however many columns it has. Rows of bits are added by
-//! exclusive or. A switch sends as many bits as a row has, and one for the choice.
+//! exclusive OR. A switch sends as many bits as a row has, and one for the choice.
 //!
 //! **Source.** P. Mohassel, S. Sadeghian, "How to Hide Circuits in MPC", EUROCRYPT 2013: a network
 //! of switches by OT. Deviation: OTs are correlated, and their pads are the shares behind a switch.
@@ -24,16 +24,16 @@ use crate::{
 };
 use hushwire_block::{Wiped, registry};
 
-/// AGREEMENT: bits of payload of a piece, unless a single switch has more.
+/// AGREEMENT: the bits of payload of a piece, unless a single switch has more.
 const PAYLOAD: usize = 1 << 25;
 
 /// This party's share of rows. All rows have the same columns, of at most 128 bits each.
 #[derive(Clone, Default)]
 pub(crate) struct ShareRows {
     pub(crate) widths: Vec<u32>,
-    /// Whether columns are bits, which add up by exclusive or, or numbers.
+    /// Whether columns are bits, which add up by exclusive OR, or numbers.
     pub(crate) bits: bool,
-    /// Row after row.
+    /// The shares, row after row.
     pub(crate) own: Wiped<Vec<u128>>,
 }
 
@@ -47,7 +47,7 @@ impl ShareRows {
         self.own.len().checked_div(self.widths.len()).unwrap_or(0)
     }
 
-    /// Rows by their places: row `i` is row `from[i]`.
+    /// Rows picked by their places: row `i` is row `from[i]`.
     pub(crate) fn picked(&self, from: &[u32]) -> ShareRows {
         let each = self.widths.len();
         let mut own = Wiped::new(Vec::with_capacity(self.own.len()));
@@ -55,7 +55,7 @@ impl ShareRows {
         ShareRows { widths: self.widths.clone(), bits: self.bits, own }
     }
 
-    /// A switch: what is added to the first row and taken from the second.
+    /// Applies a switch: `moved` is added to the first row and subtracted from the second.
     fn swap(&mut self, [x, y]: [usize; 2], column: usize, moved: u128) {
         let (each, width) = (self.widths.len(), self.widths[column]);
         let [x, y] = [x, y].map(|row| row * each + column);
@@ -68,7 +68,7 @@ impl ShareRows {
         }
     }
 
-    /// y − x in a column.
+    /// The difference y − x in a column.
     fn apart(&self, [x, y]: [usize; 2], column: usize) -> u128 {
         let each = self.widths.len();
         let [x, y] = [x, y].map(|row| self.own[row * each + column]);
@@ -106,7 +106,7 @@ fn places(shape: NetworkShape, switch: Switch) -> [usize; 2] {
 }
 
 impl Kit {
-    /// Some switches, of which this party knows the network.
+    /// Applies some switches. This party knows the network.
     pub(crate) async fn chosen(&mut self, network: &Network, switches: &[Switch], rows: &mut ShareRows) {
         let shape = NetworkShape::new(rows.rows());
         let choices = Wiped::new(switches.iter().map(|s| network.bit(*s)).collect::<Vec<u8>>());
@@ -139,7 +139,7 @@ impl Kit {
         }
     }
 
-    /// The same switches at the party that does not know the network.
+    /// Applies the same switches at the party that does not know the network.
     pub(crate) async fn offered(&mut self, switches: &[Switch], rows: &mut ShareRows) {
         let shape = NetworkShape::new(rows.rows());
         let (q, _) = self.choose(&[], switches.len()).await;

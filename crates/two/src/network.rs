@@ -1,4 +1,4 @@
-//! Permutation networks in place: the places of the switches follow from the number of values
+//! Permutation networks in place. The places of the switches follow from the number of values
 //! alone.
 //!
 //! ```text
@@ -36,7 +36,7 @@ impl NetworkShape {
         NetworkShape { n }
     }
 
-    /// D.
+    /// D, the number of columns in each half.
     fn depth(self) -> usize {
         if self.n < 2 { 0 } else { self.n.next_power_of_two().ilog2() as usize }
     }
@@ -50,15 +50,15 @@ impl NetworkShape {
         1 << column.min(self.columns() - 1 - column)
     }
 
-    /// Whether there is a switch at this first place of a column. Networks of two values have one
-    /// switch, in the first half.
+    /// Whether a switch has this first place in a column. A network of two values has one switch,
+    /// in the first half.
     fn has(self, column: usize, place: usize) -> bool {
         let stride = self.stride(column);
         let is_pair = place & stride == 0 && place + stride < self.n;
         is_pair && (column < self.depth() || place % stride + 2 * stride < self.n)
     }
 
-    /// Switches of a column.
+    /// The number of switches in a column.
     fn count(self, column: usize) -> usize {
         let (n, s) = (self.n, self.stride(column));
         let pairs = n / (2 * s) * s + (n % (2 * s)).saturating_sub(s);
@@ -66,12 +66,12 @@ impl NetworkShape {
         if column < self.depth() { pairs } else { pairs - lone }
     }
 
-    /// Switches of all columns.
+    /// The number of switches in all columns.
     pub(crate) fn switches(self) -> usize {
         (0..self.columns()).map(|column| self.count(column)).sum()
     }
 
-    /// All switches, from the first column on or from the last one.
+    /// All switches, from the first column on or from the last one on.
     pub(crate) fn walk(self, backward: bool) -> impl Iterator<Item = Switch> {
         let columns = self.columns();
         (0..columns).flat_map(move |k| {
@@ -90,7 +90,7 @@ pub(crate) struct Network {
 }
 
 impl Network {
-    /// A uniformly random permutation, and the network that makes it.
+    /// A uniformly random permutation, as a network.
     pub(crate) fn random(prg: &mut Prg, n: usize) -> Network {
         let mut from = Wiped::new((0..n as u32).collect::<Vec<u32>>());
         for last in (1..n as u64).rev() {
@@ -99,7 +99,7 @@ impl Network {
         Network::route(from)
     }
 
-    /// The network whose value `i` in the end is value `from[i]` in the beginning.
+    /// The network that moves value `from[i]` to place `i`.
     pub(crate) fn route(mut from: Wiped<Vec<u32>>) -> Network {
         let n = from.len();
         let shape = NetworkShape::new(n);
@@ -138,7 +138,7 @@ impl Network {
                     self.put(last, at, odd[at]);
                 }
             }
-            // Value i / 2 of its half is value `from / 2` of that half.
+            // Value i / 2 of a half is value `from / 2` of the same half.
             next[part.at(i / 2 * 2) + part.stride * usize::from(odd[at])] = from[at] / 2;
         }
     }
@@ -148,7 +148,7 @@ impl Network {
         self.bits[column * height + place / 8] |= bit << (place % 8);
     }
 
-    /// Whether a switch swaps.
+    /// Whether a switch swaps its values.
     pub(crate) fn bit(&self, switch: Switch) -> u8 {
         let (height, place) = (self.shape.n.div_ceil(8), switch.place as usize);
         self.bits[usize::from(switch.column) * height + place / 8] >> (place % 8) & 1
@@ -202,8 +202,7 @@ impl NetworkPart {
     }
 }
 
-/// A uniform number below another one. The generator's discarded numbers are independent of those
-/// kept.
+/// A uniform number below `n`. The generator's discarded numbers are independent of those kept.
 fn below(prg: &mut Prg, n: u64) -> u64 {
     let most = u64::MAX - u64::MAX % n;
     loop {

@@ -1,7 +1,7 @@
-//! Operations on shares: each party calls them with its own shares, in the same order.
+//! The operations on shares. Each party calls them with its own shares, in the same order.
 //!
-//! Numbers are shared as x = x_0 + x_1 modulo 2^ℓ, bits as b = b_0 ⊕ b_1. Bits stand in bytes of
-//! their own.
+//! Numbers are shared as x = x_0 + x_1 modulo 2^ℓ, bits as b = b_0 ⊕ b_1. Each bit is in a byte of
+//! its own.
 
 use crate::{
     TwoError,
@@ -17,11 +17,11 @@ use std::sync::Arc;
 
 pub(crate) type Operated<T> = Result<T, TwoError>;
 
-/// Matrices and their shape: `rows` × `inner` by `inner` × `columns`.
+/// The shape of a product of matrices: `rows` × `inner` by `inner` × `columns`.
 pub(crate) type MatrixShape = [usize; 3];
 
 impl Kit {
-    /// Whether this party is the sender in a row, where both are in half of them each.
+    /// Whether this party is the sender in a row. Each party is the sender in half of the rows.
     fn sends(&self, row: usize, rows: usize) -> bool {
         (row < half(rows)) == (self.index == 0)
     }
@@ -32,25 +32,25 @@ impl Kit {
         if self.index == 0 { [a, b] } else { [b, a] }
     }
 
-    /// Highest bits of numbers of `ring` bits.
+    /// The highest bits of numbers with `ring` bits.
     pub(crate) async fn signs(&mut self, x: &[u64], ring: u32) -> Wiped<Vec<u8>> {
         let mut signs = self.carries(x, &[ComparePart::order(ring - 1)]).await.remove(0).greater;
         signs.iter_mut().zip(x).for_each(|(sign, x)| *sign ^= (x >> (ring - 1) & 1) as u8);
         signs
     }
 
-    /// x < y where every difference is a signed number of the ring.
+    /// x < y, if every difference is a signed number of the ring.
     pub(crate) async fn less_bounded(&mut self, x: &[u64], y: &[u64], ring: u32) -> Wiped<Vec<u8>> {
         self.signs(&minus(x, y, ring), ring).await
     }
 
-    /// x < y of any numbers of the ring.
+    /// x < y, for any numbers of the ring.
     pub(crate) async fn less(&mut self, x: &[u64], y: &[u64], ring: u32, signed: bool) -> Wiped<Vec<u8>> {
         let all = Wiped::new([&minus(x, y, ring)[..], x, y].concat());
         let signs = self.signs(&all, ring).await;
         let n = x.len();
         let (d, x, y) = (&signs[..n], &signs[n..2 * n], &signs[2 * n..]);
-        // Where the signs are the same, that of the difference; else that of one of them.
+        // If the signs are equal, the sign of the difference decides, else the sign of one number.
         let one = if signed { x } else { y };
         let u: Wiped<Vec<u8>> = Wiped::new(x.iter().zip(y).map(|(x, y)| x ^ y).collect());
         let v: Wiped<Vec<u8>> = Wiped::new(d.iter().zip(one).map(|(d, s)| d ^ s).collect());
@@ -61,7 +61,7 @@ impl Kit {
 
     /// x = y.
     pub(crate) async fn equal(&mut self, x: &[u64], y: &[u64], ring: u32) -> Wiped<Vec<u8>> {
-        // x − y = d_S + d_R is 0 where d_S = −d_R.
+        // x − y = d_S + d_R is 0 if d_S = −d_R.
         let mut own = minus(x, y, ring);
         for (i, d) in own.iter_mut().enumerate() {
             *d = if self.sends(i, x.len()) { *d } else { d.wrapping_neg() & mask(ring) };
@@ -70,9 +70,9 @@ impl Kit {
         self.compare(&own, &[part]).await.remove(0).equal.expect("it was asked for")
     }
 
-    /// The same signed numbers in a ring of one bit more. With u = x + 2^(ℓ−1), which has no sign,
-    /// u = u_0 + u_1 − 2^ℓ w, and of w modulo 2, which is all that counts modulo 2^(ℓ+1), the
-    /// shares of the bit are shares of the number.
+    /// The same signed numbers in a ring with one more bit. With u = x + 2^(ℓ−1), which is
+    /// nonnegative, u = u_0 + u_1 − 2^ℓ w. Only w modulo 2 matters modulo 2^(ℓ+1), so the shares of
+    /// the bit w can be used as shares of the number.
     pub(crate) async fn widen(&mut self, x: &[u64], ring: u32) -> Wiped<Vec<u64>> {
         let offset = if self.index == 0 { 1 << (ring - 1) } else { 0 };
         let u: Wiped<Vec<u64>> = Wiped::new(x.iter().map(|x| x.wrapping_add(offset) & mask(ring)).collect());
@@ -81,13 +81,13 @@ impl Kit {
         Wiped::new(u.iter().zip(&wraps[..]).map(one).collect())
     }
 
-    /// b·x of shared bits and numbers. Two OTs a row, one each way.
+    /// The products b·x of shared bits and numbers. Two OTs for each row, one in each direction.
     pub(crate) async fn times_bit(&mut self, b: &[u8], x: &[u64], ring: u32) -> Operated<Wiped<Vec<u64>>> {
         let chosen = self.choose(b, x.len()).await;
         self.times_bit_of(chosen, b, x, ring).await
     }
 
-    /// The same with OTs whose choices, the bits, the peer has.
+    /// The same with OTs after the exchange of choices, which are the bits.
     pub(crate) async fn times_bit_of(
         &mut self,
         chosen: ChosenOts,
@@ -95,7 +95,7 @@ impl Kit {
         x: &[u64],
         ring: u32,
     ) -> Operated<Wiped<Vec<u64>>> {
-        // b x_0 = b_0 x_0 + b_1 (1 − 2 b_0) x_0, and likewise x_1.
+        // b x_0 = b_0 x_0 + b_1 (1 − 2 b_0) x_0, and the same for x_1.
         let part = |bit: u8, x: u64| u64::from(bit).wrapping_neg() & x;
         let mut sum: Wiped<Vec<u64>> = Wiped::new(b.iter().zip(x).map(|(b, x)| part(*b, *x)).collect());
         let run = [OtRun { count: x.len(), width: ring }];
@@ -105,7 +105,7 @@ impl Kit {
         Ok(sum)
     }
 
-    /// Where the bit is 1 the first, else the second.
+    /// The first number if the bit is 1, else the second.
     pub(crate) async fn choose_by(
         &mut self,
         b: &[u8],
@@ -117,8 +117,8 @@ impl Kit {
         Ok(plus(&moved, y, ring))
     }
 
-    /// The numbers in [0, ∞) as they are, 0 in place of the others, which are signed. As x > 0 it
-    /// would be as good: one comparison and a product.
+    /// Signed numbers with negative ones replaced by 0. A test of x > 0 would cost the same: one
+    /// comparison and a product.
     pub(crate) async fn relu(&mut self, x: &[u64], ring: u32) -> Operated<Wiped<Vec<u64>>> {
         let mut keep = self.signs(x, ring).await;
         if self.index == 0 {
@@ -127,8 +127,8 @@ impl Kit {
         self.times_bit(&keep, x, ring).await
     }
 
-    /// Products of own bits of both parties, one for each of `rows` rows of each run, modulo
-    /// 2^width: those who send bring theirs as the number, those who receive as the choice.
+    /// Products of one bit of each party, for each of `rows` rows of each run, modulo 2^width. The
+    /// sender's bit is the number, and the receiver's bit is the choice.
     pub(crate) async fn bits_by_bits(
         &mut self,
         bits: &[&[u8]],
@@ -139,7 +139,7 @@ impl Kit {
         self.bits_by_bits_of(chosen, &choices, bits, widths).await
     }
 
-    /// The choices for [`Kit::bits_by_bits`], and how many OTs this party sends.
+    /// The choices for [`Kit::bits_by_bits`], and the number of OTs that this party sends.
     pub(crate) fn bit_choices(&self, bits: &[&[u8]], widths: &[u32]) -> (Wiped<Vec<u8>>, usize) {
         let [sent, received] = self.turns(bits.first().map_or(0, |b| b.len()));
         let used = || bits.iter().zip(widths).filter(|(_, width)| **width > 0);
@@ -147,7 +147,7 @@ impl Kit {
         (Wiped::new(choices), used().count() * sent.len())
     }
 
-    /// [`Kit::bits_by_bits`] with OTs whose choices the peer has.
+    /// [`Kit::bits_by_bits`] with OTs after the exchange of choices.
     pub(crate) async fn bits_by_bits_of(
         &mut self,
         chosen: ChosenOts,
@@ -174,8 +174,8 @@ impl Kit {
         Ok(out)
     }
 
-    /// Numbers from their bits, the lowest first. An OT a bit, in half of the rows each way; none
-    /// for the ring's highest.
+    /// Numbers from their bits, the lowest first. One OT for each bit except the ring's highest, in
+    /// each direction for half of the rows.
     pub(crate) async fn words_of(&mut self, bits: &[&[u8]], ring: u32) -> Operated<Wiped<Vec<u64>>> {
         let bits = &bits[..bits.len().min(ring as usize)];
         let widths: Vec<u32> = (0..bits.len() as u32).map(|i| ring - 1 - i).collect();
@@ -183,7 +183,7 @@ impl Kit {
         let mut out = Wiped::new(vec![0u64; bits.first().map_or(0, |b| b.len())]);
         for (i, (bit, product)) in bits.iter().zip(products).enumerate() {
             for ((out, bit), product) in out.iter_mut().zip(*bit).zip(&product[..]) {
-                // b_0 + b_1 − 2 b_0 b_1.
+                // The number is b_0 + b_1 − 2 b_0 b_1.
                 let number = u64::from(*bit).wrapping_sub(product << 1);
                 *out = out.wrapping_add(number << i) & mask(ring);
             }
@@ -191,8 +191,8 @@ impl Kit {
         Ok(out)
     }
 
-    /// Products of matrices modulo 2^ring, of which each factor may be private to one party. The
-    /// factor with fewer elements gives the choices.
+    /// Products of matrices modulo 2^ring. Each factor may be private to one party. The factor with
+    /// fewer elements provides the choices.
     pub(crate) async fn matmul(
         &mut self,
         [a, b]: [&[u64]; 2],
@@ -203,7 +203,7 @@ impl Kit {
         let [rows, inner, columns] = shape;
         let mut out = Wiped::new(local_matmul(a, b, shape, ring));
         if columns > rows {
-            // (A B)ᵀ = Bᵀ Aᵀ, so that fewer choices have longer vectors.
+            // (A B)ᵀ = Bᵀ Aᵀ. So fewer choices have longer vectors.
             let [left, right] = [transposed(b, inner, columns), transposed(a, rows, inner)].map(Wiped::new);
             let turned =
                 self.crossed([&left, &right], [columns, inner, rows], [holders[1], holders[0]], ring).await?;
@@ -224,7 +224,7 @@ impl Kit {
         holders: [Holders; 2],
         ring: u32,
     ) -> Operated<Wiped<Vec<u64>>> {
-        // Vectors are columns of A; so are those of the result, as they come.
+        // The vectors are columns of A. So are those of the result.
         let columns_of_a = Wiped::new(transposed(a, rows, inner));
         let mut out = Wiped::new(vec![0u64; rows * columns]);
         let vector = |entry: usize| &columns_of_a[entry / columns * rows..][..rows];
@@ -233,8 +233,8 @@ impl Kit {
         Ok(Wiped::new(transposed(&out, columns, rows)))
     }
 
-    /// Adds the products of each number in `b` with a vector of `each` numbers of the other party
-    /// to those of `out` from the number's place on. The bits of numbers are choices.
+    /// Multiplies each number in `b` by a vector of `each` numbers of the other party. Adds the
+    /// products to `out` from the number's place on. The bits of numbers are choices.
     async fn by_bits<'a>(
         &mut self,
         b: &[u64],
@@ -266,8 +266,8 @@ impl Kit {
         Ok(())
     }
 
-    /// Products of rows of numbers, as many in each, with a factor for each row, whose bits are
-    /// choices.
+    /// Products of rows of numbers with one factor for each row. All rows have the same length. The
+    /// bits of factors are choices.
     pub(crate) async fn multiply(
         &mut self,
         rows: &[u64],
@@ -283,7 +283,7 @@ impl Kit {
         Ok(out)
     }
 
-    /// A circuit on shared bits, on as many rows as the planes have.
+    /// A circuit on shared bits, with as many rows as the planes have.
     pub(crate) async fn circuit(
         &mut self,
         program: Arc<Program>,
@@ -299,7 +299,7 @@ impl Kit {
         Ok(batch.output())
     }
 
-    /// Any machine with one slot, as a part of a protocol.
+    /// Runs any machine with one slot, as a part of a protocol.
     async fn machine<M: Machine<Error: Into<TwoError>>>(&mut self, machine: &mut M) -> Operated<()> {
         let mut round = machine.round(0);
         let mut own = vec![];
@@ -326,7 +326,7 @@ impl Kit {
         Ok(())
     }
 
-    /// The bits of shared numbers: a circuit adds the shares, which `program` is.
+    /// The bits of shared numbers. The circuit `program` adds the shares.
     pub(crate) async fn bits_of(
         &mut self,
         x: &[u64],
@@ -341,7 +341,7 @@ impl Kit {
     }
 }
 
-/// Bit planes of numbers.
+/// The bit planes of numbers.
 pub(crate) fn planes_of(x: &[u64], ring: u32) -> Planes {
     let bytes = ring.div_ceil(8) as usize;
     let values: Wiped<Vec<u8>> =

@@ -5,8 +5,8 @@
 //! order     stages one after the other
 //! ```
 //!
-//! SECURITY: the places of a stage are uniformly random to each party, since the other party's
-//! network has moved the rows. So they reveal nothing about the order. A stage's networks serve
+//! SECURITY: the places of a stage are uniformly random for each party, because the other party's
+//! network has permuted the rows. So they reveal nothing about the order. A stage's networks serve
 //! every use of its order, and nothing else about the rows that they move is opened.
 
 use crate::network::Network;
@@ -14,21 +14,21 @@ use std::{ops::Range, sync::Arc};
 
 #[derive(Clone)]
 pub(crate) struct OrderStage {
-    /// This party's; none where the order is known.
+    /// This party's network; `None` if the order is known.
     pub(crate) network: Option<Arc<Network>>,
     /// Place `i` gets row `places[i]`.
     pub(crate) places: Arc<Vec<u32>>,
     pub(crate) inverted: bool,
 }
 
-/// An order of rows: place by place the row that comes there.
+/// An order of rows: for each place, the row that comes there.
 #[derive(Clone, Default)]
 pub(crate) struct SharedOrder {
     pub(crate) stages: Vec<OrderStage>,
 }
 
 impl SharedOrder {
-    /// An order that both know.
+    /// An order that both parties know.
     pub(crate) fn known(places: Vec<u32>) -> SharedOrder {
         SharedOrder { stages: vec![OrderStage { network: None, places: Arc::new(places), inverted: false }] }
     }
@@ -40,7 +40,7 @@ impl SharedOrder {
         }
     }
 
-    /// This order, followed by the other one.
+    /// This order, followed by another one.
     pub(crate) fn then(&self, other: &SharedOrder) -> SharedOrder {
         SharedOrder { stages: [&self.stages[..], &other.stages].concat() }
     }
@@ -58,17 +58,17 @@ pub(crate) fn inverse(places: &[u32]) -> Option<Vec<u32>> {
     Some(out)
 }
 
-/// Bits of a row's number.
+/// The bits of a row's number.
 pub(crate) fn number_bits(rows: usize) -> u32 {
     usize::BITS - rows.saturating_sub(1).leading_zeros()
 }
 
-/// AGREEMENT: bits of the strings that are compared, with the row's number. With one bit more they
-/// fill a block.
+/// AGREEMENT: the bits of compared strings, including the row's number. With one more bit they fill
+/// a block.
 const STRING: u32 = 127;
 
 /// The bits of keys that each of several sorts compares, the least significant part first. Each
-/// sort is stable, so that the last one gives the order by all bits.
+/// sort is stable, so the last one gives the order by all bits.
 pub(crate) fn sorts(rows: usize, bits: usize) -> impl Iterator<Item = Range<usize>> {
     let most = (STRING - number_bits(rows)) as usize;
     let count = if rows < 2 { 0 } else { bits.div_ceil(most).max(1) };

@@ -1,4 +1,6 @@
-//! One party of a session, over a channel.
+//! One party of a session, over a channel. It sets up OTs in both directions on a channel of their
+//! own, and then runs plans on another. Before each run, both parties compare the session, the plan
+//! and the distance. An error ends the session: its OTs and keys are not used again.
 
 mod walk;
 
@@ -34,11 +36,11 @@ use zeroize::Zeroizing;
 pub struct ArithmeticParty {
     index: usize,
     context: Context,
-    /// Not there while a run has it.
+    /// `None` while a run uses it.
     supply: Option<Supply>,
     /// The seed of keys of encryption.
     seed: Seed,
-    /// The generator of networks, and how many were drawn.
+    /// The generator of networks, and the number of networks drawn.
     moves: Seed,
     shuffles: u64,
     keys: LayerKeys,
@@ -46,17 +48,17 @@ pub struct ArithmeticParty {
     distance: Distance,
     /// LOCAL: threads of layers under encryption.
     threads: usize,
-    /// LOCAL: whether OTs are made ahead of their use, where the caller says so.
+    /// LOCAL: whether OTs are made ahead of their use, if the caller has set it.
     ahead: Option<bool>,
-    /// Results that layers under encryption have opened.
+    /// The number of results that layers under encryption have opened.
     opened: u64,
-    /// What each node of the last run took.
+    /// The cost of each node in the last run.
     spent: BTreeMap<usize, Spent>,
     meter: Option<Meter>,
     runs: u64,
-    /// Lots that were made ahead of the next run.
+    /// The lots that were made for the next run.
     stocked: Stocked,
-    /// Allotments of OTs so far.
+    /// The number of allotments of OTs so far.
     pieces: u64,
     lost: bool,
     process: Process,
@@ -66,9 +68,8 @@ pub struct ArithmeticParty {
 }
 
 impl ArithmeticParty {
-    /// Sets up OTs both ways. `ots` is a channel that makes them and carries nothing else;
-    /// `context` and `ot` are agreed; `seed` is this party's secret randomness, for this session
-    /// alone.
+    /// Sets up OTs in both directions. `ots` is a channel that serves only to make them. `context`
+    /// and `ot` are agreed. `seed` is this party's secret randomness, for this session only.
     ///
     /// # Errors
     /// `ot` has no semi-honest form, an OT message is malformed, or the channel failed.
@@ -119,40 +120,40 @@ impl ArithmeticParty {
         std::mem::take(&mut self.orders)
     }
 
-    /// The same at a distance that both parties have agreed on.
+    /// Sets the distance. Both parties must have agreed on it.
     #[must_use]
     pub fn distance(self, distance: Distance) -> ArithmeticParty {
         ArithmeticParty { distance, ..self }
     }
 
-    /// Sets the distance from the next run on. Both parties have agreed on it.
+    /// Sets the distance for the following runs. Both parties must have agreed on it.
     pub fn set_distance(&mut self, distance: Distance) {
         self.distance = distance;
     }
 
-    /// The same with this many threads for layers under encryption: one party waits while the other
+    /// Sets the number of threads for layers under encryption. One party waits while the other
     /// multiplies.
     #[must_use]
     pub fn threads(self, threads: usize) -> ArithmeticParty {
         ArithmeticParty { threads, ..self }
     }
 
-    /// The same with OTs made ahead of their use, by a thread beside that of a run, or in turn with
-    /// what uses them. They are made ahead where both parties would have it so; a party without a
-    /// setting would where rounds count, and where it has more than two threads.
+    /// Sets whether OTs are made ahead of their use, by a thread in parallel with the run, or in
+    /// turn with their use. They are made ahead only if both parties want it. By default a party
+    /// wants it if the parties are far from each other, or if it has more than two threads.
     #[must_use]
     pub fn ahead(self, ahead: bool) -> ArithmeticParty {
         ArithmeticParty { ahead: Some(ahead), ..self }
     }
 
-    /// On the two cores of one machine both parties keep both busy, and run as long either way or
-    /// longer.
+    /// Two parties on one machine with two cores keep both cores busy. A run then takes as long
+    /// with OTs made ahead, or longer.
     fn would_be_ahead(&self) -> bool {
         self.ahead.unwrap_or(self.distance == Distance::Far || self.threads > 2)
     }
 
-    /// The same with a meter that counts on this party's channel, and from here on on that of OTs,
-    /// a lane of its own: what it reads is told by node ([`Self::spent`]).
+    /// Adds a meter that counts on this party's channel, and from here on also on the lane of OTs.
+    /// [`Self::spent`] has its counts by node.
     #[must_use]
     pub fn metered(mut self, meter: &Meter) -> ArithmeticParty {
         if let Some(supply) = &mut self.supply {
@@ -162,21 +163,20 @@ impl ArithmeticParty {
         ArithmeticParty { meter: Some(meter.clone()), ..self }
     }
 
-    /// The channel of OTs, when no run follows; nothing where a run left it to a thread that
-    /// panicked.
+    /// The channel of OTs, if no run follows. `None` if a run left it to a thread that panicked.
     #[must_use]
     pub fn into_channel(self) -> Option<Channel> {
         self.supply.map(|supply| supply.channel)
     }
 
-    /// Runs a plan. `own` are the inputs that this party brings, in the computation's order; gives
-    /// the outputs that it learns, likewise. `go_on` is asked between rounds, with the steps done
-    /// and all steps.
+    /// Runs a plan. `own` are this party's inputs, in the computation's order. The result has the
+    /// outputs that this party learns, in the same order. `go_on` is called between rounds, with
+    /// the numbers of completed steps and of all steps.
     ///
     /// # Errors
-    /// Other inputs than the plan takes; the parties disagree on what is run; an operation on known
-    /// values failed; an OT message is malformed; the channel failed; `go_on` gave false; a run
-    /// before failed; this is a fork of the process that opened the session.
+    /// The inputs are not those of the plan, the parties do not run the same plan, or an operation
+    /// on known values failed. An OT message is malformed, the channel failed, or `go_on` returned
+    /// false. An earlier run failed, or this process is a fork of the one that opened the session.
     pub fn run(
         &mut self,
         channel: &mut Channel,
@@ -188,13 +188,13 @@ impl ArithmeticParty {
         self.go(channel, run, go_on)
     }
 
-    /// The same of a plan some of whose inputs are kept: `own` are this party's others.
+    /// The same for a plan with some inputs kept. `own` are this party's other inputs.
     ///
     /// # Errors
     /// As [`Self::run`].
     ///
     /// # Panics
-    /// If what is kept is of another plan or party (the caller's bug).
+    /// If the kept inputs are of another plan or party (the caller's bug).
     pub fn run_kept(
         &mut self,
         channel: &mut Channel,
@@ -219,7 +219,7 @@ impl ArithmeticParty {
         if std::mem::replace(&mut self.lost, true) {
             return Err(TwoError::Lost);
         }
-        // Which lots a sort takes shows on the way.
+        // The lots of a sort become known only during the run.
         let ahead = self.agree(channel, plan)? && !plan.moves();
         let mut supply = self.supply.take().ok_or(TwoError::Lost)?;
         let distance = self.distance;
@@ -243,13 +243,13 @@ impl ArithmeticParty {
         Ok(learnt)
     }
 
-    /// Makes OTs for the next run between two runs, where it is of this plan: the first lots that
-    /// the run takes, of at most `most` OTs sent and received, of 16 bytes each. Both parties call
-    /// it alike. A run of another plan drops them. Gives the number of OTs that are there.
+    /// Makes OTs between two runs, for a next run of this plan. They are the first lots of that
+    /// run, at most `most` OTs sent and received, of 16 bytes each. Both parties make the same
+    /// call. A run of another plan drops them. Returns the number of OTs in stock.
     ///
     /// # Errors
-    /// An OT message is malformed; the channel failed; a run before failed; this is a fork of the
-    /// process that opened the session.
+    /// An OT message is malformed, the channel failed, or an earlier run failed. Or this process is
+    /// a fork of the one that opened the session.
     pub fn stock(&mut self, plan: &Plan, most: usize) -> Result<usize, TwoError> {
         self.process.check("OTs for the next run")?;
         if std::mem::replace(&mut self.lost, true) {
@@ -273,7 +273,7 @@ impl ArithmeticParty {
         Ok(ots)
     }
 
-    /// All steps of a run, wave by wave; `lots` has the OTs of each group of pieces, in order.
+    /// Runs all steps, wave by wave. `lots` has the OTs of each group of pieces, in order.
     fn steps(
         &mut self,
         channel: &mut Channel,
@@ -294,7 +294,7 @@ impl ArithmeticParty {
             let slots: Vec<_> = wave.extents().iter().map(|extent| extent.at).collect();
             for group in plan.groups(&slots, self.distance) {
                 let (begun, before) = (Instant::now(), read(self.meter.as_ref(), channel));
-                // Pieces that share their rounds are mostly of one node.
+                // Pieces that share their rounds mostly belong to one node.
                 let (task, rows) = (wave.task(group[0].0), &group[0].1);
                 let made = match way(task.step) {
                     StepWay::Reorder(reorder) => {
@@ -327,7 +327,7 @@ impl ArithmeticParty {
         }
     }
 
-    /// Pieces that share their rounds, with their OTs.
+    /// Runs pieces that share their rounds, with their OTs.
     fn group(
         &mut self,
         channel: &mut Channel,
@@ -344,7 +344,8 @@ impl ArithmeticParty {
         land(flight)
     }
 
-    /// Pieces of one operation that share their rounds; what they make, one behind the other.
+    /// Runs pieces of one operation that share their rounds. Returns their results, one after the
+    /// other.
     pub(crate) fn pieces(
         &mut self,
         channel: &mut Channel,
@@ -368,25 +369,25 @@ impl ArithmeticParty {
         let mut abreast = Abreast::new(plays);
         self.driver.run(channel, &mut abreast)?;
         self.lost = false;
-        // The caller's from here on.
+        // The result belongs to the caller from here on.
         Ok(abreast.into_machines().flat_map(|play| play.finish().into_inner()).collect())
     }
 
-    /// The time that each node of the last run took, by its number, and what it sent where there is
-    /// a meter.
+    /// The time that each node of the last run took, by its number, and the bytes that it sent if
+    /// there is a meter.
     #[must_use]
     pub fn spent(&self) -> &BTreeMap<usize, Spent> {
         &self.spent
     }
 
-    /// Weights that this session's layers under encryption have transformed, in groups of outputs:
-    /// none, where all were kept transformed.
+    /// The number of weights that this session's layers under encryption have transformed, in
+    /// groups of outputs. It is 0 if all weights were kept transformed.
     #[must_use]
     pub fn transforms(&self) -> u64 {
         self.keys.transforms()
     }
 
-    /// A plan's layer under encryption: weights and images.
+    /// Runs a layer of a plan under encryption. Its operands are weights and images.
     fn layer(
         &mut self,
         channel: &mut Channel,
@@ -402,7 +403,7 @@ impl ArithmeticParty {
         Ok(made)
     }
 
-    /// A layer under encryption.
+    /// Runs a layer under encryption.
     fn encrypted(&mut self, channel: &mut Channel, job: &LayerJob<'_>) -> Result<Vec<u64>, TwoError> {
         if std::mem::replace(&mut self.lost, true) {
             return Err(TwoError::Lost);
@@ -417,17 +418,17 @@ impl ArithmeticParty {
         Ok(job.end(play, &mut self.keys))
     }
 
-    /// A convolution of numbers, of which `x` is this party's share, by weights that party
-    /// `evaluator` has and brings; the other brings none. Gives this party's share of the results.
-    /// Both parties call it alike, with the same layer, whose count of coefficients is that of all
-    /// layers which the session runs.
+    /// A convolution of numbers under encryption. `x` is this party's share, and party `evaluator`
+    /// gives the weights; the other party gives none. Returns this party's share of the results.
+    /// Both parties make the same call with the same layer. The layer's count of coefficients is
+    /// that of all layers that the session runs.
     ///
     /// # Errors
-    /// A weight is greater than the layer says; a message of the peer's is malformed; the channel
-    /// failed; a run before failed.
+    /// A weight exceeds the layer's bound, a message of the peer is malformed, the channel failed,
+    /// or an earlier run failed.
     ///
     /// # Panics
-    /// If shares or weights are not of the layer's shape, or there is no such party (the caller's
+    /// If shares or weights do not have the layer's shape, or there is no such party (the caller's
     /// bug).
     pub fn convolve(
         &mut self,
@@ -443,14 +444,14 @@ impl ArithmeticParty {
         self.encrypted(channel, &LayerJob { linear, evaluator, weights, kept, x, threads })
     }
 
-    /// A context for the pads of one piece: no other has it.
+    /// A context for the pads of one piece. It is used only once.
     fn next_context(&mut self) -> Context {
         self.pieces += 1;
         self.context.child("two piece", self.pieces)
     }
 
-    /// Both parties compare what they are about to run, and tell whether OTs are made ahead: where
-    /// one alone did it, its thread would wait for the other through all steps that take none.
+    /// Compares what both parties are about to run, and agrees whether OTs are made ahead. If only
+    /// one party did so, its thread would wait for the other through all steps that take no OTs.
     fn agree(&mut self, channel: &mut Channel, plan: &Plan) -> Result<bool, TwoError> {
         let mut hash = blake3::Hasher::new_derive_key("hushwire two run v4");
         hash.update(&self.context.sid.0);
@@ -469,7 +470,7 @@ impl ArithmeticParty {
         }
     }
 
-    /// Opens outputs to those who learn them, and to nobody else.
+    /// Opens outputs to the parties that learn them, and only to these.
     fn reveal(
         &self,
         channel: &mut Channel,

@@ -1,4 +1,6 @@
-//! Plans: the steps that compute a computation, with the form of every value.
+//! Plans: the steps of a computation, with the form of every value. A plan also has the groups of
+//! pieces that share rounds, and the OTs and triples of each group. The parties compare its digest
+//! before a run.
 
 use crate::{
     COEFFICIENTS, TwoError,
@@ -15,24 +17,24 @@ use hushwire_machine::{Channel, Cost, Meter};
 use hushwire_plan::{Local, PlanSteps, Prim, Runtime, Slot, StepPiece, Talk};
 use std::{collections::BTreeSet, time::Duration};
 
-/// The time that a node of a computation took at a party, and what it sent.
+/// The time that a node of a computation took at a party, and the bytes that it sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Spent {
-    /// All of it: OTs, messages and waiting, too.
+    /// The total time, including OTs, messages and waiting.
     pub all: Duration,
-    /// The part of products of matrices and kernels.
+    /// The time for products of matrices and kernels.
     pub products: Duration,
-    /// The count of a meter meanwhile, where the party has one.
+    /// The meter's count for the node, if the party has a meter.
     pub cost: Cost,
 }
 
-/// AGREEMENT: triples that are made before they are used.
+/// AGREEMENT: the most triples that are made before their use.
 const TRIPLES: u64 = 1 << 22;
 
 /// AGREEMENT: the most rows that a sorting network may order.
 const NETWORK: usize = 64;
 
-/// An output: its value and type, and which parties learn it.
+/// An output: its value and type, and the parties that learn it.
 #[derive(Clone, Debug)]
 pub(crate) struct PlanOutput {
     pub(crate) slot: Slot,
@@ -47,7 +49,7 @@ impl PlanOutput {
     }
 }
 
-/// The steps that compute a computation, the same at both parties.
+/// The steps of a computation. They are the same for both parties.
 pub struct Plan {
     pub(crate) steps: PlanSteps<Two>,
     pub(crate) inputs: Vec<PlanInput>,
@@ -55,28 +57,32 @@ pub struct Plan {
     pub(crate) digest: [u8; 32],
 }
 
-/// Bytes with which a run begins: what it is, and whether the party would have OTs made ahead.
+/// The bytes with which a run begins: a digest of the run, and whether the party wants OTs made
+/// ahead.
 pub(crate) const BEGIN: usize = blake3::OUT_LEN + 1;
 
-/// The count of a meter on a channel, where there is one.
+/// The count of a meter on a channel, if there is a meter.
 pub(crate) fn read(meter: Option<&Meter>, channel: &Channel) -> Cost {
     meter.map_or(Cost::default(), |meter| meter.lane(channel.lane()))
 }
 
 impl Plan {
-    /// The plan of a computation without symbols, with all products by OT. `owners` says which
-    /// party, 0 or 1, brings each input, and `learns` which learn each output, in order.
+    /// Returns the plan of a computation without symbols, with all products by OT. `owners` has for
+    /// each input, in order, the party 0 or 1 that brings it. `learns` tells for each output which
+    /// parties learn it.
     ///
     /// # Errors
-    /// A length has no number yet, or an operation that circuits do not have.
+    /// A length has no number yet, or circuits do not have an operation.
     ///
     /// # Panics
-    /// If there is not an owner for each input, and a pair for each output (the caller's bug).
+    /// If `owners` does not have an entry for each input, or `learns` for each output (the caller's
+    /// bug).
     pub fn new(computation: &Computation, owners: &[usize], learns: &[[bool; 2]]) -> Result<Plan, TwoError> {
         Plan::with(computation, owners, learns, Products::Ot)
     }
 
-    /// The same with matrices and kernels that one party alone has multiplied as `products` says.
+    /// The same. Matrices and kernels that only one party has are multiplied by the means in
+    /// `products`.
     ///
     /// # Errors
     /// As [`Self::new`], and one run opens more results under encryption than a session hides
@@ -93,11 +99,11 @@ impl Plan {
         Plan::with_lists(computation, owners, learns, products, u64::MAX)
     }
 
-    /// The same with lists of at most about `most` bytes, with the programs of circuits. It fails
-    /// before it takes more memory.
+    /// The same with lists of at most about `most` bytes, including the programs of circuits. It
+    /// fails before it takes more memory.
     ///
     /// # Errors
-    /// As [`Self::with`], and longer lists.
+    /// As [`Self::with`], and if the lists would be longer.
     ///
     /// # Panics
     /// As [`Self::new`].
@@ -132,7 +138,7 @@ impl Plan {
         for to in learns {
             hash.update(&to.map(u8::from));
         }
-        // The form is agreed on as well: it follows from `most`, too.
+        // The parties also agree on the form, because it depends on `most`.
         let as_steps = *hash.clone().update(&[0]).finalize().as_bytes();
         let as_circuit = *hash.update(&[1]).finalize().as_bytes();
         let lower = Two::lower(computation, owners, products, most)?;
@@ -142,8 +148,8 @@ impl Plan {
         if rows.is_none_or(|rows| rows > NETWORK) {
             return Ok(plan);
         }
-        // For few rows a sorting network may take less, which one circuit has with all that reads
-        // its order.
+        // For few rows, a sorting network may take less. One circuit then has the network and all
+        // steps that read its order.
         let mut lower = Two::lower(computation, owners, products, most)?;
         let Ok(slots) = Two::as_one(&mut lower) else { return Ok(plan) };
         let one = Plan::of(computation, lower.into_steps(slots), learns, as_circuit);
@@ -160,12 +166,12 @@ impl Plan {
         learns: &[[bool; 2]],
         mut digest: [u8; 32],
     ) -> Plan {
-        // Such messages differ from those that earlier programs send for the same computation.
+        // These messages differ from those that earlier versions send for the same computation.
         let shares = |step| matches!(way(step), StepWay::Encrypted(layer) if layer.linear.together() > 1);
         if steps.iter().any(shares) {
             digest = blake3::derive_key("hushwire two plan, images share ciphertexts v1", &digest);
         }
-        // Layers of the same parameters, ring and evaluator have one key.
+        // Layers with the same parameters, ring and evaluator share a key.
         let mut keys = BTreeSet::new();
         steps.each_talk(|talk| {
             if let Talk::Own(OwnTalk::Encrypted(layer)) = talk {
@@ -189,13 +195,13 @@ impl Plan {
         self.steps.iter().enumerate().filter_map(layer)
     }
 
-    /// Products that layers under encryption compute.
+    /// Returns the number of products that layers under encryption compute.
     #[must_use]
     pub fn encrypted_products(&self) -> u64 {
         self.layers().map(|(_, layer)| layer.linear.coefficients() * layer.linear.conv().terms()).sum()
     }
 
-    /// The input whose words a step has, in its order or another.
+    /// The input whose words a step has, in any order.
     pub(crate) fn input_of(&self, at: Slot) -> Option<usize> {
         match &self.steps[at].prim {
             Prim::Local(Local::Input(k, _)) => Some(*k),
@@ -204,13 +210,13 @@ impl Plan {
         }
     }
 
-    /// Results that a run opens under encryption, which noise has to hide.
+    /// Returns the number of results that a run opens under encryption, which noise must hide.
     #[must_use]
     pub fn coefficients(&self) -> u64 {
         self.layers().map(|(_, layer)| layer.linear.coefficients()).sum()
     }
 
-    /// Whether a step is in one piece, whatever its rows are.
+    /// Whether a step is in one piece for any number of rows.
     pub(crate) fn is_whole(&self, at: Slot) -> bool {
         !self.steps.extent(at).cuts
     }
@@ -239,7 +245,8 @@ impl Plan {
         groups.flat_map(move |group| self.lots_of(&group, distance))
     }
 
-    /// The costs of pieces that share their rounds: of one that moves rows lot after lot.
+    /// The costs of pieces that share their rounds. A piece that moves rows has several lots, one
+    /// after the other.
     pub(crate) fn lots_of(&self, group: &[StepPiece], distance: Distance) -> Vec<Vec<Tally>> {
         if let [(at, _)] = group
             && let (step, reads) = (&self.steps[*at], self.steps.sizes_read(*at))
@@ -256,7 +263,7 @@ impl Plan {
         self.steps.iter().any(|step| matches!(way(step), StepWay::Reorder(_)))
     }
 
-    /// The steps of a wave in pieces, those side by side that share rounds. AGREEMENT.
+    /// The steps of a wave, cut into pieces and grouped by shared rounds. AGREEMENT.
     pub(crate) fn groups(&self, wave: &[Slot], distance: Distance) -> Vec<Vec<StepPiece>> {
         let (mut groups, mut group, mut held) = (vec![], vec![], Tally::default());
         for at in wave {
@@ -267,7 +274,7 @@ impl Plan {
                 let most = if self.is_whole(*at) { rows } else { self.fitting(*at, rows - start) };
                 let piece = (*at, start..start + most);
                 if is_alone {
-                    // Before the others: its messages are its own.
+                    // It runs before the others, because it has messages of its own.
                     groups.insert(0, vec![piece]);
                     break;
                 }
@@ -292,8 +299,8 @@ impl Plan {
         groups
     }
 
-    /// The most rows of a piece: OTs and triples suffice for them, a multiple of 64 unless that is
-    /// all.
+    /// The most rows of a piece within the limits of OTs and triples. It is a multiple of 64 unless
+    /// it is all rows.
     fn fitting(&self, at: Slot, rows: usize) -> usize {
         let fits = |n: usize| {
             let tally = self.tally_of_rows(at, n);

@@ -1,4 +1,5 @@
-//! The primitives that two parties alone have.
+//! The primitives that only two parties have, and the way in which each step runs. The other
+//! primitives are those of `hushwire_plan`.
 
 use crate::{encrypted::EncryptedLayer, order::sorts, ring::Holders};
 use hushwire_circuit::Program;
@@ -6,7 +7,7 @@ use hushwire_compute::Scalar;
 use hushwire_plan::{Local, PlanStep, Prim, Primitives, Reorder, Size, StepRows, Talk};
 use std::{collections::HashMap, sync::Arc};
 
-/// An input: which party brings it, and its type.
+/// An input: the party that brings it, and its type.
 #[derive(Clone, Debug)]
 pub(crate) struct PlanInput {
     pub(crate) owner: usize,
@@ -14,17 +15,17 @@ pub(crate) struct PlanInput {
     pub(crate) lengths: Vec<usize>,
 }
 
-/// The means by which private matrices and kernels are multiplied by shared numbers.
+/// The means of multiplying private matrices and kernels by shared numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Products {
-    /// Correlated OTs: no bound on numbers, and much to send.
+    /// Correlated OTs. Numbers have no bound, but much is sent.
     #[default]
     Ot,
-    /// Encryption ([`hushwire_bfv`]), and OTs where a layer has no room for its noise.
+    /// Homomorphic encryption ([`hushwire_bfv`]), and OTs if a layer has no room for its noise.
     He,
 }
 
-/// Two parties: what they keep while a computation is lowered.
+/// The back end for two parties, with its state while a computation is lowered.
 pub(crate) struct Two {
     pub(crate) inputs: Vec<PlanInput>,
     /// The parties whose shares of each step's words or bits are not 0.
@@ -32,35 +33,37 @@ pub(crate) struct Two {
     /// Circuits that add shares, by their width and whether they take few rounds.
     pub(crate) adders: HashMap<(u32, bool), Arc<Program>>,
     pub(crate) products: Products,
-    /// Bytes of the lists of steps so far, and of all at most.
+    /// The bytes of the lists of steps so far, and the most bytes of all.
     pub(crate) lists: u64,
     pub(crate) most: u64,
 }
 
-/// Without a message.
+/// The primitives without messages.
 pub(crate) enum OwnLocal {
-    /// Some outputs of a program on everything, and their size.
+    /// Some outputs of a program on all bits, and their size.
     Part { from: usize, size: Size },
-    /// Known places → the order in which the row of each comes.
+    /// Known places → the order in which each place names the row that comes there.
     AsOrder,
-    /// Two orders → the first, then the second.
+    /// Two orders → their composition, first one first.
     Then,
 }
 
-/// With messages.
+/// The primitives with messages.
 pub(crate) enum OwnTalk {
     /// Words → bits, by a circuit that adds the shares.
     ToBits(Arc<Program>),
-    /// Rows of words by a factor each, as many words in each row.
+    /// Products of rows of words with one factor for each row. All rows have the same number of
+    /// words.
     Rows([Holders; 2]),
     /// The same signed numbers modulo twice as much: words → words.
     Widen,
-    /// Words without their lowest bits, 0 in place of those below 0, modulo as much less: words →
-    /// words.
+    /// Words without their lowest bits, with negative numbers replaced by 0, in a ring with as many
+    /// bits fewer: words → words.
     Rectify { by: u32 },
-    /// The same numbers, from 0 on, modulo more: words → words of a ring.
+    /// The same nonnegative numbers in a larger ring: words → words of that ring.
     Extend(u32),
-    /// Images by the weights that one party has, under encryption: weights and images, as words.
+    /// A convolution of images with one party's weights, under encryption. Weights and images are
+    /// words.
     Encrypted(Box<EncryptedLayer>),
 }
 
@@ -99,19 +102,19 @@ impl Primitives for Two {
     }
 }
 
-/// The way in which parties take a step.
+/// The way in which the parties run a step.
 pub(crate) enum StepWay<'p> {
-    /// Without messages, or in pieces beside those of other steps.
+    /// Without messages, or in pieces together with other steps.
     Pieces,
-    /// The same, of a product of matrices.
+    /// The same, for a product of matrices.
     Products,
-    /// Alone: its OTs are made as it goes, in lots of its own.
+    /// Alone. Its OTs are made during the step, in lots of its own.
     Reorder(&'p Reorder),
-    /// Alone: its messages are its own.
+    /// Alone, with messages of its own.
     Encrypted(&'p EncryptedLayer),
 }
 
-/// The way of a step.
+/// The way in which a step runs.
 pub(crate) fn way(step: &PlanStep<Two>) -> StepWay<'_> {
     match &step.prim {
         Prim::Local(local) => match local {

@@ -1,6 +1,6 @@
 //! Numbers modulo 2^ℓ in 64-bit words, and messages of ℓ bits each.
 
-/// Which parties hold a factor: one alone of what is private, both of what is shared.
+/// The parties that hold a factor: one party if it is private, both if it is shared.
 pub(crate) type Holders = [bool; 2];
 
 /// The lower `bits` bits, at most 64.
@@ -13,7 +13,7 @@ pub(crate) const fn packed(count: usize, bits: usize) -> usize {
     (count * bits).div_ceil(8)
 }
 
-/// Numbers of any widths one behind the other, the lowest bit first.
+/// Packs numbers of any widths one after the other, the lowest bit first.
 pub(crate) struct Packer {
     bytes: Vec<u8>,
     held: u128,
@@ -25,7 +25,7 @@ impl Packer {
         Packer { bytes: Vec::with_capacity(bytes + 8), held: 0, bits: 0 }
     }
 
-    /// Appends a number that is no wider.
+    /// Appends a number of at most `bits` bits.
     #[inline(always)]
     pub(crate) fn push(&mut self, number: u64, bits: u32) {
         self.held |= u128::from(number) << self.bits;
@@ -56,7 +56,7 @@ impl<'a> Unpacker<'a> {
         Unpacker { bytes, held: 0, bits: 0 }
     }
 
-    /// The next number. Past the end of the bytes there are zeros.
+    /// The next number. Past the end of the bytes it reads zeros.
     #[inline(always)]
     pub(crate) fn pull(&mut self, bits: u32) -> u64 {
         if self.bits < bits {
@@ -87,11 +87,11 @@ pub(crate) fn unpack(bytes: &[u8], count: usize, bits: u32) -> Vec<u64> {
     (0..count).map(|_| unpacker.pull(bits)).collect()
 }
 
-/// Packs bits that stand in bytes of their own.
+/// Packs bits, given one in each byte.
 pub(crate) fn pack_bits(bits: &[u8]) -> Vec<u8> {
     let (eights, rest) = bits.as_chunks::<8>();
     let mut out = Vec::with_capacity(eights.len() + 1);
-    // Bit k of byte k comes to bit 56 + k: no two meet.
+    // Bit k of byte k moves to bit 56 + k. No two bits collide.
     out.extend(
         eights.iter().map(|b| (u64::from_le_bytes(*b).wrapping_mul(0x0102_0408_1020_4080) >> 56) as u8),
     );
@@ -105,7 +105,7 @@ pub(crate) fn pack_bits(bits: &[u8]) -> Vec<u8> {
 pub(crate) fn unpack_bits(bytes: &[u8], count: usize) -> Vec<u8> {
     let mut out = Vec::with_capacity(count.next_multiple_of(8));
     for byte in &bytes[..count.div_ceil(8)] {
-        // Byte k keeps bit k alone, and becomes 1 where it is there.
+        // Byte k keeps only bit k, and becomes 1 if that bit is set.
         let one = (u64::from(*byte) * 0x0101_0101_0101_0101) & 0x8040_2010_0804_0201;
         out.extend_from_slice(&(((one + 0x7f7f_7f7f_7f7f_7f7f) >> 7) & 0x0101_0101_0101_0101).to_le_bytes());
     }
@@ -113,7 +113,7 @@ pub(crate) fn unpack_bits(bytes: &[u8], count: usize) -> Vec<u8> {
     out
 }
 
-/// Packs numbers of `bits` bits, 1 or 2, that stand in bytes of their own; each call begins a byte.
+/// Packs numbers of `bits` bits, 1 or 2, given one in each byte. Each call begins a byte.
 pub(crate) fn pack_few(few: &[u8], bits: u32, out: &mut Vec<u8>) {
     if bits == 1 {
         return out.extend(pack_bits(few));
@@ -128,7 +128,7 @@ pub(crate) fn pack_few(few: &[u8], bits: u32, out: &mut Vec<u8>) {
     out.extend(rest.chunks(4).map(|four| four.iter().rev().fold(0, |byte, x| byte << 2 | x)));
 }
 
-/// The reverse of [`pack_few`]: `count` numbers and the bytes that follow.
+/// The reverse of [`pack_few`]. Returns `count` numbers and the following bytes.
 pub(crate) fn unpack_few(bytes: &[u8], count: usize, bits: u32) -> (Vec<u8>, &[u8]) {
     let (own, rest) = bytes.split_at(packed(count, bits as usize));
     if bits == 1 {
@@ -144,7 +144,7 @@ pub(crate) fn unpack_few(bytes: &[u8], count: usize, bits: u32) -> (Vec<u8>, &[u
     (out, rest)
 }
 
-/// Appends numbers of `bits` bits, at most 32; each call begins a byte.
+/// Appends numbers of `bits` bits, at most 32. Each call begins a byte.
 pub(crate) fn pack_words(words: &[u32], bits: u32, out: &mut Vec<u8>) {
     if bits == 32 {
         return out.extend(words.iter().flat_map(|word| word.to_le_bytes()));
@@ -154,7 +154,7 @@ pub(crate) fn pack_words(words: &[u32], bits: u32, out: &mut Vec<u8>) {
     out.extend(packer.finish());
 }
 
-/// The reverse of [`pack_words`]: `count` numbers and the bytes that follow.
+/// The reverse of [`pack_words`]. Returns `count` numbers and the following bytes.
 pub(crate) fn unpack_words(bytes: &[u8], count: usize, bits: u32) -> (Vec<u32>, &[u8]) {
     let (own, rest) = bytes.split_at(packed(count, bits as usize));
     if bits == 32 {
@@ -191,7 +191,7 @@ mod tests {
             prop_assert_eq!(unpack_bits(&pack_bits(&ones), ones.len()), ones);
         }
 
-        /// One behind the other, each from a byte on, as the columns that [`pack`] makes.
+        /// Consecutive columns, each from the start of a byte, as [`pack`] makes them.
         #[test]
         fn few_bits_and_words_come_back(
             runs in prop::collection::vec((prop::collection::vec(any::<u32>(), 0..40), 1u32..=5), 0..5),

@@ -1,14 +1,15 @@
-//! The memory of a step, from sizes alone.
+//! Computes the memory of a step from sizes alone: the plan's lists, the value, and the work on its
+//! rows. [`crate::memory`] adds the steps of a run.
 
 use crate::prim::{OwnLocal, OwnTalk, Two};
 use hushwire_circuit::{Program, planes::plane_bytes};
 use hushwire_compute::Scalar;
 use hushwire_plan::{Local, PlanStep, Prim, Reorder, Size, Talk, wires};
 
-/// LOCAL: bytes of a circuit's register in a program: places where it is written and read.
+/// LOCAL: the bytes of a circuit's register in a program: the places where it is written and read.
 pub(crate) const REGISTER: u64 = 32;
 
-/// LOCAL: bytes of the plan's lists for a step of any kind.
+/// LOCAL: the bytes of the plan's lists for a step of any kind.
 const STEP: u64 = 256;
 
 /// Bytes of a tensor's elements.
@@ -16,13 +17,13 @@ pub(crate) fn tensor_bytes(scalar: Scalar, elements: usize) -> u64 {
     8 * (scalar.bits().div_ceil(64).max(1) as u64).saturating_mul(elements as u64)
 }
 
-/// Bytes of a value that is no tensor.
+/// The bytes of a value that is not a tensor.
 pub(crate) fn size_bytes(size: Size) -> u64 {
     match size {
         Size::Known(..) => 0,
         Size::Words(_, rows) => 8 * rows as u64,
         Size::Bits(width, rows) => (width as u64).saturating_mul(plane_bytes(rows) as u64),
-        // Places, and of each stage the bits of a network's columns.
+        // The places and, for each stage, the bits of a network's columns.
         Size::Order(rows, stages) => {
             let columns = 2 * u64::from(rows.max(2).next_power_of_two().ilog2());
             (stages.max(1) as u64) * rows as u64 * (4 + columns.div_ceil(8))
@@ -30,19 +31,19 @@ pub(crate) fn size_bytes(size: Size) -> u64 {
     }
 }
 
-/// Bytes that a step takes.
+/// The bytes that a step takes.
 pub(crate) struct StepRoom {
-    /// The plan's lists for it. Programs of bits have a row, and steps of one kind share them.
+    /// The plan's lists for the step. Programs have one row of bits, and steps of one kind share
+    /// them.
     pub(crate) lists: u64,
-    /// Its value. The plan has what it knows.
+    /// The step's value. Known values are in the plan.
     pub(crate) value: u64,
-    /// The work on some of its rows, besides the values that it reads and makes, its OTs and its
-    /// messages.
+    /// The work on some of its rows, besides its operands, its value, its OTs and its messages.
     pub(crate) work: u64,
 }
 
-/// The memory of a step that reads values of these sizes, with the work on `rows` of its rows.
-/// Every kind of step has its own.
+/// The memory of a step with operands of these sizes, with the work on `rows` of its rows. Every
+/// kind of step has its own formula.
 pub(crate) fn room(step: &PlanStep<Two>, reads: &[Size], rows: usize) -> StepRoom {
     let (n, made) = (rows as u64, step.size.rows() as u64);
     let part = |size: Size| size_bytes(size.with_rows(rows));
@@ -55,7 +56,7 @@ pub(crate) fn room(step: &PlanStep<Two>, reads: &[Size], rows: usize) -> StepRoo
         let read: u64 = reads.iter().map(|size| part(*size)).sum();
         work(read + part(step.size) + wires(program, plane_bytes(rows), 1))
     };
-    // A byte for every bit of an element.
+    // One byte for every bit of an element.
     let flat = |program: &Program| {
         let bits = program.input_bits() + program.output_bits();
         let registers = program.registers() as u64;
@@ -66,7 +67,7 @@ pub(crate) fn room(step: &PlanStep<Two>, reads: &[Size], rows: usize) -> StepRoo
     };
     match &step.prim {
         Prim::Local(local) => match local {
-            // Elements on their way to planes.
+            // Elements that are being converted to planes.
             Local::Input(_, Size::Bits(..)) | Local::AsBits => work(2 * size_bytes(step.size).max(8 * made)),
             Local::Known(known) => {
                 StepRoom { lists: STEP + tensor_bytes(known.scalar(), known.len()), ..work(0) }
@@ -81,7 +82,7 @@ pub(crate) fn room(step: &PlanStep<Two>, reads: &[Size], rows: usize) -> StepRoo
             | Local::PoolSum(_)
             | Local::Own(OwnLocal::Part { .. }) => work(0),
             Local::Apply { scalar, .. } => tensor(*scalar, 1),
-            // Places as a tensor, as numbers and as a list, and the rows that there are.
+            // The places as a tensor, as numbers and as a list, and the rows.
             Local::Gather { rows, .. } => work(16 * made + 16 * *rows as u64),
             // The known factor as numbers.
             Local::Scale => work(8 * made),
@@ -93,7 +94,7 @@ pub(crate) fn room(step: &PlanStep<Two>, reads: &[Size], rows: usize) -> StepRoo
         Prim::Talk(talk) => match talk {
             Talk::Block(program) => block(program),
             Talk::Flat(program, _) => flat(program),
-            // A byte for every bit, and a number for its product.
+            // One byte for every bit, and a number for its product.
             Talk::ToWords(_) => work(24 * reads[0].width() as u64 * n),
             Talk::Product(_) | Talk::Own(OwnTalk::Rows(_)) => work(24 * made),
             Talk::MatMul([r, k, c], _) => work(24 * (r * k + k * c + r * c) as u64),
@@ -104,10 +105,10 @@ pub(crate) fn room(step: &PlanStep<Two>, reads: &[Size], rows: usize) -> StepRoo
             | Talk::Truncate { .. }
             | Talk::Own(OwnTalk::Widen | OwnTalk::Rectify { .. } | OwnTalk::Extend(_)) => work(64 * n),
             // Strings and numbers of 16 bytes, both twice while they move; lists of rows, nodes and
-            // pairs; the network on its way.
+            // pairs; and the network in transit.
             Talk::Reorder(Reorder::Sort { .. }) => work(160 * n),
             Talk::Reorder(Reorder::ToOrder) => work(80 * n),
-            // Rows in blocks, twice while they move.
+            // The rows in blocks, twice while they move.
             Talk::Reorder(Reorder::Permute { inner }) => work(match reads[0] {
                 Size::Words(_, elements) => 40 * elements as u64,
                 x => 40 * (reads[1].rows() * (inner * x.width()).div_ceil(128)) as u64,

@@ -1,4 +1,5 @@
-//! Runs of a plan, wave by wave.
+//! Runs a plan, wave by wave: the values that are present, and the time and cost of each node.
+//! [`crate::ArithmeticParty`] exchanges the messages.
 
 use crate::{
     TwoError,
@@ -13,14 +14,14 @@ use hushwire_machine::Cost;
 use hushwire_plan::{LiveValues, PlanStep, Wave, local};
 use std::{collections::BTreeMap, time::Instant};
 
-/// The values of a plan under way.
+/// The values of a running plan.
 pub(crate) struct PlanRun<'p> {
     index: usize,
     pub(crate) plan: &'p Plan,
     pub(crate) kept: Option<&'p KeptInputs>,
     brought: Brought,
     values: LiveValues<'p, Two>,
-    /// What each node took.
+    /// The cost of each node.
     pub(crate) spent: BTreeMap<usize, Spent>,
 }
 
@@ -32,7 +33,7 @@ impl<'p> PlanRun<'p> {
         Ok(PlanRun { index, plan, kept: None, brought, values, spent })
     }
 
-    /// The same after what is kept: `own` are this party's other inputs.
+    /// The same, starting with the kept values. `own` are this party's other inputs.
     pub(crate) fn after(plan: &'p Plan, kept: &'p KeptInputs, own: Vec<Tensor>) -> Result<Self, TwoError> {
         let brought = match kept.index == kept.owner {
             true if !own.is_empty() => return Err(TwoError::Inputs { found: own.len(), expected: 0 }),
@@ -47,7 +48,7 @@ impl<'p> PlanRun<'p> {
         self.values.done()
     }
 
-    /// Runs all steps that need no message and whose values are there.
+    /// Runs all steps that need no message and whose operands are present.
     pub(crate) fn alone(&mut self) -> Result<(), TwoError> {
         let spent = &mut self.spent;
         let mut own = Own { index: self.index, brought: &self.brought };
@@ -59,17 +60,17 @@ impl<'p> PlanRun<'p> {
         })
     }
 
-    /// A step, or a part of it, took the time since then.
+    /// Records the time since `begun` and the cost for a step, or a part of it.
     pub(crate) fn took(&mut self, step: &PlanStep<Two>, begun: Instant, cost: Cost) {
         took(&mut self.spent, step, begun, cost);
     }
 
-    /// All steps that are ready and talk, with what they read.
+    /// All ready steps with messages, with their operands.
     pub(crate) fn wave(&mut self) -> Wave<'p, Two> {
         self.values.wave()
     }
 
-    /// Takes the values of a wave that has landed.
+    /// Takes the values of a wave after its pieces have landed.
     pub(crate) fn end(&mut self, wave: Wave<'p, Two>) {
         self.values.end(wave);
     }

@@ -1,4 +1,5 @@
-//! Two parties at work: steps without a message, and the machines and costs of all others.
+//! The work of two parties: steps without a message, and the machines and costs of all others.
+//! Linear steps act on each party's share alone. Constants are added by party 0.
 
 use crate::{
     TwoError,
@@ -18,7 +19,7 @@ use hushwire_ot::Context;
 use hushwire_plan::{PlanStep, Runtime, Size, Talk, gathered_bits};
 use std::sync::Arc;
 
-/// A party's own inputs, and nothing of the other's.
+/// A party's own inputs. Inputs of the other party are `None`.
 pub(crate) type Brought = Vec<Option<Tensor>>;
 
 /// A party's data for steps without messages.
@@ -28,10 +29,10 @@ pub(crate) struct Own<'r> {
     pub(crate) brought: &'r Brought,
 }
 
-/// What a piece takes besides its values.
+/// The resources of a piece, besides its values.
 pub(crate) struct Supplies {
     pub(crate) index: usize,
-    /// A context for the pads of this piece: no other has it.
+    /// A context for the pads of this piece. It is used only once.
     pub(crate) context: Context,
     pub(crate) ots: (Cots, Stock),
 }
@@ -54,7 +55,7 @@ impl Runtime for Two {
         StepValue::of_bits(own.map_or_else(zeros, Tensor::to_planes))
     }
 
-    /// ArithmeticParty 0's share is the value, the other one 0.
+    /// Party 0's share is the value, and party 1's share is 0.
     fn known_bits(party: &mut Own<'_>, known: &Tensor) -> Planes {
         let zeros = || Planes::zeros(known.scalar().bits(), known.len());
         if party.index == 0 { known.to_planes() } else { zeros() }
@@ -77,7 +78,7 @@ impl Runtime for Two {
         Ok(WordShare::new(x.ring, local_matmul(a, b, shape, x.ring)))
     }
 
-    /// It is affine, and party 0 has what the circuit makes of zeros.
+    /// The circuit is affine. Party 0 adds the circuit's value for zeros.
     fn affine(party: &mut Own<'_>, program: &Arc<Program>, reads: &[&Planes]) -> Result<Planes, TwoError> {
         let inputs = joined(reads);
         let eval = |inputs: &Planes| eval::eval(program, inputs).map_err(|_| TwoError::Lost);
@@ -146,7 +147,7 @@ impl Runtime for Two {
     }
 }
 
-/// The inputs of a circuit, one behind the other.
+/// The inputs of a circuit, one after the other.
 pub(crate) fn joined(reads: &[&Planes]) -> Planes {
     let rows = reads.first().map_or(1, |bits| bits.instances());
     Planes::join(rows, reads.iter().map(|bits| (*bits).clone()))

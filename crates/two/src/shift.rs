@@ -1,9 +1,9 @@
-//! Numbers without their lower bits.
+//! Numbers without their lower bits, on shares modulo 2^ℓ.
 //!
-//! With u = x + offset, which has no sign, u = u_0 + u_1 − 2^ℓ w, and ⌊u / 2^s⌋ = (u_0 ≫ s) + (u_1
-//! ≫ s) + c − 2^(ℓ−s) w, where c is the carry out of the lowest s bits and w that out of all ℓ. One
-//! comparison in two parts has both; where the highest bit of u is 0, w is m_0 ∨ m_1 of the shares'
-//! highest bits.
+//! Let u = x + offset, which is nonnegative, with u = u_0 + u_1 − 2^ℓ w. Then ⌊u / 2^s⌋ is the sum
+//! of u_0 ≫ s, u_1 ≫ s and c, minus 2^(ℓ−s) w. Here c is the carry out of the lowest s bits, and w
+//! the carry out of all ℓ. One comparison in two parts gives both. If the highest bit of u is 0, w
+//! is m_0 ∨ m_1 of the shares' highest bits.
 //!
 //! **Source.** D. Rathee et al., "CrypTFlow2", CCS 2020, section 4; the form for known signs: Z.
 //! Huang et al., "Cheetah", USENIX Security 2022, section 5.
@@ -17,7 +17,7 @@ use crate::{
 use hushwire_block::Wiped;
 use hushwire_plan::Sign;
 
-/// The number that is added before, so that what is shifted has no sign.
+/// The number that is added first, so that the shifted numbers are nonnegative.
 fn offset(sign: Sign, ring: u32) -> u64 {
     match sign {
         Sign::None | Sign::Positive => 0,
@@ -27,7 +27,7 @@ fn offset(sign: Sign, ring: u32) -> u64 {
 }
 
 impl Kit {
-    /// Numbers without their `by` lowest bits, rounded towards −∞; exact.
+    /// Numbers without their `by` lowest bits, rounded exactly towards −∞.
     pub(crate) async fn truncate(
         &mut self,
         x: &[u64],
@@ -63,8 +63,8 @@ impl Kit {
         Ok(self.unwrapped(&y, &wrap, &products[1], ring, by, sign))
     }
 
-    /// The same, or one less: exact but for the carry out of the lowest bits. Only where the
-    /// highest bit is known.
+    /// The same result or one less, because the carry out of the lowest bits is ignored. The
+    /// highest bit must be known.
     pub(crate) async fn truncate_below(
         &mut self,
         x: &[u64],
@@ -83,16 +83,17 @@ impl Kit {
         Ok(self.unwrapped(&y, &wrap, &products[0], ring, by, sign))
     }
 
-    /// Signed numbers without their `by` lowest bits, rounded towards −∞, and 0 in place of those
-    /// below 0; modulo 2^(ring − by), which is all that is left of them. One comparison in two
-    /// parts has the carry out of the lowest bits and the sign.
+    /// Signed numbers without their `by` lowest bits, rounded towards −∞, with negative numbers
+    /// replaced by 0. They are modulo 2^(ring − by), which is all that remains of them. One
+    /// comparison in two parts gives the carry out of the lowest bits and the sign.
     pub(crate) async fn rectify(&mut self, x: &[u64], ring: u32, by: u32) -> Operated<Wiped<Vec<u64>>> {
         let parts = [ComparePart::order(by), ComparePart { from: by, bits: ring - 1 - by, equal: true }];
         let mut orders = self.carries(x, &parts).await.into_iter();
         let [low, high] = [(); 2].map(|()| orders.next().expect("a part each"));
         let (low, equal) = (low.greater, high.equal.expect("it was asked for"));
         let through = self.and(&equal, &low, &[OtRun { count: low.len(), width: 1 }]).await;
-        // The highest bit is 0: those of both shares and the carry into them.
+        // The number's highest bit is the exclusive OR of both shares' highest bits and the carry
+        // into them. The number is kept if this bit is 0.
         let mut keep = top(x, ring);
         let flip = u8::from(self.index == 0);
         let carries = high.greater.iter().zip(&through[..]);
@@ -108,8 +109,8 @@ impl Kit {
         self.times_bit_of(of_keep, &keep, &y, left).await
     }
 
-    /// Numbers in [0, 2^(ring − 1)) in the ring of `to` bits: with a highest bit of 0 shares wrap
-    /// where one of theirs is 1.
+    /// Numbers in [0, 2^(ring − 1)) in the ring of `to` bits. The highest bit of the number is 0,
+    /// so the shares wrap if the highest bit of either is 1.
     pub(crate) async fn extend(&mut self, x: &[u64], ring: u32, to: u32) -> Operated<Wiped<Vec<u64>>> {
         let top = top(x, ring);
         let products = self.bits_by_bits(&[&top], &[to - ring]).await?;
@@ -125,7 +126,7 @@ impl Kit {
         Wiped::new(x.iter().map(|x| x.wrapping_add(first) & mask(ring)).collect())
     }
 
-    /// The loss of shares by wrapping, and the offset, taken off again.
+    /// Removes the wrap of the shares and the offset.
     fn unwrapped(
         &self,
         y: &[u64],
@@ -136,7 +137,8 @@ impl Kit {
         sign: Sign,
     ) -> Wiped<Vec<u64>> {
         let offset = if self.index == 0 { offset(sign, ring) >> by } else { 0 };
-        // Known: w = m_0 + m_1 − m_0 m_1, that of m_0 ∨ m_1. Else w_0 + w_1 − 2 w_0 w_1.
+        // For a known sign, w = m_0 + m_1 − m_0 m_1, which is m_0 ∨ m_1. Else it is w_0 + w_1 − 2
+        // w_0 w_1.
         let twice = u32::from(!sign.is_known());
         let one = |((y, w), p): ((&u64, &u8), &u64)| {
             let w = u64::from(*w).wrapping_sub(p << twice);
@@ -146,7 +148,7 @@ impl Kit {
     }
 }
 
-/// Bits of the wrap's product that count.
+/// The bits that matter of the wrap's product.
 pub(crate) fn wrap_width(by: u32, sign: Sign) -> u32 {
     by - u32::from(!sign.is_known())
 }

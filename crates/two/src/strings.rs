@@ -14,7 +14,8 @@ use hushwire_circuit::{Planes, planes::plane_bytes, ranking};
 use hushwire_plan::{KeyOrder, Reorder, Size};
 use std::ops::Range;
 
-/// Some bits of the keys of each row, the first key most significant, so that less comes first.
+/// Some bits of the keys of each row, the first key most significant. The lesser string comes
+/// first.
 pub(crate) fn strings(party: usize, keys: &[KeyOrder], reads: &[StepValue], bits: Range<usize>) -> ShareRows {
     let planes: Vec<(&Planes, usize, bool)> = keys
         .iter()
@@ -64,7 +65,7 @@ pub(crate) fn rows_of(form: &StepValue, inner: usize) -> ShareRows {
     }
 }
 
-/// The reverse of [`rows_of`], of a value of this size.
+/// The reverse of [`rows_of`], for a value of this size.
 pub(crate) fn form_of(rows: &ShareRows, inner: usize, size: Size) -> StepValue {
     match size {
         Size::Words(ring, _) => {
@@ -87,7 +88,8 @@ pub(crate) fn form_of(rows: &ShareRows, inner: usize, size: Size) -> StepValue {
     }
 }
 
-/// AGREEMENT: rows in pieces, each with few enough OTs; pieces that share rounds are side by side.
+/// AGREEMENT: splits rows into pieces with few enough OTs each. The pieces of one list share their
+/// rounds.
 pub(crate) fn cut(rows: usize, distance: Distance, tally: impl Fn(usize) -> Tally) -> Vec<Vec<Range<usize>>> {
     let mut each = rows;
     while each > 64 && tally(each).cots.iter().any(|n| *n > PIECE) {
@@ -100,12 +102,12 @@ pub(crate) fn cut(rows: usize, distance: Distance, tally: impl Fn(usize) -> Tall
     pieces.chunks(abreast).map(<[_]>::to_vec).collect()
 }
 
-/// The cost of comparisons of pairs, and of opening what they give.
+/// The cost of comparing pairs and opening the results.
 pub(crate) fn pairs_tally(pairs: usize, bits: u32) -> Tally {
     less_tally(pairs, bits).then(Tally::message([packed(pairs, 1); 2]))
 }
 
-/// Costs of pieces that share their rounds, one after the other.
+/// The costs of consecutive groups of pieces. The pieces of a group share their rounds.
 type Lots = Vec<Vec<Tally>>;
 
 fn lots_of(rows: usize, distance: Distance, tally: impl Fn(usize) -> Tally) -> Lots {

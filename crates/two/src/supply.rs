@@ -1,4 +1,6 @@
-//! OTs and triples for pieces of steps, over a channel of their own.
+//! Makes OTs and triples for pieces of steps, over a channel of their own. They come in lots, one
+//! for each group of pieces that share rounds. Both parties know the lots from the plan, so no
+//! message names them.
 
 use crate::{
     TwoError,
@@ -17,53 +19,54 @@ use hushwire_ot::{
 use hushwire_prg::Seed;
 use std::collections::VecDeque;
 
-/// AGREEMENT: triples that are made at a time.
+/// AGREEMENT: the triples that are made at a time.
 pub(crate) const CALL: u64 = 1 << 20;
 
 pub(crate) const STEP: &str = "OTs ahead of their use";
 
-/// OTs and triples of pieces that share their rounds.
+/// The OTs and triples of pieces that share their rounds.
 pub(crate) struct Lot {
     /// The OTs and triples of each piece.
     pub(crate) pieces: Vec<(Cots, Stock)>,
-    /// The cost of making them, where a meter counts.
+    /// The cost of making them, if there is a meter.
     pub(crate) cost: Cost,
 }
 
 /// The first lots of the next run, made before it.
 #[derive(Default)]
 pub(crate) struct Stocked {
-    /// The plan's digest and the distance, which say what lots there are.
+    /// The plan's digest and the distance, which determine the lots.
     of: Option<([u8; 32], Distance)>,
     pub(crate) lots: VecDeque<Lot>,
-    /// OTs of all of them.
+    /// The OTs of all lots.
     pub(crate) ots: usize,
 }
 
 impl Stocked {
-    /// The stock of a plan: what is there of it, or none.
+    /// The existing stock if it is of this plan, else an empty one.
     pub(crate) fn begin(held: Stocked, plan: &Plan, distance: Distance) -> Stocked {
         let of = Some((plan.digest, distance));
         if held.of == of { held } else { Stocked { of, ..Stocked::default() } }
     }
 
-    /// The lots of a run of a plan. Both parties have compared what they run, so that they take the
-    /// same lots, or none.
+    /// The lots for a run of a plan. Both parties have compared their plans, so they use the same
+    /// lots, or none.
     pub(crate) fn of(self, plan: &Plan, distance: Distance) -> VecDeque<Lot> {
         Stocked::begin(self, plan, distance).lots
     }
 }
 
-/// Both ends of the OTs of one party.
+/// One party's two ends of the OTs, as the sender and as the receiver.
 pub(crate) struct Supply {
     pub(crate) channel: Channel,
     pub(crate) meter: Option<Meter>,
     index: usize,
     sender: Sender<SemiHonest>,
     receiver: Receiver<SemiHonest>,
-    /// Whether the sender's messages make chunks.
+    /// Whether the sender's messages carry the chunks.
     silent: bool,
-    /// Tells the length of what the peer sends next: messages are not always as long both ways.
+    /// Returns the length of the peer's next message. The messages of both directions may differ in
+    /// length.
     ledger: Ledger,
     home: Home,
     out: [Vec<u8>; 2],
@@ -88,7 +91,8 @@ impl Supply {
         Ok(Supply { channel, meter: None, index, sender, receiver, silent, ledger, home, out, into })
     }
 
-    /// OTs and triples for pieces of such costs: all OTs at once, then triples piece by piece.
+    /// Makes OTs and triples for pieces with these costs: all OTs at once, then the triples piece
+    /// by piece.
     pub(crate) fn lot(&mut self, distance: Distance, tallies: &[Tally]) -> Result<Lot, TwoError> {
         let before = read(self.meter.as_ref(), &self.channel);
         let [mine, theirs] = [self.index, 1 - self.index];
@@ -104,15 +108,15 @@ impl Supply {
         Ok(Lot { pieces, cost: read(self.meter.as_ref(), &self.channel).since(before) })
     }
 
-    /// Lengths of the windows that the peer says while this party sends and receives these numbers
-    /// of OTs.
+    /// The lengths of the windows that the peer sends while this party sends and receives these
+    /// numbers of OTs.
     fn heard(&mut self, sent: usize, received: usize, distance: Distance) -> Vec<usize> {
         let counts = if self.index == 0 { [sent, received] } else { [received, sent] };
         let [first, second] = self.ledger.windows(counts, distance);
         if self.index == 0 { second } else { first }
     }
 
-    /// OTs in both directions: `sent` and `received` of them.
+    /// Makes `sent` and `received` OTs in the two directions.
     fn cots(&mut self, distance: Distance, sent: usize, received: usize) -> Result<Cots, TwoError> {
         let [mut q, mut t] = [sent, received].map(|n| self.home.zeros(n));
         let heard = self.heard(sent, received, distance);
@@ -127,7 +131,7 @@ impl Supply {
         Ok(Cots { delta: self.sender.delta(), q: q.into(), t: t.into() })
     }
 
-    /// `count` triples, in whole bytes.
+    /// Makes `count` triples, in whole bytes.
     fn triples(&mut self, distance: Distance, mut count: u64) -> Result<Stock, TwoError> {
         let mut stock = Stock::new();
         while count > 0 {

@@ -1,4 +1,6 @@
-//! Steps with messages, or pieces of them, as machines.
+//! Steps with messages, or pieces of them, as machines. Each step is an asynchronous function on a
+//! [`Kit`], which has the party's OTs and its channel. Pieces that share rounds run as machines
+//! side by side.
 
 use crate::{
     TwoError,
@@ -14,7 +16,7 @@ use hushwire_compute::{Scalar, Tensor};
 use hushwire_gmw::Stock;
 use hushwire_plan::{PlanStep, Size, Talk, flattened, gathered_bits, misplaced};
 
-/// The value of a step that talks, or of some of its rows.
+/// The value of a step with messages, or of some of its rows.
 pub(crate) async fn run(
     kit: &mut Kit,
     stock: Stock,
@@ -75,12 +77,12 @@ pub(crate) async fn run(
             let heard = kit.talk.exchange("opening", share.clone(), into).await;
             Ok(StepValue::of_known(opened(&reads[0], *scalar, lengths, [&share, &heard])))
         }
-        // Those have messages of their own.
+        // These steps have messages of their own.
         Talk::Reorder(_) | Talk::Own(OwnTalk::Encrypted(_)) => misplaced(),
     }
 }
 
-/// A share as it is opened.
+/// The bytes of a share that is opened.
 pub(crate) fn share_bytes(form: &StepValue, bits: usize) -> Vec<u8> {
     match form {
         StepValue::Words(words) => pack(&words.own, bits as u32),
@@ -90,7 +92,7 @@ pub(crate) fn share_bytes(form: &StepValue, bits: usize) -> Vec<u8> {
     }
 }
 
-/// Bytes of a share that is opened.
+/// The number of bytes of a share that is opened.
 pub(crate) fn opened_bytes(scalar: Scalar, size: Size) -> usize {
     match size {
         Size::Known(..) => 0,
@@ -100,7 +102,7 @@ pub(crate) fn opened_bytes(scalar: Scalar, size: Size) -> usize {
     }
 }
 
-/// The value of two shares that were opened, of which one is of this form.
+/// The value from two opened shares, one of which has this form.
 pub(crate) fn opened(form: &StepValue, scalar: Scalar, lengths: &[usize], shares: [&[u8]; 2]) -> Tensor {
     let n = lengths.iter().product::<usize>();
     match form {

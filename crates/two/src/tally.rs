@@ -1,4 +1,5 @@
-//! The cost of operations, from sizes alone.
+//! Computes the cost of operations from sizes alone. Each protocol has a function here, which must
+//! count its rounds, bytes, OTs and triples. Tests compare the two.
 
 use crate::{
     compare::{ComparePart, half, table_bytes},
@@ -12,16 +13,16 @@ use hushwire_gmw::{circuit_cost, triples};
 use hushwire_machine::Cost;
 use hushwire_plan::Sign;
 
-/// The cost of a run besides that of making OTs and triples.
+/// The cost of a run, without making OTs and triples.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// Messages one after the other.
+    /// The number of consecutive messages.
     pub rounds: u64,
-    /// Bytes that each party sends.
+    /// The bytes that each party sends.
     pub bytes: [u64; 2],
-    /// Correlated OTs that each party sends.
+    /// The correlated OTs that each party sends.
     pub cots: [usize; 2],
-    /// Bit triples.
+    /// The bit triples.
     pub triples: u64,
 }
 
@@ -32,8 +33,7 @@ impl Tally {
         Cost { rounds: self.rounds, bytes_sent: self.bytes[party] }
     }
 
-    /// OTs of both directions, a triple as two of them: as one that is sent and one that is
-    /// received.
+    /// The OTs of both directions. A triple counts as two: one sent and one received.
     #[must_use]
     pub fn ots(&self) -> usize {
         self.cots[0] + self.cots[1] + 2 * self.triples as usize
@@ -49,43 +49,44 @@ impl Tally {
         }
     }
 
-    /// One after the other.
+    /// The cost of this and then `other`.
     pub(crate) fn then(self, other: Tally) -> Tally {
         self.sum(other, self.rounds + other.rounds)
     }
 
-    /// At the same time.
+    /// The cost of both at the same time.
     pub(crate) fn beside(self, other: Tally) -> Tally {
         self.sum(other, self.rounds.max(other.rounds))
     }
 
-    /// One message each way.
+    /// The cost of one message in each direction.
     pub(crate) fn message(bytes: [usize; 2]) -> Tally {
         Tally { rounds: u64::from(bytes != [0, 0]), bytes: bytes.map(|b| b as u64), ..Tally::default() }
     }
 
-    /// The choices of OTs that each party sends.
+    /// The cost of the choices for OTs that each party sends.
     pub(crate) fn choices(cots: [usize; 2]) -> Tally {
         Tally { cots, ..Tally::message([packed(cots[1], 1), packed(cots[0], 1)]) }
     }
 }
 
-/// Rows in which each party sends.
+/// The numbers of rows in which each party sends.
 fn turns(rows: usize) -> [usize; 2] {
     [half(rows), rows - half(rows)]
 }
 
-/// Products of choices with vectors of `each` numbers; the runs are those that each party sends.
+/// The cost of products of choices and vectors of `each` numbers. The runs are those that each
+/// party sends.
 pub(crate) fn products(runs: [&[OtRun]; 2], each: usize) -> Tally {
     Tally::choices(ots(runs)).then(payload(runs, each))
 }
 
-/// The OTs that each party sends.
+/// The numbers of OTs that each party sends.
 fn ots(runs: [&[OtRun]; 2]) -> [usize; 2] {
     runs.map(|runs| runs.iter().map(|run| run.count).sum())
 }
 
-/// The messages of products after their choices.
+/// The cost of the messages of products after their choices.
 fn payload(runs: [&[OtRun]; 2], each: usize) -> Tally {
     let parts = runs.map(|runs| chunks(runs, each));
     let bytes = [0, 1].map(|i| parts[i].iter().map(|chunk| chunk_bytes(chunk, each) as u64).sum());
@@ -98,7 +99,7 @@ fn and(runs: &[OtRun]) -> Tally {
     Tally { cots: [count; 2], ..Tally::message([packed(count, 1) + and_bytes(runs); 2]) }
 }
 
-/// A comparison of numbers in parts.
+/// The cost of a comparison of numbers in parts.
 pub(crate) fn compare(rows: usize, parts: &[ComparePart]) -> Tally {
     let turns = turns(rows);
     let digits: Vec<Vec<_>> = parts.iter().map(|part| part.digits()).collect();
@@ -116,7 +117,7 @@ pub(crate) fn compare(rows: usize, parts: &[ComparePart]) -> Tally {
     all
 }
 
-/// The highest bits of numbers.
+/// The cost of the highest bits of numbers.
 pub(crate) fn signs(rows: usize, ring: u32) -> Tally {
     compare(rows, &[ComparePart::order(ring - 1)])
 }
@@ -157,7 +158,7 @@ pub(crate) fn truncate(rows: usize, ring: u32, by: u32, sign: Sign) -> Tally {
     compare(rows, &parts).then(and(&[OtRun { count: rows, width: 1 }])).then(last)
 }
 
-/// Numbers from 0 on without lower bits, 0 in place of others.
+/// The cost of numbers without lower bits, with negative ones replaced by 0.
 pub(crate) fn rectify(rows: usize, ring: u32, by: u32) -> Tally {
     let parts = [ComparePart::order(by), ComparePart { from: by, bits: ring - 1 - by, equal: true }];
     let sign = compare(rows, &parts).then(and(&[OtRun { count: rows, width: 1 }]));
@@ -168,17 +169,17 @@ pub(crate) fn rectify(rows: usize, ring: u32, by: u32) -> Tally {
     sign.then(Tally::choices(choices)).then(payload(carry, 1)).then(payload([&keep, &keep], 1))
 }
 
-/// Numbers from 0 on in a larger ring.
+/// The cost of moving nonnegative numbers to a larger ring.
 pub(crate) fn extend(rows: usize, ring: u32, to: u32) -> Tally {
     bits_by_bits(rows, [to - ring].into_iter())
 }
 
-/// One bit more of signed numbers.
+/// The cost of widening signed numbers by one bit.
 pub(crate) fn widen(rows: usize, ring: u32) -> Tally {
     compare(rows, &[ComparePart::order(ring)])
 }
 
-/// Without the carry out of the lowest bits.
+/// The cost of a truncation without the carry out of the lowest bits.
 pub(crate) fn truncate_below(rows: usize, by: u32, sign: Sign) -> Tally {
     if by == 0 { Tally::default() } else { bits_by_bits(rows, [wrap_width(by, sign)].into_iter()) }
 }
@@ -192,12 +193,12 @@ pub(crate) fn matmul(shape: MatrixShape, holders: [Holders; 2], ring: u32) -> Ta
     crossed(inner * columns, rows, [a, b], ring)
 }
 
-/// Rows of `each` numbers by a factor each.
+/// The cost of rows of `each` numbers times one factor for each row.
 pub(crate) fn multiply(rows: usize, each: usize, holders: [Holders; 2], ring: u32) -> Tally {
     crossed(rows, each, holders, ring)
 }
 
-/// Bits of `entries` numbers as choices.
+/// The cost of the bits of `entries` numbers as choices.
 fn crossed(entries: usize, each: usize, [a, b]: [Holders; 2], ring: u32) -> Tally {
     let runs = [0, 1].map(|sender: usize| {
         let run = |i| OtRun { count: entries, width: ring - i };
@@ -206,14 +207,14 @@ fn crossed(entries: usize, each: usize, [a, b]: [Holders; 2], ring: u32) -> Tall
     products([&runs[0], &runs[1]], each)
 }
 
-/// A circuit on `rows` rows.
+/// The cost of a circuit on `rows` rows.
 pub(crate) fn circuit(program: &Program, rows: usize) -> Tally {
     if rows == 0 || program.ands() == 0 {
         return Tally::default();
     }
     let nobody =
         TwoParty::new(program, vec![0; program.inputs().len()], vec![[false; 2]; program.outputs().len()]);
-    // Without a digest, which the plan's covers.
+    // The cost has no digest, because the plan's digest covers the circuit.
     let cost = circuit_cost(program, &nobody, 0, rows);
     Tally {
         rounds: cost.rounds - 1,

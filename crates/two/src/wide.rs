@@ -1,7 +1,7 @@
-//! Numbers of up to 128 bits: made from their bits, and compared.
+//! Numbers of up to 128 bits: conversion from bits, and comparison.
 //!
-//! Both work as in [`crate::ops`] and [`crate::compare`] for words, with one block of pads for each
-//! number.
+//! Both work for wide numbers as [`crate::ops`] and [`crate::compare`] do for words, with one block
+//! of pads for each number.
 
 use crate::{
     blocks::WipedBlocks,
@@ -18,7 +18,7 @@ pub(crate) const fn mask(bits: u32) -> u128 {
     if bits >= 128 { u128::MAX } else { (1 << bits) - 1 }
 }
 
-/// Appends a number that is no wider.
+/// Appends a number of at most `bits` bits.
 pub(crate) fn push(packer: &mut Packer, number: u128, bits: u32) {
     packer.push(number as u64 & crate::ring::mask(bits.min(64)), bits.min(64));
     if bits > 64 {
@@ -32,13 +32,13 @@ pub(crate) fn pull(unpacker: &mut Unpacker<'_>, bits: u32) -> u128 {
     if bits > 64 { low | u128::from(unpacker.pull(bits - 64)) << 64 } else { low }
 }
 
-/// The numbers `x`: their lower 64 bits, then their upper ones, if they have any.
+/// The numbers `x`: first their lower 64 bits, then their upper bits, if they have any.
 fn limbs(x: &[u128], bits: u32) -> Vec<Wiped<Vec<u64>>> {
     let limb = |k: u32| Wiped::new(x.iter().map(|x| (x >> (64 * k)) as u64).collect::<Vec<u64>>());
     (0..bits.div_ceil(64).max(1)).map(limb).collect()
 }
 
-/// The cost of numbers from `bits` bits.
+/// The cost of converting numbers from `bits` bits.
 pub(crate) fn words_tally(rows: usize, bits: u32) -> Tally {
     let count = [half(rows), rows - half(rows)];
     let said: u32 = (1..=bits).sum();
@@ -52,8 +52,8 @@ pub(crate) fn less_tally(rows: usize, bits: u32) -> Tally {
 }
 
 impl Kit {
-    /// Nonnegative numbers modulo 2^(bits + 1), from shares of their bits. Each bit takes an OT;
-    /// half of the rows go each way. Two rounds.
+    /// Nonnegative numbers modulo 2^(bits + 1), from shares of their bits. Each bit takes an OT, in
+    /// each direction for half of the rows. Two rounds.
     pub(crate) async fn wide_words_of(&mut self, x: &[u128], bits: u32) -> Wiped<Vec<u128>> {
         let (h, n, ring) = (half(x.len()), x.len(), bits + 1);
         let (sent, received) = if self.index == 0 { (0..h, h..n) } else { (h..n, 0..h) };
@@ -61,7 +61,7 @@ impl Kit {
         let mut choices = Wiped::new(Vec::with_capacity(received.len() * bits as usize));
         (0..bits).for_each(|i| choices.extend(received.clone().map(|row| bit(i, row))));
         let (q, t) = self.choose(&choices, sent.len() * bits as usize).await;
-        // The product of both shares of bit i is needed modulo 2^(bits − i).
+        // The product of both shares of bit i is needed only modulo 2^(bits − i).
         let mut out = Wiped::new(vec![0u128; n]);
         let mut add = |i: u32, row: usize, product: u128| {
             let number = u128::from(bit(i, row)).wrapping_sub(product << 1);
@@ -110,7 +110,7 @@ impl Kit {
     pub(crate) async fn wide_less(&mut self, x: &[u128], y: &[u128], bits: u32) -> Wiped<Vec<u8>> {
         let apart = |(x, y): (&u128, &u128)| x.wrapping_sub(*y) & mask(bits + 1);
         let difference: Wiped<Vec<u128>> = Wiped::new(x.iter().zip(y).map(apart).collect());
-        // The highest bit of the sum of both shares.
+        // The sign is the highest bit of the sum of both shares.
         let mut signs = self.wide_carries(&limbs(&difference, bits), bits).await;
         signs.iter_mut().zip(&difference[..]).for_each(|(sign, d)| *sign ^= (d >> bits & 1) as u8);
         signs

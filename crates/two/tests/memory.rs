@@ -1,5 +1,5 @@
-//! Memory of a run beside what its plan says. Every case is a process of its own, whose peak the
-//! system tells.
+//! The memory of a run, compared with its plan's estimate. Every case is a process of its own,
+//! whose peak the operating system reports.
 #![cfg(target_os = "linux")]
 
 use hushwire_aes::Backend;
@@ -11,8 +11,8 @@ use hushwire_testkit::{case, peak, took};
 use hushwire_two::{ArithmeticParty, Distance, Plan, Products};
 use std::{thread, time::Duration};
 
-/// Kinds of steps: rows, and a computation on columns x and y of them. Each also runs with a
-/// quarter of the rows.
+/// The cases: a kind of step, the rows, and a computation on columns x and y with these rows. Each
+/// also runs with a quarter of the rows.
 const CASES: [(&str, u64, &str); 19] = [
     ("products", 1 << 18, "output z = x * y to m"),
     ("a sort", 1 << 13, "output z = permute(y, order(x)) to m"),
@@ -48,8 +48,7 @@ fn plan(body: &str, rows: u64) -> Plan {
     Plan::with(&computation, &[0, 1], &learns, Products::Ot).unwrap()
 }
 
-/// Two parties on threads; gives what a first run of a few rows took of memory, and what all of it
-/// took.
+/// Runs two parties on threads. Returns the memory after a first run with few rows, and the total.
 fn measured(body: &str, rows: u64) -> [u64; 2] {
     let first = plan("output z = x * y to m", 64);
     let ids = [PartyId(0), PartyId(1)];
@@ -74,7 +73,7 @@ fn measured(body: &str, rows: u64) -> [u64; 2] {
                 before.wait();
                 let began = peak();
                 before.wait();
-                // Each party has a plan of its own, as in a process of its own.
+                // Each party has its own plan, as in separate processes.
                 let plan = plan(body, rows);
                 party.run(&mut channel, &plan, own(rows), &mut |_, _| true).expect("an honest run");
                 began
@@ -86,7 +85,7 @@ fn measured(body: &str, rows: u64) -> [u64; 2] {
     [told[0], peak()]
 }
 
-/// The case that this process was started for; without one there is nothing to measure.
+/// The case for which this process was started. Without a case there is nothing to measure.
 #[test]
 fn one_case() {
     if let Some(case) = case() {
@@ -96,16 +95,17 @@ fn one_case() {
     }
 }
 
-/// The memory taken is at most so much more than was stated: what an allocator keeps for each
-/// thread is part of it.
+/// The most memory taken, as a multiple of the estimate. It includes what an allocator keeps for
+/// each thread.
 const MOST: f64 = 1.25;
 const SLACK: u64 = 4 << 20;
 
-/// Peaks of processes of their own, a case each: what a party took, and what its plan stated.
+/// The peaks of separate processes, one for each case: the memory that a party took, and its plan's
+/// estimate.
 fn compare(cases: impl Iterator<Item = (usize, u64)>) {
     let mut wrong = vec![];
     for (case, rows) in cases {
-        // Half of what two took in one process.
+        // Half of the memory that two parties took in one process.
         let took = took(&format!("{case} {rows}")) / 2;
         let (name, _, body) = CASES[case];
         let stated = plan(body, rows).memory(Distance::Near);
@@ -125,7 +125,7 @@ fn compare(cases: impl Iterator<Item = (usize, u64)>) {
 
 fn sizes(case: usize) -> [(usize, u64); 2] {
     let rows = CASES[case].1;
-    // A matrix has a square of rows.
+    // A matrix has the square of the rows.
     [(case, rows), (case, if case == CASES.len() - 1 { rows } else { rows / 4 })]
 }
 
@@ -140,8 +140,8 @@ fn every_kind_of_step_takes_what_its_plan_says() {
     compare((0..CASES.len()).flat_map(sizes));
 }
 
-/// A statement that follows the rows: a plan of four times as many states about as many times the
-/// memory, or less where pieces bound it.
+/// An estimate grows with the rows. For four times the rows it is about four times as large, or
+/// less if pieces bound it.
 #[test]
 fn statements_grow_with_rows() {
     for (name, _, body) in &CASES[..CASES.len() - 1] {

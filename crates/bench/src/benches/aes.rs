@@ -1,16 +1,16 @@
-//! `bench aes`: what one core encrypts, hashes and transposes, tier by tier.
+//! `bench aes`: the rates at which one core encrypts, hashes and transposes, for each tier.
 //!
-//! `mode` is what is done, `case` says precisely which function: `rekeyed-2` encrypts two blocks
-//! under each key, `prp-2` and `tccr-2` are the fixed-key hashes with a tweak for two inputs each,
-//! `ccr` the one without tweaks; `transpose` turns 128 × n bits. `resident` says where input and
-//! output lie: in the first cache, or in a buffer that no cache holds. Blocks/s, for transposition
-//! bytes/s of input.
+//! `mode` is the kind of work, and `case` the exact function. `rekeyed-2` encrypts two blocks under
+//! each key. `prp-2` and `tccr-2` are the fixed-key hashes with a tweak, for two inputs each, and
+//! `ccr` is the one without tweaks. `transpose` transposes 128 × n bits. `resident` is the place of
+//! input and output: the first-level cache, or a buffer larger than all caches. Rates are in
+//! blocks/s, for transposition in bytes/s of input.
 //!
 //! Limits, measured in the same run: the tier's rounds in registers. A re-keyed block also needs
-//! its part of a key schedule: ten last rounds make the round keys of four keys, the AES work of a
-//! quarter block a key. Transposition is held against copying between buffers of the same size.
-//! `rustcrypto` (the `aes` and `ctr` crates, which choose their instructions themselves) is held
-//! against the best tier.
+//! its part of a key schedule. Ten last rounds make the round keys of four keys, so each key takes
+//! the AES work of a quarter block. Transposition is compared with copying between buffers of the
+//! same size. `rustcrypto` (the `aes` and `ctr` crates, which choose their instructions themselves)
+//! is compared with the best tier.
 
 use std::hint::black_box;
 
@@ -33,14 +33,14 @@ pub(super) const BENCHES: &[Bench] = &[Bench {
     ..Bench::EMPTY
 }];
 
-/// Bytes of input and output together.
+/// The bytes of input and output together.
 #[derive(Clone, Copy)]
 struct Sizes {
     l1: usize,
     memory: usize,
 }
 
-/// Half of the smallest first cache among the CPUs with VAES; more than any last cache.
+/// Half of the smallest first-level cache among CPUs with VAES, and more than any last-level cache.
 const SIZES: Sizes = Sizes { l1: 24 << 10, memory: 512 << 20 };
 
 /// The implementation of a row.
@@ -140,7 +140,7 @@ fn measure(
     Ok(BenchRow::new("throughput", unit, measured).limit(&limit))
 }
 
-/// Measures the limit and gives its name.
+/// Measures the limit of a function, and returns its name.
 fn aes_limit(ctx: &mut CaseContext<'_>, backend: Backend, function: Function) -> Result<String, BoxError> {
     let peak = bounds::rounds(ctx, backend)?;
     let rounds = bounds::rounds_name(backend);
@@ -174,7 +174,7 @@ fn ours(timer: Timer, backend: Backend, function: Function, bytes: usize) -> Mea
         Function::Ccr => across(timer, bytes, |x, out| backend.ccr(&key, x, out)),
         Function::Tccr => across(timer, bytes, |x, out| backend.tccr::<2>(&key, 5, x, out)),
         Function::Transpose => {
-            // 128 rows; whole vectors of columns.
+            // There are 128 rows. Columns fill whole vectors.
             let columns = (bytes / 32).next_multiple_of(512);
             let (src, mut dst) = (vec![0x35u8; 16 * columns], vec![1u8; 16 * columns]);
             timer.rate(count(16 * columns as u64), || {
@@ -208,7 +208,7 @@ fn rekeyed<const H: usize>(timer: Timer, backend: Backend, bytes: usize) -> Meas
     })
 }
 
-/// RustCrypto's CTR or ECB.
+/// Measures CTR or ECB of RustCrypto.
 fn theirs(timer: Timer, counter: bool, bytes: usize) -> Result<Measurement, BoxError> {
     let (key, n) = (Array::from([7u8; 16]), bytes / 16);
     if counter {

@@ -1,15 +1,15 @@
 //! `bench aes3`: three parties encrypt counter blocks on shares with AES-128.
 //!
-//! A row times whole batches of `blocks` blocks, one after the other: from the first compute
-//! thread's start to the last one's end. The result's shares are then with the parties; opening
-//! them is not timed. Connecting, session keys and what the owner deals beforehand are not timed
-//! either. After timing, the shares of the last batch are opened and compared with another
-//! implementation of AES: a wrong result fails the run.
+//! A row times whole batches of `blocks` blocks, one after the other, from the first compute
+//! thread's start to the last one's end. The parties then have the result's shares; the opening is
+//! not timed. Connections, session keys and the owner's dealing are not timed either. After timing,
+//! the shares of the last batch are opened and compared with another implementation of AES: a wrong
+//! result fails the run.
 //!
 //! Over TCP each party has `threads` compute threads that keep several chunks in flight, all in
-//! this process and on this machine. `inproc` has no transport: a thread computes for all three
-//! parties in lockstep, `threads` of them on chunks of their own. Throughput in blocks/s; of one
-//! block, the time in ms.
+//! this process and on this machine. `inproc` has no transport: each of `threads` threads computes
+//! for all three parties in lockstep, on its own chunks. The metric is the throughput in blocks/s,
+//! or for one block the time in ms.
 
 mod deal;
 mod grid;
@@ -42,14 +42,14 @@ pub(super) const BENCHES: &[Bench] = &[Bench {
     core: &[
         "sbox=tower key=pre-expanded net=none threads=$least blocks=1|10000|100000",
         "sbox=tower key=pre-expanded net=none threads=$least blocks=1000000 transport=inproc",
-        // The Sharemind slides, whose first line has no pre-expanded key.
+        // The lines of the Sharemind slides. The first one has no pre-expanded key.
         "sbox=tower key=pre-expanded net=none threads=$least blocks=10|100|550|1000|5000 transport=tcp-tls",
         "sbox=tower key=expand net=none threads=$least blocks=10 transport=tcp-tls",
         // Other keys and S-boxes.
         "sbox=tower net=none threads=$least blocks=10000 transport=inproc|tcp-tls",
         "key=pre-expanded net=none threads=$least blocks=10000 transport=inproc|tcp-tls",
         "sbox!=lut256 key=pre-expanded net=none threads=$least blocks=100000 transport=inproc|tcp-tls",
-        // More threads and networks: only where they were thought to help.
+        // More threads and networks, only for the rows for which they were expected to help.
         "sbox=tower key=pre-expanded net!=wan threads!=$least blocks=100000",
         "sbox=tower key=pre-expanded net!=none|wan blocks=100000",
         "sbox=tower key=pre-expanded net=wan threads=$least blocks=1|10000 transport=tcp-tls",
@@ -100,7 +100,7 @@ fn measure(ctx: &mut CaseContext<'_>, backend: Backend, point: &Point) -> Result
         .paper(papers::stated(point)))
 }
 
-/// The compute threads of all parties, with their keys: all that is not timed.
+/// Connects the compute threads of all parties, with their keys. Nothing here is timed.
 fn connected(
     backend: Backend,
     point: &Point,
@@ -115,8 +115,8 @@ fn connected(
     })
 }
 
-/// The declared cost of a batch for each party: the bytes of all chunks, and the rounds of those
-/// that follow each other on a lane.
+/// The declared cost of a batch for each party: the bytes of all chunks, and the rounds of
+/// consecutive chunks on a lane.
 fn declared(point: &Point, cut: &ChunkCut) -> Cost {
     let chunks = (0..cut.chunks()).map(|c| cost(KeySize::Aes128, point.sbox, cut.range(c).len()));
     let mut spent = chunks.fold(Cost::default(), |all, one| Cost {

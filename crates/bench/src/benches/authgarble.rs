@@ -1,24 +1,24 @@
-//! `bench authgarble`: authenticated garbling in its four phases, all parties in this process on a
-//! thread each; and `bench table6`, the VASA paper's Table 6.
+//! `bench authgarble`: authenticated garbling in its four phases, with all parties in this process
+//! on one thread each. `bench table6` is the VASA paper's Table 6.
 //!
 //! | `phase` | from, to |
 //! |---|---|
 //! | `setup` | connected, to OTs with every peer under one Δ |
-//! | `function-independent` | to triples and masks, as many as the circuit takes |
+//! | `function-independent` | to the triples and masks that the circuit takes |
 //! | `function-dependent` | to the garbled circuit at the evaluator |
 //! | `online` | inputs to outputs, which all parties learn |
 //!
-//! `implementation` is `ref` (AES-NI, one block after the other), `vaes` (the widest VAES, one
-//! block after the other) and `batched` (the widest VAES, as many blocks at once as there are).
-//! `circuit` may have a number of copies before it, which run side by side. `threads` share the
-//! work of each party in all phases but the last.
-//! A run goes through all phases, each begun by all parties at once and over with the last; rows of
-//! one run's phases share it. Every party's outputs are compared with plain evaluation in every
-//! run.
+//! `implementation` is `ref` (AES-NI, block by block), `vaes` (the widest VAES, block by block) or
+//! `batched` (the widest VAES, with all available blocks at once). `circuit` may begin with a
+//! number of copies, which run in parallel. `threads` share the work of each party in all phases
+//! except the last. A run goes through all phases. All parties begin a phase at once, and it ends
+//! with the last party. The rows of the phases share a run. Every party's outputs are compared with
+//! plain evaluation in every run.
 //!
-//! Metric `time` in ms; bytes are those that the busier party sends for an AND (in a set-up, in
-//! all), rounds how often parties wait. The limit is what binds first: AES of all parties on the
-//! cores there are, their bytes on the link, rounds of its delay.
+//! The metric is `time` in ms. Bytes are those that the busier party sends for an AND, or in all
+//! for a set-up. Rounds are the number of times that parties wait. The limit is the tightest of
+//! three: the AES of all parties on the available cores, their bytes on the link, and the delay of
+//! their rounds.
 
 mod grid;
 mod limit;
@@ -39,10 +39,10 @@ use crate::{
 use grid::{AuthPhase, Point};
 use parties::Measured;
 
-/// Runs that were made, of which every phase has a row.
+/// The runs so far. Each has a row for every phase.
 type Seen = Rc<RefCell<BTreeMap<String, Rc<Measured>>>>;
 
-/// LOCAL: runs of every point, as in the paper, where time allows.
+/// LOCAL: the runs of every point, as in the paper, if time allows.
 const RUNS: u32 = 11;
 
 pub(super) const BENCHES: &[Bench] = &[
@@ -50,9 +50,9 @@ pub(super) const BENCHES: &[Bench] = &[
         name: "authgarble",
         about: "Authenticated garbling among n parties of which all but one may cheat: every phase, 2 to 8 parties, every transport",
         examples: "Example:\n  hushwire bench authgarble --only circuit=aes128,parties=3,transport=inproc --json authgarble.json",
-        // Over plain TCP: batched, one circuit among 2 to 8, both variants among three and more,
-        // and batches of circuits among three; every implementation on SHA-256 among three; AES-128
-        // over networks.
+        // Over plain TCP: batched, one circuit with 2 to 8 parties, both variants with three and
+        // more, and batches of circuits with three. Also every implementation on SHA-256 with
+        // three, and AES-128 over networks.
         core: &[
             "transport=tcp-insecure threads=$least implementation=batched net=$near parties=2 variant=krrw18",
             "transport=tcp-insecure threads=$least implementation=batched net=$near parties=3 variant=wrk17",
@@ -69,8 +69,8 @@ pub(super) const BENCHES: &[Bench] = &[
         cases: |asked| Ok(cases(Point::all(asked), asked)),
         ..Bench::EMPTY
     },
-    // Table 6 over plain TCP, given a network over that one. Other transports and networks are
-    // there to be asked for.
+    // Table 6 over plain TCP, or over the network that is given. Other transports and networks are
+    // measured on request.
     Bench {
         name: "table6",
         about: "Table 6 of the VASA paper: SHA-256 among three parties of which two may cheat, phase by phase",
@@ -83,8 +83,8 @@ pub(super) const BENCHES: &[Bench] = &[
     },
 ];
 
-/// The points of Table 6. Where nothing is named, these are the paper's: whoever chooses a phase
-/// does not ask for every link.
+/// The points of Table 6. Without selections, these are the paper's. A selection of a phase does
+/// not select every link.
 fn table6(asked: &BenchAsked) -> Vec<Point> {
     let named = |key: &str| asked.options.only.iter().any(|s| s.key == key);
     let (any_transport, any_net) = (named("transport"), named("net") || asked.net.is_some());
@@ -114,7 +114,7 @@ fn measure(
     let key = point.run_name();
     let known = seen.borrow().get(&key).cloned();
     let timer = ctx.timer();
-    // The rows of a run's phases have their time together.
+    // The rows of a run's phases share their time.
     let timer = Timer { budget: AuthPhase::ALL.len() as u32 * timer.budget, runs: RUNS };
     let message = known.as_ref().map_or(1 << 18, |run| run.message(point.phase));
     let (run, taken) = link::around(ctx, point.link(message), || match known {

@@ -1,15 +1,15 @@
 //! `bench compute`: operations on columns of numbers among three parties.
 //!
 //! A row is one operation on `n` elements of a type, in a shape that `n` and `columns` name: see
-//! `ops`. Two figures each: the throughput of runs that follow each other, several in flight over a
-//! link, and the time of a run alone. Inputs are shared before; every row's result is opened
-//! afterwards and compared with plain arithmetic: a wrong one fails the run.
+//! `ops`. Each row has two figures: the throughput of consecutive runs, several of them in flight
+//! over a link, and the time of a single run. Inputs are shared before. Every row's result is
+//! opened afterwards and compared with plain arithmetic. A wrong result fails the run.
 //!
-//! Rows that are computed each for itself run in pieces, and through trees or ripples, as a
-//! computation's do for the network's delay ([`Cut`]). With a transport each party has `threads`
-//! compute threads, all in this process, which share the pieces; `inproc` has none: a thread
-//! computes for all three parties in lockstep. Limits, measured in the same run: the PRF of
-//! zero-shares, the link, and copies in memory as large as what an operation touches.
+//! Independent rows run in pieces, and by trees or ripples, as in a computation with the network's
+//! delay ([`Cut`]). With a transport each party has `threads` compute threads, all in this process,
+//! which share the pieces. `inproc` has no transport: a thread computes for all three parties in
+//! lockstep. The limits are measured in the same run: the PRF of zero-shares, the link, and memory
+//! copies of the bytes that an operation touches.
 
 mod bits;
 mod grid;
@@ -62,9 +62,9 @@ fn cases(asked: &BenchAsked) -> Vec<Case<'static>> {
     Point::all(asked).into_iter().map(case).chain(transposed).collect()
 }
 
-/// The operation in pieces, as a computation cuts it: rows that are computed each for itself in
-/// pieces that stay in the caches, products of vectors, of matrices and with filters a thread's
-/// share of the results each, all else whole.
+/// The pieces of an operation, as in a computation. Independent rows are cut into pieces that stay
+/// in the caches. Products of vectors, of matrices and with filters are cut into one part of the
+/// results for each thread. All other operations run whole.
 fn pieces(point: &Point) -> Vec<OpSetup> {
     let cut = Cut::new(u16::try_from(point.threads).unwrap_or(u16::MAX), point.net.one_way());
     let parts: Vec<usize> = match point.op.splits() {
@@ -78,7 +78,7 @@ fn pieces(point: &Point) -> Vec<OpSetup> {
     parts.into_iter().map(|part| piece(point, part, cut.few())).collect()
 }
 
-/// `part` rows of an operation, or results.
+/// A piece with `part` rows or results of an operation.
 fn piece(point: &Point, part: usize, few: usize) -> OpSetup {
     match point.kind {
         Type::U8 => small::<u8>(point, part),
@@ -115,7 +115,7 @@ fn wide<W: Word>(Point { op, kind, n, columns, .. }: &Point, part: usize, few: u
     }
 }
 
-/// One of those that the table has in 8 and 16 bits too.
+/// An operation that the table also has for 8 and 16 bits.
 fn small<W: Word>(point: &Point, part: usize) -> OpSetup {
     match point.op {
         ColumnOp::Reveal => ops::reveal::<W>(part),
@@ -123,8 +123,8 @@ fn small<W: Word>(point: &Point, part: usize) -> OpSetup {
     }
 }
 
-/// LOCAL: runs in flight of a thread over a link, and over one with a delay; and runs of a
-/// repetition for each.
+/// LOCAL: the runs that a thread has in flight over a link, and over a link with a delay. The last
+/// constant is the number of runs in a repetition for each of them.
 const LANES: usize = 2;
 const FAR_LANES: usize = 4;
 const RUNS: usize = 2;
@@ -144,7 +144,7 @@ fn measure(
     let moved = part::moved(Rep3Party::three(backend), pieces, lanes * point.threads)?;
     let links = Links3 { transport: point.transport, net: point.net, lanes, threads: point.threads };
     let mut threads = links.threads(backend, None, |party| OpRuns::all(party, pieces, point.threads))?;
-    // The results, of a run that is not timed: a session has memory by then.
+    // The results of a run that is not timed. The session has allocated its memory by then.
     three::parts_mut(&mut threads).for_each(|part| part.keep = true);
     workers::time(&mut threads, 1)?;
     part::check(&threads, pieces, ctx.spoiled())?;
@@ -152,7 +152,7 @@ fn measure(
     let timer = ctx.timer();
     let timer = crate::Timer { budget: timer.budget / 2, ..timer };
     let runs = if lanes == 1 || point.is_long() { 1 } else { RUNS * lanes };
-    // One run at a time is one run alone: it is not timed twice.
+    // With one run at a time, the run alone is not timed twice.
     let alone = if runs == 1 { None } else { Some(timer.durations(|n| workers::time(&mut threads, n))?) };
     three::parts_mut(&mut threads).for_each(|part| part.runs = runs);
     let link = RowLink::three_flows(point.transport, moved.bytes / moved.messages.max(1));
@@ -186,7 +186,7 @@ impl All {
     }
 }
 
-/// The bound that binds a point first.
+/// The tightest bound of a point.
 fn limit(
     ctx: &mut CaseContext<'_>,
     backend: Backend,
@@ -206,8 +206,8 @@ fn limit(
     let per_run = 3.0 * count(made.touched as u64);
     let mut least = ctx.bound(&name, unit.clone(), |_| Ok(2.0 * copied * cores * made.units / per_run))?;
     if made.masked {
-        // Each word of a mask is drawn by two: a zero-share's three words by each of the three
-        // twice.
+        // Two parties draw each word of a mask: each of the three words of a zero-share is drawn by
+        // two parties.
         let calls = 2.0 * count(moved.total) / 16.0 / made.units;
         let what = format!("{op} of {what}");
         let prf = bounds::prf(ctx, backend, &what, (point.transport, point.threads), (&unit, calls))?;

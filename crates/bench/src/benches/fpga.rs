@@ -1,23 +1,24 @@
-//! `bench fpga`: the hardware party of `hdl/`, in cycles and fabric, beside the FPGA paper's Table
-//! II.
+//! `bench fpga`: the hardware party of `hdl/`, in cycles and fabric, compared with the FPGA paper's
+//! Table II.
 //!
 //! | `design` | |
 //! |---|---|
-//! | `and_lane` | a 128-bit AND a clock |
+//! | `and_lane` | a 128-bit AND per clock |
 //! | `and_lane_ii2` | one in two clocks, with one AES pipeline |
 //! | `party` | lanes with streams, keys and links |
 //! | `three_party` | three parties of a lane in a ring, on one device |
-//! | `sequencer` | AES-128 from microcode on `threads` batches of 640 blocks a lane |
+//! | `sequencer` | AES-128 from microcode on `threads` batches of 640 blocks per lane |
 //!
-//! `lanes` is of a party; `link` the cycles of a link between parties, `threads` batches under way
-//! (both `-` where there are none); `mhz` a clock that is **assumed**: nothing here is placed,
-//! routed or run on a board. Metric: `throughput` in bits of AND results a second, 128 · lanes ·
-//! busy · clock / interval. Cycles are counted by simulation of all three parties, every result
-//! checked (`rate`: `simulated`), or those of one lane, as lanes go in step under one control
-//! (`computed`; `--all`, or `--only lanes=N`, simulates those too). Area is counted by yosys
-//! without packing LUTs (`area`: `synthesised`); of three lanes and more it is that of two and as
-//! much again as the second took for each (`computed`). `rate_from` and `area_from` say whether
-//! this run found it out or an earlier one of the same sources.
+//! `lanes` is the number of lanes of a party. `link` is the number of cycles of a link between
+//! parties, and `threads` the number of batches in flight; both are `-` if there are none. `mhz` is
+//! an **assumed** clock: no design here is placed, routed or run on a board. The metric is
+//! `throughput` in bits of AND results per second, 128 · lanes · busy · clock / interval. Cycles
+//! are counted by simulation of all three parties with every result checked (`rate`: `simulated`).
+//! Or they are those of one lane, since lanes run in step under one control (`computed`; `--all`,
+//! or `--only lanes=N`, simulates these too). Area is counted by yosys without packing LUTs
+//! (`area`: `synthesised`). For three or more lanes it is the area of two lanes, plus the second
+//! lane's area for each further lane (`computed`). `rate_from` and `area_from` tell whether the
+//! figure is from this run, or from an earlier run with the same sources.
 
 mod area;
 mod device;
@@ -48,14 +49,14 @@ pub(super) const BENCHES: &[Bench] = &[Bench {
     examples: "Example:\n  hushwire bench fpga --only design=party --json fpga.json\nNeeds verilator and yosys: hdl/setup",
     takes: Takes::Options,
     core: &["*"],
-    // One of each, at the paper's clock.
+    // One row of each design, at the paper's clock.
     quick: &["design=sequencer lanes=1 threads=1 link=50", "design!=sequencer lanes=1 mhz=125 link=-|1"],
     cases,
     below: |_, report| table::print(report),
     ..Bench::EMPTY
 }];
 
-/// Before any row it is looked whether the sources and the tools are there.
+/// The presence of sources and tools is checked before any row.
 fn cases(asked: &BenchAsked) -> Result<Vec<Case<'static>>> {
     let world = World::new(&asked.options).map_err(|e| BenchError::Failed(format!("bench fpga: {e}")))?;
     let world = Rc::new(world);
@@ -67,13 +68,13 @@ fn cases(asked: &BenchAsked) -> Result<Vec<Case<'static>>> {
     Ok(Point::all().into_iter().map(case).collect())
 }
 
-/// The tools, and what the options ask of them.
+/// The tools, and the options that concern them.
 struct World {
     simulation: Simulation,
     synthesis: Synthesis,
-    /// Areas that would take long are left out where they are not remembered.
+    /// Whether areas that take long and are not stored are left out.
     quick: bool,
-    /// Simulate any number of lanes.
+    /// Whether any number of lanes is simulated.
     every_lane: bool,
 }
 
@@ -88,7 +89,7 @@ impl World {
         })
     }
 
-    /// The area of a module, and where it comes from.
+    /// The area of a module, and its origin.
     fn area(&self, top: &Top) -> Result<Option<(Area, Origin)>, BoxError> {
         if self.quick && top.name != "and_lane" {
             return Ok(self.synthesis.remembered(top));

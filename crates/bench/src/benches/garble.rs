@@ -1,15 +1,15 @@
-//! `bench garble`: what one core garbles and evaluates, by scheme, tier, batch width and order of
-//! gates.
+//! `bench garble`: the rates at which one core garbles and evaluates, by scheme, tier, batch width
+//! and order of gates.
 //!
-//! `wide` is independent gates on random wires, the kernel alone; other circuits run once, one
-//! instance, XORs included. `order` is `depth`, layer by layer, or `file`: gates as they come,
-//! queued and flushed when one reads another's output. `width` is the most gates of a batch; the
-//! row's `mean_batch` is what batches came to. Tables are written to memory that stays in the
-//! second cache where it fits. Fresh ends garble and evaluate once before they are timed, and every
-//! output bit is compared with plain evaluation: a wrong one fails the run.
+//! `wide` has independent gates on random wires, for the kernel alone. Other circuits run once,
+//! with one instance, including XORs. `order` is `depth`, layer by layer, or `file`: gates are
+//! queued in file order, and flushed when one reads another's output. `width` is the most gates of
+//! a batch, and the row's `mean_batch` the mean of the actual batches. Tables are written to memory
+//! that stays in the second-level cache if it fits. Fresh endpoints garble and evaluate once before
+//! they are timed. Every output bit is compared with plain evaluation. A wrong one fails the run.
 //!
-//! The limit is what the tier does in registers for the calls of an AND, key schedules included
-//! (and XORs' calls, in the one scheme where XOR is not free).
+//! The limit is the tier's rate in registers for the AES calls of an AND. It includes key
+//! schedules, and the calls of XORs in the one scheme in which XOR is not free.
 
 pub(crate) mod ends;
 pub(crate) mod limits;
@@ -62,16 +62,16 @@ pub(super) const BENCHES: &[Bench] = &[Bench {
 }];
 
 axis! {
-    /// The end whose work is timed.
+    /// The endpoint whose work is timed.
     pub(crate) enum GarbleOp {
         Garble = "garble",
         Evaluate = "evaluate",
     }
 }
 
-/// Gates of a batch that are measured: the last is as many as a layer has.
+/// The measured gates of a batch. The last number is as many as a layer has.
 const WIDTHS: [usize; 8] = [1, 2, 4, 8, 16, 32, 64, WIDEST];
-/// Gates of a batch in most rows.
+/// The gates of a batch in most rows.
 pub(crate) const WIDEST: usize = 1024;
 
 /// One point of the grid.
@@ -93,7 +93,7 @@ struct Loaded {
     circuit: Arc<Circuit>,
     program: Program,
     ands: u64,
-    /// XORs that have tables where XORs have any.
+    /// The XORs with tables, if the scheme has tables for XORs.
     xors: u64,
 }
 
@@ -125,7 +125,7 @@ fn cases(asked: &BenchAsked) -> Result<Vec<Case<'static>>> {
         order in Order::ALL,
         width in WIDTHS => Point { scheme, op, backend, width, order, circuit: circuit.clone() }
     );
-    // A circuit that was asked for has its core rows in the quick set.
+    // A requested circuit has its core rows in the quick set.
     let core = RowSet::new(BENCHES[0].core, asked);
     let case = |point: Point| {
         let (circuits, is_added) = (circuits.clone(), added.as_ref() == Some(&point.circuit));
@@ -155,7 +155,7 @@ impl Loaded {
     }
 }
 
-/// XORs of two wires, constants left out.
+/// The number of XORs of two wires, without constants.
 pub(crate) fn xors(program: &Program) -> u64 {
     let stages = program.stages();
     let of = |k: usize| {

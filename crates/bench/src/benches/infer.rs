@@ -1,4 +1,4 @@
-//! `bench infer`: whole networks, and single layers of them, with weights and input secret.
+//! `bench infer`: whole networks, and single layers of them, with secret weights and input.
 //!
 //! | `network` | what |
 //! |---|---|
@@ -9,18 +9,19 @@
 //! | `bert-tiny` | two layers of a transformer, 128 wide, on 128 tokens |
 //! | `layer` | one layer: `conv`, `relu`, `trunc`, `maxpool`, `batchnorm`, `matmul` |
 //!
-//! Networks are those of `hushwire_nn::zoo`. A layer has 64 channels of 56 × 56 pixels; `matmul` is
-//! 512 × 1000.
+//! The networks are those of `hushwire_nn::zoo`. A layer has 64 channels of 56 × 56 pixels;
+//! `matmul` is 512 × 1000.
 //!
-//! Among three parties (`protocol` = `rep3`) as threads of this process: weights and input are
-//! shared before, the output is opened afterwards. Between two (`protocol` = `two`) owner and
-//! client bring theirs; `linear` is `he`, under encryption, or `ot`, and `ot` the extension; keys
-//! and base OTs are part of a run. Every output is compared with floating point: one that is far
-//! from it fails the run. Metric `time` in ms from the first party's start to the last one's end,
-//! connecting not included; of single layers between two, the time of that operation at the owner.
-//! Metric `throughput` in multiplications of the network, or of a layer without any in its
-//! elements, per second; its limit is what the bytes of all parties take on the link, and without a
-//! link there is none. `table9` and `table7` are the VASA paper's.
+//! Three parties (`protocol` = `rep3`) are threads of this process. Weights and input are shared
+//! before, and the output is opened afterwards. With two parties (`protocol` = `two`), the owner
+//! brings the weights and the client the input. `linear` is `he`, under encryption, or `ot`; the
+//! parameter `ot` is the extension. Keys and base OTs are part of a run. Every output is compared
+//! with floating point. An output that is far from it fails the run. The metric `time` is in ms,
+//! from the first party's start to the last one's end, without connecting. For single layers
+//! between two parties, it is the time of that operation at the owner. The metric `throughput` is
+//! in multiplications of the network per second. For a layer without multiplications, it is in
+//! elements per second. Its limit is the time of all parties' bytes on the link; without a link
+//! there is no limit. `table9` and `table7` are the VASA paper's.
 
 mod grid;
 mod models;
@@ -48,8 +49,8 @@ pub(super) const BENCHES: &[Bench] = &[
         name: "infer",
         about: "Neural networks with secret weights and inputs, whole and layer by layer",
         examples: "Example:\n  hushwire bench infer --only network=squeezenet,ring=32,net=none --json infer.json",
-        // Rings of 32 bits over plain TCP, over networks the smaller ones. By OT whole networks
-        // take from minutes on, all but the smallest.
+        // Rings of 32 bits over plain TCP, and the smaller networks also over modelled links. By
+        // OT, all networks except the smallest take minutes or longer.
         core: &[
             "ring=32 transport=tcp-insecure threads=$least net=$near protocol=rep3",
             "ring=32 transport=tcp-insecure threads=$least net=$near linear=he ot=softspoken2 implementation=batched network!=squeezenet-cifar-8|resnet50|densenet121|trees|logistic|bert-tiny",
@@ -106,7 +107,7 @@ fn cases(asked: &BenchAsked) -> Vec<Case<'static>> {
     Point::all(&asked.threads(), &asked.links()).into_iter().map(case).collect()
 }
 
-/// Parties of either number.
+/// Two or three parties.
 enum Parties {
     Three(Box<Trio>),
     Two(Box<TwoParties>),
@@ -136,7 +137,7 @@ impl Parties {
         }
     }
 
-    /// Bytes of the party that sends most and of all, and rounds.
+    /// The bytes of the party that sends most and of all parties, and the rounds.
     fn sent(&self) -> ([f64; 2], u64) {
         match self {
             Parties::Three(trio) => trio.sent(),
@@ -144,8 +145,8 @@ impl Parties {
         }
     }
 
-    /// Seconds of the operation that a row is about, in each of the last repetitions, where they
-    /// are not the whole run's.
+    /// The seconds of the row's operation in each of the last repetitions; `None` if they are those
+    /// of the whole run.
     fn of_operation(&self, op: &str, last: usize) -> Option<Vec<f64>> {
         let Parties::Two(pair) = self else { return None };
         let from = pair.spent.len().checked_sub(last)?;
@@ -157,7 +158,7 @@ impl Parties {
 fn measure(ctx: &mut CaseContext<'_>, point: &Point, backend: Backend) -> Result<Vec<BenchRow>, BoxError> {
     let mut parties = Parties::new(point, backend)?;
     reset_peak_memory();
-    // Once, so that the output is looked at; what it sends is what every run sends.
+    // The first repetition checks the output. Every run sends as much as it.
     parties.time(1)?;
     let ([busier, all], rounds) = parties.sent();
     let timer = ctx.timer();

@@ -1,17 +1,17 @@
-//! `bench ot`: oblivious transfers between two parties, by protocol, security and kind.
+//! `bench ot`: oblivious transfers (OTs) between two parties, by protocol, security and kind.
 //!
-//! Kinds: `rcot` is correlated OT of choices that the extension draws, written to memory; `cot` the
-//! same for choices that the receiver brings; `rot` and `ot` are random and chosen OT of 128-bit
-//! messages for such choices. Buffers are used again from run to run: fresh pages cost more than
-//! the socket. More than 16 M OTs are streamed through buffers of 1 M.
+//! The kind `rcot` is correlated OT with choices that the extension draws, written to memory. `cot`
+//! is the same with choices of the receiver. `rot` and `ot` are random and chosen OT of 128-bit
+//! messages with choices of the receiver. Buffers are reused from run to run, because fresh pages
+//! cost more than the socket. More than 16 M OTs are streamed through buffers of 1 M.
 //!
-//! A row times whole repetitions of all OTs, ten million unless `--count` says otherwise, from the
-//! first thread's start to the last one's end: that is the slower party. In malicious modes the
-//! checks are part of it. Base OTs and the extension's set-up are not; they have rows of their own,
-//! metric `setup`, once for each protocol, security, tier and transport. A row takes three times as
-//! long as other benches' do. Afterwards every OT of the last repetition is compared: a wrong one
-//! fails the run. Rows on the portable tier and over networks below 1 Gb/s make a 64th of the OTs,
-//! rows that encrypt block by block an eighth.
+//! A row times whole repetitions of all OTs, ten million by default (`--count`), from the first
+//! thread's start to the last one's end. That is the time of the slower party. It includes the
+//! checks of malicious modes. It does not include base OTs and the extension's set-up. These have
+//! rows of their own with the metric `setup`, one for each protocol, security, tier and transport.
+//! A row takes three times as long as a row of other benchmarks. Afterwards every OT of the last
+//! repetition is checked. A wrong OT fails the run. Rows on the portable tier and over networks
+//! below 1 Gb/s make a 64th of the OTs, and rows that encrypt block by block an eighth.
 //!
 //! Both parties are in this process and each of them has `threads` threads, each with a lane and an
 //! extension of its own.
@@ -53,8 +53,8 @@ pub(super) const BENCHES: &[Bench] = &[Bench {
             check: None,
         },
     ],
-    // All that somebody else has a figure for, which `cases` adds, and one protocol's rows on every
-    // transport and tier.
+    // The core set has all rows for which others have published figures, added by `cases`, and the
+    // rows of one protocol on every transport and tier.
     core: &[
         "net=none threads=$least protocol=softspoken4 tier=$widest batched=true transport=tcp-insecure",
         "net=none threads=$least protocol=softspoken4 tier=$widest batched=true kind=rcot",
@@ -72,7 +72,7 @@ pub(super) const BENCHES: &[Bench] = &[Bench {
         "net=none threads=$least protocol=iknp|kos|alsz|ferret-b11 kind=rcot tier=$widest batched=true transport=tcp-insecure",
     ],
     cases: |asked| Ok(cases(asked)),
-    // Table 5 of the VASA paper, where its rows were measured.
+    // Table 5 of the VASA paper, if its rows were measured.
     below: |asked, report| {
         let is_wanted = asked.own("paper").is_some() || table::is_whole(report);
         if is_wanted { table::print(report, ots(asked)) } else { String::new() }
@@ -80,20 +80,20 @@ pub(super) const BENCHES: &[Bench] = &[Bench {
     ..Bench::EMPTY
 }];
 
-/// OTs of a row.
+/// The OTs of a row.
 const OTS: usize = 10_000_000;
-/// The same with `--quick`.
+/// The OTs of a row with `--quick`.
 const QUICK_OTS: usize = 1_000_000;
 /// The number of times that a set-up is timed.
 const SETUPS: u32 = 5;
 
-/// OTs of a row, as they were asked for.
+/// The OTs of a row that the options request.
 fn ots(asked: &BenchAsked) -> usize {
     let given = asked.own("count").and_then(|count| number(count.to_str()?).ok());
     given.unwrap_or(if asked.options.quick { QUICK_OTS } else { OTS })
 }
 
-/// A number of OTs, as in 10_000_000.
+/// A number of OTs, such as 10_000_000.
 fn number(text: &str) -> Result<usize, String> {
     match text.replace('_', "").parse() {
         Ok(n) if (1..=1 << 32).contains(&n) => Ok(n),
@@ -101,7 +101,7 @@ fn number(text: &str) -> Result<usize, String> {
     }
 }
 
-/// Set-ups that have a row, by everything that they depend on.
+/// The set-ups that have a row, by everything on which they depend.
 type Seen = Rc<RefCell<BTreeSet<String>>>;
 
 fn cases(asked: &BenchAsked) -> Vec<Case<'static>> {
@@ -113,13 +113,13 @@ fn cases(asked: &BenchAsked) -> Vec<Case<'static>> {
         let work = move |ctx: &mut CaseContext<'_>| measure(ctx, &point, count, &seen);
         let params = params!(point; protocol, security = point.level, kind, tier = point.backend,
             batched = point.backend.is_batched(), transport, net, threads);
-        // With --paper there is no other row, and every set is the table.
+        // With --paper there are no other rows, and every set is the table.
         (in_table || !paper).then(|| Case::new("ot", params, work).core(in_table).quick(paper))
     });
     cases.collect()
 }
 
-/// Ten million OTs take up to half a second: a row of a second would be of two runs.
+/// Ten million OTs take up to half a second, so a row of one second would have only two runs.
 fn timer(ctx: &CaseContext<'_>) -> Timer {
     let (timer, options) = (ctx.timer(), ctx.options());
     let longer = if options.quick || options.row_seconds.is_some() { 1 } else { 3 };
@@ -147,7 +147,7 @@ fn measure_at<S: Security>(
     let Point { protocol, level, backend, transport, net, .. } = *point;
     let new = seen.borrow_mut().insert(format!("{protocol} {level:?} {backend:?} {transport} {net}"));
     let mut parties = Parties::<S>::new(point, ots, if new { SETUPS } else { 1 })?;
-    // A first repetition tells the length of the messages.
+    // A first repetition determines the length of the messages.
     parties.time(1)?;
     let link = RowLink::one_flow(point.transport, parties.message());
     let timer = timer(ctx);

@@ -1,12 +1,12 @@
-//! `bench prg`: pseudo-random bytes that one core draws, which every mask, share and label comes
-//! from.
+//! `bench prg`: the pseudo-random bytes that one core draws. Every mask, share and label comes from
+//! them.
 //!
 //! | `case` | what is timed |
 //! |---|---|
 //! | `fill` | the next `bytes` of one stream |
 //! | `seed` | a new stream for each `bytes`: its key schedule, then the bytes, as trees need them |
 //!
-//! Bytes per second. The limit is the tier's AES rounds in registers, at a block for 16 bytes.
+//! Bytes per second. The limit is the tier's AES rounds in registers, with one block for 16 bytes.
 //! Before a row is timed its bytes are compared with those of the portable tier: all parties of a
 //! session must draw the same.
 
@@ -32,7 +32,7 @@ pub(super) const BENCHES: &[Bench] = &[Bench {
     ..Bench::EMPTY
 }];
 
-/// Bytes of a piece: a seed's, a page, and more than a first cache holds.
+/// The bytes of a piece: those of a seed, a page, and more than a first-level cache holds.
 const BYTES: [usize; 4] = [16, 256, 4096, 1 << 20];
 
 fn cases(asked: &BenchAsked) -> Result<Vec<Case<'static>>> {

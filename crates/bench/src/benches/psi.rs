@@ -1,21 +1,21 @@
-//! `bench psi`: private set intersection of items in memory, both parties in this process on a
-//! thread each.
+//! `bench psi`: private set intersection (PSI) of items in memory, with both parties in this
+//! process on one thread each.
 //!
 //! | `method` | `reveal` | `security` |
 //! |---|---|---|
 //! | `vole` | `items`: the receiver learns which of its items are common | both |
-//! | `vole` | `columns`: the same, and 16 bytes that the sender has for each (`payload`) | both |
+//! | `vole` | `columns`: the same, and 16 bytes of the sender for each (`payload`) | both |
 //! | `circuit` | `size`, `flags`, `sum` of the receiver's numbers; to 5.5 million | semi-honest |
 //! | `phasing`, `scs` | `items`: circuits of the seed's paper, by Yao, few keys | semi-honest |
 //!
-//! `store` is `clustered` or `band` where a method has one.
+//! `store` is `clustered` or `band`, if the method has a store.
 //!
 //! Each party has n items of eight bytes, half of them common. A repetition goes from items to the
-//! result: digests, the set-up of OTs, the protocol, for `columns` also filling and comparing them;
-//! connecting is not part of it. Every result is compared with what it must be: a wrong one fails
-//! the run. Metrics `time` in ms and `rate` in items of a party a second; bytes are those of both
-//! parties for an item, and memory is of both. The limit is what digests of all items take
-//! (BLAKE3), or what the bytes of the busier party take on the link.
+//! result: digests, the set-up of OTs, and the protocol. For `columns` it includes filling and
+//! comparing them. Connecting is not part of it. Every result is compared with the expected one. A
+//! wrong result fails the run. The metrics are `time` in ms, and `rate` in items of one party per
+//! second. Bytes are those of both parties for an item, and memory is that of both. The limit is
+//! the time for the digests of all items (BLAKE3), or that of the busier party's bytes on the link.
 
 #[cfg(test)]
 mod tests;
@@ -52,8 +52,8 @@ pub(super) const BENCHES: &[Bench] = &[Bench {
     name: "psi",
     about: "Private set intersection of items in memory: methods, results and sizes from 2^12 to 10^7",
     examples: "Example:\n  hushwire bench psi --only method=vole,n=1048576,net=none --json psi.json",
-    // Plain TCP: every size of plain intersections, 2^20 of the others and of band stores; over the
-    // modelled network plain intersections of 2^20.
+    // Plain TCP: every size of plain intersections, 2^20 for the others and for band stores. The
+    // modelled network: plain intersections of 2^20.
     core: &[
         "net=$near transport=tcp-insecure method=phasing|scs",
         "net=$near transport=tcp-insecure n=1048576",

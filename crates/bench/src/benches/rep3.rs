@@ -1,13 +1,14 @@
-//! `bench rep3`: AND gates among three parties on shares: bare products, and the SHA-256 and
-//! AES-128 circuits.
+//! `bench rep3`: AND gates on shares of three parties: plain products, and the SHA-256 and AES-128
+//! circuits.
 //!
 //! A row times whole repetitions of at least ten million ANDs, from the first compute thread's
-//! start to the last one's end; connecting, keys and sharing the inputs are not timed. Afterwards
-//! the result is opened and compared with plain evaluation: a wrong one fails the run.
+//! start to the last one's end. Connections, keys and the sharing of inputs are not timed.
+//! Afterwards the result is opened and compared with plain evaluation. A wrong result fails the
+//! run.
 //!
 //! With a transport each party has `threads` compute threads that keep several batches in flight,
-//! all in this process; `inproc` has none: a thread computes for all three parties in lockstep.
-//! Throughput in AND/s.
+//! all in this process. `inproc` has no transport: a thread computes for all three parties in
+//! lockstep. The metric is the throughput in AND/s.
 
 mod part;
 #[cfg(test)]
@@ -33,7 +34,7 @@ pub(super) const BENCHES: &[Bench] = &[Bench {
     name: "rep3",
     about: "AND gates among three parties on shares: bare products and circuits, over every transport and modelled networks",
     examples: "Example:\n  hushwire bench rep3 --only workload=aes128,net=none --json rep3.json",
-    // Everything on this host's own links, and bare products over networks.
+    // All rows on this host's own links, and plain products over networks.
     core: &["net=none", "workload=and threads=$least transport=tcp-tls|tcp-insecure"],
     quick: &["workload=and net=none threads=$least", "transport=inproc threads=$least"],
     cases: |asked| Ok(cases(asked)),
@@ -43,7 +44,7 @@ pub(super) const BENCHES: &[Bench] = &[Bench {
 axis! {
     /// The computation of a row.
     pub(super) enum Workload {
-        /// Products of vectors, each the factor of the next.
+        /// Products of vectors. Each product is a factor of the next.
         And = "and",
         /// The SHA-256 compression function's circuit.
         Sha256 = "sha256",
@@ -90,17 +91,17 @@ fn measure(ctx: &mut CaseContext<'_>, backend: Backend, point: &Point) -> Result
         .paper(stated()))
 }
 
-/// Araki et al.'s own figure for their twenty-core servers.
+/// The figure that Araki et al. give for their servers with twenty cores.
 fn stated() -> Paper {
     Paper::new(7e9, &Unit::AND_PER_S, "Araki et al., CCS 2016, three servers with 20 cores each and 10 Gb/s")
 }
 
-/// PRF calls of all parties for an AND: 128 ANDs take two of each.
+/// The PRF calls of all parties for an AND. Each party makes two calls for 128 ANDs.
 const PRF_CALLS: f64 = 3.0 * 2.0 / 128.0;
-/// Bytes that each party sends for an AND.
+/// The bytes that each party sends for an AND.
 const BYTES: f64 = 1.0 / 8.0;
 
-/// The bound that binds a point first, by its link as it was taken.
+/// The tightest bound of a point, given the measured limit of its link.
 fn limit(
     ctx: &mut CaseContext<'_>,
     backend: Backend,
@@ -112,32 +113,32 @@ fn limit(
     link::tightened(ctx, least, (taken, point.net), "ANDs over", &unit, (3.0, BYTES))
 }
 
-/// The amount of work at once. LOCAL in what it costs, AGREEMENT in what it makes of the addresses
-/// of zero-shares.
+/// The amount of work at a time. It is LOCAL for the cost, and AGREEMENT for the addresses of
+/// zero-shares.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct BatchCut {
-    /// Instances of a batch; of products, the ANDs of a batch.
+    /// The instances of a batch. For products, the ANDs of a batch.
     pub(super) instances: usize,
-    /// Batches of each thread in one repetition.
+    /// The batches of each thread in one repetition.
     pub(super) batches: usize,
-    /// Threads of a party.
+    /// The threads of a party.
     pub(super) threads: usize,
-    /// Batches that a thread has in flight.
+    /// The number of batches that a thread has in flight.
     pub(super) lanes: usize,
 }
 
-/// ANDs of a repetition, at least; over a modelled network enough that its delay at the end does
-/// not count.
+/// The fewest ANDs of a repetition. Over a modelled network, a repetition lasts at least this many
+/// seconds, so that the delay at its end does not matter.
 const LEAST_ANDS: u64 = 10_000_000;
 const FAR_SECONDS: f64 = 0.02;
-/// Bits of a message of products: in lockstep all three parties' vectors stay in a second cache of
-/// 1 MiB; over a link, long enough for sockets and TLS.
+/// The bits of a message of products. In lockstep, all three parties' vectors stay in a
+/// second-level cache of 1 MiB. Over a link, messages are long enough for sockets and TLS.
 const LOCKSTEP_BITS: usize = 1 << 17;
 const LINK_BITS: usize = 1 << 21;
-/// Instances of a circuit.
+/// The instances of a circuit.
 const LOCKSTEP_INSTANCES: usize = 2048;
 const LINK_INSTANCES: usize = 8192;
-/// Batches in flight over a link, and over one with a delay.
+/// The batches in flight over a link, and over a link with a delay.
 const LINK_LANES: usize = 2;
 const FAR_LANES: usize = 4;
 
@@ -161,7 +162,7 @@ impl BatchCut {
         Self { instances, batches, threads: point.threads, lanes }
     }
 
-    /// The number of batches that a lane computes one after the other.
+    /// The number of consecutive batches on a lane.
     pub(super) fn waves(&self) -> usize {
         self.batches / self.lanes
     }

@@ -1,21 +1,21 @@
-//! `bench service`: three daemons of the service on this machine, and what a client sees of them.
+//! `bench service`: three daemons of the service on this machine, measured by a client.
 //!
 //! | case | what |
 //! |---|---|
 //! | `comparison` | the time from submitting a job at all parties until its result is in a file |
-//! | `jobs` | jobs a second, `at_once` of them under way |
-//! | `upload` | `data put` of a sealed data set: bytes a second on the disks of all |
-//! | `idle` | resident memory of a daemon that does nothing |
+//! | `jobs` | jobs per second, with `at_once` of them in progress |
+//! | `upload` | `data put` of a sealed data set: bytes per second on the disks of all parties |
+//! | `idle` | the resident memory of an idle daemon |
 //! | `ready` | the time from starting party 0, with `history` jobs in its store, to its readiness |
 //!
 //! The job is a query on one row: whether one number is less than another. Every result of a case
 //! is opened and compared. `comparison` states the time of the bare run of the same query between
-//! processes (`hushwire local query`). The limit of `jobs` is one fsync a job, at the rate of this
-//! disk around the row. The limit of `upload` is the lower of two, for the same bytes: the disk's
-//! rate in files that are synced, and the link's rate over as many connections of TLS to processes
-//! that discard them.
-//! Daemons and the bare run are the programs `hushwire-service` and `hushwire` beside this one:
-//! nothing of them is built into it. All parties share this machine's cores and disk.
+//! processes (`hushwire local query`). The limit of `jobs` is one fsync for each job, at this
+//! disk's rate around the row. The limit of `upload` is the lower of two rates for the same bytes.
+//! One is the disk's rate for synced files. The other is the link's rate over as many TLS
+//! connections, to processes that discard the bytes. The daemons and the bare run are the programs
+//! `hushwire-service` and `hushwire` in the directory of this one, which contains no part of them.
+//! All parties share this machine's cores and disk.
 
 mod group;
 mod http;
@@ -52,29 +52,29 @@ pub(super) const BENCHES: &[Bench] = &[Bench {
     ..Bench::EMPTY
 }];
 
-/// The longest that a comparison may take, in bare runs.
+/// The longest time for a comparison, in multiples of the bare run.
 const TIMES_BARE: f64 = 10.0;
-/// The most that a daemon at rest may hold.
+/// The most memory of an idle daemon.
 const IDLE: u64 = 60 << 20;
-/// The longest that a party may take to be ready.
+/// The longest time until a party is ready.
 const READY_MS: f64 = 2000.0;
-/// The fractions of their limits that jobs and uploads are to reach.
+/// The target fractions of their limits for jobs and uploads.
 const JOBS: f64 = 0.3;
 const UPLOAD: f64 = 0.6;
-/// Jobs before those that are timed.
+/// The number of jobs before those that are timed.
 const WARM: u64 = 32;
-/// Uploads that are timed.
+/// The number of uploads that are timed.
 const UPLOADS: u32 = 5;
 /// The number of threads that submit the jobs of a history.
 const CLERKS: u64 = 8;
 
-/// The group, which the first case starts.
+/// The group of daemons, which the first case starts.
 type SharedDaemons = Rc<RefCell<Option<Daemons>>>;
 
 fn cases(asked: &BenchAsked) -> Result<Vec<Case<'static>>> {
     asked.options.one_thread()?;
     let group = SharedDaemons::default();
-    // A core row, a quick row, or both.
+    // A row of the core set, of the quick set, or of both.
     let case = |name: &'static str, at_once: u64, history: u64, core: bool, quick: bool| {
         let group = group.clone();
         let params = Params::new().with("what", name).with("at_once", at_once).with("history", history);
@@ -106,7 +106,7 @@ fn cases(asked: &BenchAsked) -> Result<Vec<Case<'static>>> {
     ])
 }
 
-/// Submit to result, beside the bare run.
+/// The time from submission to the result, with that of the bare run.
 fn comparison(ctx: &mut CaseContext<'_>, group: &mut Daemons) -> Result<BenchRow, BoxError> {
     let spoiled = ctx.spoiled();
     let bare = ctx.timer().try_time_ms(|| group.bare(spoiled))?.median;
@@ -125,11 +125,12 @@ fn comparison(ctx: &mut CaseContext<'_>, group: &mut Daemons) -> Result<BenchRow
     Ok(row.with("bare_ms", bare).with("times_bare", times).with("asked_times_bare", TIMES_BARE))
 }
 
-/// Jobs a second beside fsyncs a second.
+/// The jobs per second, with the fsyncs per second.
 fn jobs(ctx: &mut CaseContext<'_>, group: &mut Daemons, at_once: u64) -> Result<BenchRow, BoxError> {
     let mut guests = (0..at_once.min(CLERKS)).map(|_| group.guest()).collect::<Result<Vec<_>, _>>()?;
     let each = at_once / guests.len() as u64;
-    // These jobs leave workers that wait for another run of the job, as in a service in use.
+    // These jobs leave workers that wait for another run of the job, as in a service that is in
+    // use.
     let mut last = String::new();
     for _ in 0..WARM.div_ceil(at_once) {
         last = batch(&mut guests, each)?;
@@ -156,7 +157,7 @@ fn jobs(ctx: &mut CaseContext<'_>, group: &mut Daemons, at_once: u64) -> Result<
     Ok(row.with("asked_fraction", JOBS).with("daemon_ms_a_job", daemons).with("worker_ms_a_job", workers))
 }
 
-/// Every guest submits some jobs, and waits for all of them. Gives one of them.
+/// Every guest submits some jobs, and waits for all of them. Returns one of them.
 fn batch(guests: &mut [Guest], each: u64) -> Result<String, BoxError> {
     let some = |guest: &mut Guest| -> Result<String, BoxError> {
         let jobs = (0..each).map(|_| guest.submit()).collect::<Result<Vec<_>, _>>()?;
@@ -173,7 +174,7 @@ fn batch(guests: &mut [Guest], each: u64) -> Result<String, BoxError> {
     })
 }
 
-/// The rate of a disk for small writes that are synced one after the other.
+/// The rate of a disk for small consecutive writes that are each synced.
 fn fsyncs(dir: &Path) -> Result<f64, BoxError> {
     let mut file = tempfile::tempfile_in(dir)?;
     let (begun, mut n) = (Instant::now(), 0);
@@ -185,7 +186,7 @@ fn fsyncs(dir: &Path) -> Result<f64, BoxError> {
     Ok(f64::from(n) / begun.elapsed().as_secs_f64())
 }
 
-/// A data set from sealed parts on this side to sealed parts at all parties.
+/// A data set, from sealed parts at the client to sealed parts at all parties.
 fn upload(ctx: &mut CaseContext<'_>, group: &mut Daemons) -> Result<BenchRow, BoxError> {
     let rows = if ctx.options().quick { 1 << 15 } else { 1 << 21 };
     let receivers = Receivers::start()?;
@@ -239,7 +240,7 @@ fn written(dir: &Path, bytes: u64) -> Result<f64, BoxError> {
     Ok(bytes as f64 / begun.elapsed().as_secs_f64())
 }
 
-/// The memory of daemons that have done nothing since their start.
+/// The memory of daemons that have been idle since their start.
 fn idle(group: &mut Daemons) -> Result<BenchRow, BoxError> {
     group.restart()?;
     thread::sleep(Duration::from_secs(1));
@@ -256,7 +257,7 @@ fn ready(ctx: &mut CaseContext<'_>, group: &mut Daemons, history: u64) -> Result
     Ok(BenchRow::time("time", &seconds)?.with("asked_ms", READY_MS).with("jobs", group.history()))
 }
 
-/// The targets of the service, beside the measurements.
+/// The targets of the service, compared with the measurements.
 fn below(report: &Report) -> String {
     let mut text = String::new();
     for row in &report.rows {

@@ -5,15 +5,15 @@
 //! |---|---|
 //! | `aes` | AES-128 with expanded key, 65 at once |
 //! | `sha1` | SHA-1 of a 512-bit block, 63 at once |
-//! | `scs-psi` | sort-compare-shuffle of 1024 elements of 32 bits from each side |
-//! | `psi-phasing` | Phasing: 1024 elements of 32 bits a side, 3 hashes, ε 1.2, a stash of 1 |
+//! | `scs-psi` | sort-compare-shuffle of 1024 elements of 32 bits from each party |
+//! | `psi-phasing` | Phasing: 1024 elements of 32 bits per party, 3 hashes, ε 1.2, a stash of 1 |
 //!
 //! `impl` is `ref` (AES-NI, one gate after the other), `aesni` (batches on AES-NI) and `vaes`
 //! (batches on the widest VAES). Garbling writes the tables into a loopback TCP connection that
-//! another thread reads, as the paper's garbling times include sending; evaluation reads tables
-//! that have arrived. Fresh ends check all outputs against plain evaluation first. `ands` in a row
-//! is the circuit's as ours has it; the paper's is in `paper`, and where they differ the table
-//! below compares time per AND.
+//! another thread reads, because the paper's garbling times include sending. Evaluation reads
+//! tables that have arrived. Fresh endpoints first compare all outputs with plain evaluation.
+//! `ands` in a row is the number of ANDs of our circuit. The paper's number is in `paper`. If they
+//! differ, the table below compares the time per AND.
 
 mod table;
 #[cfg(test)]
@@ -82,7 +82,7 @@ axis! {
     }
 }
 
-/// Medians by cell, for improvements.
+/// The medians by cell, for improvements.
 type Medians = Rc<RefCell<BTreeMap<(String, &'static str, &'static str, Impl), f64>>>;
 
 fn cases(asked: &BenchAsked, works: &[Option<PaperCircuit>]) -> Result<Vec<Case<'static>>> {
@@ -100,10 +100,10 @@ fn cases(asked: &BenchAsked, works: &[Option<PaperCircuit>]) -> Result<Vec<Case<
     }))
 }
 
-/// The paper's schemes, in its columns.
+/// The paper's schemes, in the order of its columns.
 const SCHEMES: [Scheme; 4] = [Scheme::Prp, Scheme::Mi, Scheme::Circ, Scheme::Prf];
 
-/// The phase of ours that a row times.
+/// The phase of our system that a row times.
 const fn phase(op: GarbleOp) -> &'static str {
     match op {
         GarbleOp::Garble => "garble: with sending, over loopback TCP",
@@ -111,7 +111,7 @@ const fn phase(op: GarbleOp) -> &'static str {
     }
 }
 
-/// The phase of theirs that a figure of the paper times.
+/// The phase of the paper's system that its figure times.
 const fn paper_phase(op: GarbleOp) -> &'static str {
     match op {
         GarbleOp::Garble => "garble: with sending",
@@ -123,7 +123,7 @@ const fn paper_phase(op: GarbleOp) -> &'static str {
 fn stated(params: &Params, work: Option<PaperCircuit>, op: GarbleOp) -> Paper {
     let table = if work.is_some() { &VASA_8 } else { &VASA_4 };
     let paper = table.stated(params, paper_phase(op));
-    // The paper's own work for the circuit, where ours may differ.
+    // The paper's own number of ANDs for the circuit, which may differ from ours.
     match work {
         Some(work) if !paper.is_empty() => paper.with("ands", work.paper_ands()),
         _ => paper,
@@ -160,8 +160,8 @@ fn measure(
     };
     let circuit = work.map_or("mean", PaperCircuit::name);
     let mut name = format!("{circuit}, {scheme}, {}: {}", op.name(), cells[0].limit.name);
-    // A mean over circuits of which any is bound by the link has a spread, and a name that no mean
-    // of AES alone has.
+    // If the link bounds any of the circuits, their mean has a spread, and a name that differs from
+    // means of AES alone.
     let limit = if cells.iter().any(|c| c.limit.spread.is_some()) {
         if cells[0].limit.spread.is_none() {
             name += ", the link in part";

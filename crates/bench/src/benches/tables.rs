@@ -1,21 +1,21 @@
-//! `bench tables`: relational operators on tables that nobody sees, three parties in this process
-//! on a thread each.
+//! `bench tables`: relational operators on shared tables, with three parties in this process on one
+//! thread each.
 //!
 //! | `op` | a run |
 //! |---|---|
-//! | `sort` | n rows by their first column, the others with it |
-//! | `flags` | which of n rows a filter keeps |
-//! | `filter` | the same, and kept rows to the front, with zeros behind them |
-//! | `compact` | valid rows to the front, half of n places kept |
+//! | `sort` | n rows sorted by their first column |
+//! | `flags` | flags for those of n rows that a filter keeps |
+//! | `filter` | the same, and kept rows moved to the front, followed by zeros |
+//! | `compact` | valid rows moved to the front, half of n places kept |
 //! | `group-by` | sums of the second column by the first, of which `groups` values occur |
-//! | `join` | n rows with the one of n others whose key they have, a column beside each key |
+//! | `join` | n rows joined with n others on a unique key, with one more column on each side |
 //! | `join-group-order` | the same, sums of the right column by key, in its order, with one sort |
 //! | `tag-join` | the same by tags of keys, which show parties 1 and 2 how often keys repeat |
 //!
-//! Columns have 64 bits. Rows stay where an operator leaves them, as in the midst of a plan, but
-//! for `filter` and `compact`, which move them. A repetition goes from shares to shares; every
-//! result is opened and compared with what it must be: a wrong one fails the run. Metric `time` in
-//! ms; bytes are those of the busiest party for a row of n.
+//! Columns have 64 bits. Rows stay in the operator's order, as within a plan, except for `filter`
+//! and `compact`, which move them. A repetition goes from shares to shares. Every result is opened
+//! and compared with the expected one. A wrong result fails the run. The metric is `time` in ms.
+//! Bytes are those of the busiest party for each of n rows.
 
 #[cfg(test)]
 mod tests;
@@ -43,8 +43,8 @@ struct Point {
     net: Shape,
 }
 
-/// Sizes of an operator, rows, columns and groups: the first is that of quick runs, of the last a
-/// figure is asked.
+/// The sizes of an operator: rows, columns and groups. The first one is that of quick runs; the
+/// last one has a required figure.
 const fn sizes(op: Operator) -> &'static [(usize, usize, usize)] {
     match op {
         Operator::Sort => &[(1 << 10, 1, 0), (100_000, 1, 0), (1 << 20, 3, 0), (1 << 20, 1, 0)],
@@ -74,8 +74,8 @@ impl Point {
         sizes(self.op).iter().position(|other| *other == size).unwrap_or(0)
     }
 
-    /// Whether a run without options measures it: every size over plain TCP, sizes of which a
-    /// figure is asked over TLS, the second size over networks.
+    /// Whether a run without options measures it: every size over plain TCP, sizes with required
+    /// figures over TLS, and the second size over networks.
     fn is_core(&self, given: bool) -> bool {
         let near = self.net == Shape::NONE || given;
         let last = self.place() + 1 == sizes(self.op).len();

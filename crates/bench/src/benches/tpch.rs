@@ -1,10 +1,10 @@
-//! `bench tpch`: the 22 queries of TPC-H on tables that nobody sees, three parties in this process
-//! on a thread each.
+//! `bench tpch`: the 22 queries of TPC-H on shared tables, with three parties in this process on
+//! one thread each.
 //!
-//! A repetition goes from shares of the columns that a query reads to shares of its result; every
-//! result is opened and compared with the query's rows in the open: a wrong one fails the run.
-//! Metric `time` in ms; bytes are those of the busiest party for a row of the tables that are read.
-//! Comments come from a text pool of a megabyte.
+//! A repetition goes from shares of the columns that a query reads to shares of its result. Every
+//! result is opened and compared with the query's rows in the open. A wrong result fails the run.
+//! The metric is `time` in ms. Bytes are those of the busiest party for each row of the tables that
+//! the query reads. Comments come from a text pool of a megabyte.
 
 #[cfg(test)]
 mod tests;
@@ -23,7 +23,7 @@ use crate::{
     plans::{self, Parties},
 };
 
-/// Scales: line items are 6, 60 and 600 thousand.
+/// The scales. They have 6, 60 and 600 thousand line items.
 const SCALES: [&str; 3] = ["0.001", "0.01", "0.1"];
 
 /// One point of the grid.

@@ -1,19 +1,21 @@
-//! `bench yao`: Yao's protocol from inputs to outputs, both parties in this process on a thread
-//! each.
+//! `bench yao`: Yao's protocol from inputs to outputs, with both parties in this process on one
+//! thread each.
 //!
-//! The garbler brings the first input, the evaluator the others and learns every output.
-//! `instances` 1 is a circuit at a time, one run after the other over parties that are set up; more
-//! of them are one run, streamed. `chain` is a long program: AES blocks in stages, each on what the
-//! one before made, 10^9 ANDs in all (a 64th with `--quick` and over modelled networks below 10
-//! Gb/s); its peak memory, of both parties together, shows that memory stays constant.
+//! The garbler brings the first input. The evaluator brings the others, and learns every output.
+//! With `instances` 1, circuits run one at a time, over parties that are already set up. More
+//! instances are one streamed run. `chain` is a long program of AES blocks in stages, each on the
+//! results of the stage before. It has 10^9 ANDs in all (a 64th with `--quick` and over modelled
+//! networks below 10 Gb/s). Its peak memory, of both parties together, shows that memory stays
+//! constant.
 //!
-//! Metrics: `throughput` in AND/s; `per_circuit` and `first_gate` in ms, the latter from the start
-//! of a run to the evaluator's first table; `setup` in ms, once for each scheme, transport and
-//! network: terms, base OTs, OT extension and start point. Bytes are those of the busier party for
-//! an AND; rounds how often the evaluator waits in a run, a stream of tables being one. After the
-//! last repetition every output is compared with plain evaluation: a wrong one fails the run.
+//! The metrics are `throughput` in AND/s, and `per_circuit`, `first_gate` and `setup` in ms.
+//! `first_gate` is the time from the start of a run to the evaluator's first table. `setup` is
+//! measured once for each scheme, transport and network: agreement, base OTs, OT extension and
+//! start point. Bytes are those of the busier party for an AND. Rounds are the number of times that
+//! the evaluator waits in a run; a stream of tables counts as one. After the last repetition every
+//! output is compared with plain evaluation. A wrong output fails the run.
 //!
-//! The limit is what binds first: the garbler's AES, or the tables on the link.
+//! The limit is the tighter one of two: the garbler's AES, or the tables on the link.
 
 mod chain;
 mod parties;
@@ -59,7 +61,7 @@ pub(super) const BENCHES: &[Bench] = &[Bench {
     ..Bench::EMPTY
 }];
 
-/// A circuit and how many run side by side.
+/// A circuit, and the number of copies that run in parallel.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Workload {
     circuit: &'static str,
@@ -83,12 +85,12 @@ struct Point {
     net: Shape,
 }
 
-/// Set-ups that have a row.
+/// The set-ups that have a row.
 type Seen = Rc<RefCell<BTreeSet<String>>>;
 
 fn cases(asked: &BenchAsked) -> Result<Vec<Case<'static>>> {
     asked.options.one_thread()?;
-    // Three halves save bytes, which shows where the link binds.
+    // Three halves send fewer bytes, which matters if the link is the bound.
     let slow = network("1Gbps,1ms")?;
     let links = asked.links_over(&[Shape::NONE, slow, Shape::wan()]);
     let points = every!(scheme in Scheme::PRIVATE, &(transport, net) in &links, work in WORKLOADS =>
@@ -103,7 +105,7 @@ fn cases(asked: &BenchAsked) -> Result<Vec<Case<'static>>> {
     Ok(points.into_iter().map(case).collect())
 }
 
-/// ANDs of the chain.
+/// The ANDs of the chain.
 const CHAIN: u64 = 1_000_000_000;
 
 impl Point {
@@ -128,7 +130,7 @@ fn measure(
     let ands = program.ands() * work.instances as u64;
     let mut parties = Parties::open(&program, work.instances, scheme, backend, transport, net)?;
     let timer = ctx.timer();
-    // A run of a second and more is timed once or twice.
+    // A run that takes more than a second is timed once or twice.
     let timer = Timer { budget: if quick { timer.budget } else { 2 * timer.budget }, ..timer };
     let link = RowLink::one_flow(transport, parties.message());
     let (seconds, taken) = link.around(ctx, || timer.durations(|n| parties.time(n)))?;
@@ -156,7 +158,7 @@ fn measure(
     Ok(rows)
 }
 
-/// The bound that binds first, for tables with this many bytes an AND.
+/// The tightest bound, for tables with this many bytes for an AND.
 fn bound(
     ctx: &mut CaseContext<'_>,
     point: &Point,

@@ -1,4 +1,4 @@
-//! Axes: from values to places, and the ticks between.
+//! Axes: conversion of values to positions, and ticks.
 
 /// A linear or logarithmic axis.
 pub(super) struct Axis {
@@ -10,13 +10,13 @@ pub(super) struct Axis {
 }
 
 impl Axis {
-    /// A linear axis from `low` to `high`, which lie at `from` and `to`.
+    /// A linear axis from `low` to `high`, at the positions `from` and `to`.
     pub(super) fn linear(low: f64, high: f64, from: f64, to: f64) -> Self {
         let high = if high > low { high } else { low + 1.0 };
         Self { log: false, low, high, from, to }
     }
 
-    /// A logarithmic axis; both ends are positive.
+    /// A logarithmic axis. Both ends are positive.
     pub(super) fn log(low: f64, high: f64, from: f64, to: f64) -> Self {
         let (low, high) = if high > low { (low, high) } else { (low / 2.0, low * 2.0) };
         Self { log: true, low, high, from, to }
@@ -26,7 +26,7 @@ impl Axis {
         self.log
     }
 
-    /// The place of a value, at the nearer end if it is outside.
+    /// The position of a value. A value outside has the position of the nearer end.
     pub(super) fn at(&self, value: f64) -> f64 {
         let share = if self.log {
             (value.max(self.low) / self.low).ln() / (self.high / self.low).ln()
@@ -36,8 +36,7 @@ impl Axis {
         self.from + share.clamp(0.0, 1.0) * (self.to - self.from)
     }
 
-    /// Values to mark: powers of ten where there are enough of them, else round
-    /// numbers.
+    /// The values to mark: powers of ten if there are enough of them, else round numbers.
     pub(super) fn ticks(&self) -> Vec<f64> {
         if !self.log {
             return self.round_steps();
@@ -69,8 +68,8 @@ impl Axis {
     }
 }
 
-/// The labels of a horizontal axis that have room: centre, text and width, in
-/// order; those that would touch their left neighbour are left out.
+/// The labels of a horizontal axis that fit. Each has centre, text and width. They are in order,
+/// and a label that would touch its left neighbour is left out.
 pub(super) fn with_room(labels: Vec<(f64, String, f64)>) -> Vec<(f64, String)> {
     let mut end = f64::NEG_INFINITY;
     let mut kept = Vec::new();

@@ -10,7 +10,7 @@ use crate::human::{percent, quantity, tick};
 
 const BAR: f64 = 14.0;
 const GAP: f64 = 7.0;
-/// Room between the columns of labels, bars and values.
+/// The space between the columns of labels, bars and values.
 const ROOM: f64 = 10.0;
 const PLOT_WIDTH: f64 = 460.0;
 
@@ -43,7 +43,7 @@ fn groups<'a>(panel: &Panel<'a>, keys: &[RowKey]) -> Vec<(String, Vec<Entry<'a>>
 pub(super) fn draw(panel: &Panel<'_>) -> Canvas {
     let (keys, shared) = panel.keys();
     let mut groups = groups(panel, &keys);
-    // A case of one row needs no heading: the case is the label.
+    // If each case has one row, there are no headings: the case is the label.
     let flat = groups.iter().all(|(_, entries)| entries.len() == 1);
     if flat {
         for (case, entries) in &mut groups {
@@ -94,7 +94,7 @@ pub(super) fn draw(panel: &Panel<'_>) -> Canvas {
     canvas
 }
 
-/// The figure beside a bar, with the share of its limit.
+/// The figure next to a bar, with the fraction of its limit.
 fn value(panel: &Panel<'_>, point: Point<'_>) -> String {
     let figure = quantity(point.row.median, panel.unit);
     match (point.row.fraction_of_limit, &point.row.limit_name) {
@@ -104,7 +104,7 @@ fn value(panel: &Panel<'_>, point: Point<'_>) -> String {
     }
 }
 
-/// An axis over all figures, logarithmic where they span more than two decades.
+/// An axis over all figures. It is logarithmic if they span more than two decades.
 fn value_axis(panel: &Panel<'_>, from: f64, to: f64) -> Axis {
     let figures = panel.points.iter().flat_map(|point| {
         let row = point.row;
@@ -113,7 +113,7 @@ fn value_axis(panel: &Panel<'_>, from: f64, to: f64) -> Axis {
     });
     let (low, high) = figures.fold((f64::INFINITY, 0.0f64), |(low, high), x| (low.min(x), high.max(x)));
     if low > 0.0 && high / low > 100.0 {
-        // A bar needs some length even for the least figure.
+        // Even the bar of the least figure needs some length.
         return Axis::log(10f64.powf((low * 0.7).log10().floor()), high * 1.2, from, to);
     }
     Axis::linear(0.0, high * 1.04, from, to)
@@ -202,7 +202,7 @@ fn legend(panel: &Panel<'_>, canvas: &mut Canvas, log: bool) {
     canvas.height = y + 14.0;
 }
 
-/// A text of the legend with the phases that its figures are of, each once.
+/// A text of the legend with the phases of its figures, each listed once.
 fn with_phases<'a>(text: &str, phases: impl Iterator<Item = &'a str>) -> String {
     let mut known: Vec<&str> = Vec::new();
     for phase in phases {
@@ -213,7 +213,7 @@ fn with_phases<'a>(text: &str, phases: impl Iterator<Item = &'a str>) -> String 
     if known.is_empty() { text.to_owned() } else { format!("{text} ({})", known.join("; ")) }
 }
 
-/// A sign of the legend.
+/// A symbol of the legend.
 enum Sign {
     Bar(&'static str),
     Span,

@@ -4,17 +4,17 @@ use std::fmt::Write;
 
 /// Text and axes.
 pub(super) const INK: &str = "#1f2933";
-/// Text of less weight.
+/// Secondary text.
 pub(super) const MUTED: &str = "#5a6672";
 /// Grid lines.
 pub(super) const GRID: &str = "#dde2e7";
-/// Colours that the colour-blind can tell apart, dark enough for white paper.
+/// Colours that colour-blind people can distinguish, and dark enough for white paper.
 pub(super) const COLOURS: [&str; 8] =
     ["#0072b2", "#d55e00", "#009e73", "#b5478d", "#3d3d9e", "#b88600", "#2f9fd0", "#7a4a1e"];
 /// Line patterns, the first one solid.
 pub(super) const DASHES: [&str; 4] = ["", "7 4", "2 3", "9 3 2 3"];
 
-/// The side of a text that hangs on its point.
+/// The side of a text that is at its point.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Anchor {
     Start,
@@ -56,7 +56,7 @@ pub(super) enum Marker {
     Paper,
 }
 
-/// Shapes of points, to go with [`DASHES`].
+/// Shapes of points, to be combined with [`DASHES`].
 pub(super) const MARKERS: [Marker; 4] = [Marker::Circle, Marker::Square, Marker::Triangle, Marker::Cross];
 
 /// A picture or a part of one.
@@ -148,7 +148,7 @@ impl Canvas {
         ));
     }
 
-    /// Puts a part at a place of this picture.
+    /// Puts a part at a position of this picture.
     pub(super) fn place(&mut self, x: f64, y: f64, part: &Self) {
         self.push(format_args!("<g transform=\"translate({x:.1} {y:.1})\">\n{}</g>", part.body));
     }
@@ -164,7 +164,7 @@ impl Canvas {
     }
 }
 
-/// Text for XML. Characters that XML cannot hold become a replacement mark.
+/// Text for XML. Characters that XML does not allow become a replacement character.
 fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {
@@ -181,9 +181,8 @@ fn escape(text: &str) -> String {
     escaped
 }
 
-/// The width of a text, rather too large than too small: Verdana's widths, which
-/// are larger than those of most other fonts, and bold taken for granted from
-/// the size of headings on.
+/// The width of a text, rather too large than too small. It uses the widths of Verdana, which are
+/// larger than those of most other fonts, and assumes bold from the size of headings on.
 pub(super) fn text_width(text: &str, size: f64) -> f64 {
     let em = |c: char| match c {
         'i' | 'j' | 'l' | 'I' | '.' | ',' | ':' | ';' | '|' | '\'' | '!' | ' ' => 0.42,

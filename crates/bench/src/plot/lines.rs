@@ -30,8 +30,8 @@ pub(super) struct Series<'a> {
     points: Vec<(f64, Point<'a>)>,
 }
 
-/// The rows as lines over the integer parameter with the most values, if most of
-/// them lie on lines of three points or more.
+/// The rows as lines over the integer parameter with the most values, if most of the rows are on
+/// lines with at least three points.
 pub(super) fn sweep<'a>(panel: &Panel<'a>) -> Option<Sweep<'a>> {
     let (varying, _) = panel.keys();
     let integer = |key: &&RowKey| match key {
@@ -82,8 +82,8 @@ impl Style {
     }
 }
 
-/// Colour for the one key and pattern for the other where two keys tell the
-/// lines apart; else colours first, then patterns.
+/// If two keys distinguish the lines, one key sets the colour and the other the pattern. Else
+/// colours are used first, then patterns.
 fn styles(panel: &Panel<'_>, sweep: &Sweep<'_>) -> Vec<Style> {
     if let [first, second] = &sweep.keys[..] {
         let (colours, patterns) = (panel.values(first), panel.values(second));
@@ -99,7 +99,7 @@ fn styles(panel: &Panel<'_>, sweep: &Sweep<'_>) -> Vec<Style> {
     (0..sweep.series.len()).map(|i| Style::new(i, i / COLOURS.len())).collect()
 }
 
-/// The limits that rows of the panel share. A limit that was taken around a row is drawn at that
+/// The limits that rows of the panel share. A limit that was measured around a row is drawn at that
 /// row's point.
 fn limits(panel: &Panel<'_>) -> Vec<(String, f64)> {
     let mut limits: Vec<(String, f64)> = Vec::new();
@@ -242,7 +242,7 @@ fn line(panel: &Panel<'_>, canvas: &mut Canvas, series: &Series<'_>, style: Styl
     }
 }
 
-/// A row's limit that was taken around it alone.
+/// A row's limit that was measured around this row alone.
 fn own_limit(row: &BenchRow) -> Option<f64> {
     row.limit.filter(|_| row.limit_min.is_some())
 }

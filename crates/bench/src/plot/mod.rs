@@ -1,7 +1,7 @@
-//! Pictures of reports: one panel for each bench, metric and unit.
+//! Pictures of reports, with one panel for each benchmark, metric and unit.
 //!
-//! Rows that sweep an integer parameter become lines over that parameter, all
-//! others horizontal bars, grouped by case.
+//! Rows that vary an integer parameter become lines over that parameter. All others become
+//! horizontal bars, grouped by case.
 
 mod axis;
 mod bars;
@@ -18,28 +18,28 @@ use canvas::{Canvas, INK, MUTED, text_width, wrap};
 
 /// Space around and between panels.
 const MARGIN: f64 = 20.0;
-/// The narrowest a panel is.
+/// The smallest width of a panel.
 const LEAST_WIDTH: f64 = 860.0;
-/// More lines than this in one panel are taken apart.
+/// A panel with more lines than this is split.
 const MOST_LINES: usize = 24;
 
-/// A row and the number of the file it is from.
+/// A row, and the number of its file.
 #[derive(Clone, Copy)]
 struct Point<'a> {
     file: usize,
     row: &'a BenchRow,
 }
 
-/// Rows that share bench, metric and unit.
+/// Rows with the same benchmark, metric and unit.
 struct Panel<'a> {
     title: String,
     unit: &'a Unit,
     points: Vec<Point<'a>>,
-    /// Names of the files, where there are several.
+    /// The names of the files, if there are several.
     files: &'a [String],
 }
 
-/// Something by which the rows of a panel can differ.
+/// A property in which the rows of a panel can differ.
 #[derive(Clone, PartialEq)]
 enum RowKey {
     Case,
@@ -66,8 +66,7 @@ impl RowKey {
 }
 
 impl Panel<'_> {
-    /// The keys in which the rows differ, and `key=value` of those that they
-    /// share.
+    /// The keys in which the rows differ, and `key=value` for those that they share.
     fn keys(&self) -> (Vec<RowKey>, Vec<String>) {
         let mut keys = vec![RowKey::Case];
         for point in &self.points {
@@ -90,7 +89,7 @@ impl Panel<'_> {
         (varying, shared)
     }
 
-    /// The different values of a key, in order of appearance.
+    /// The distinct values of a key, in order of appearance.
     fn values(&self, key: &RowKey) -> Vec<String> {
         let mut values = Vec::new();
         for point in &self.points {
@@ -108,16 +107,16 @@ impl Panel<'_> {
     }
 }
 
-/// Writes a picture to a file, in whose place there may be a picture, and nothing else.
+/// Writes a picture to a file. The file may replace only another picture.
 ///
 /// # Errors
-/// Something else is there, or the file cannot be written.
+/// Another kind of file exists, or the file cannot be written.
 pub fn save(path: &Path, picture: &str) -> Result<()> {
     place::yields(path, "SVG picture", |there| there.starts_with(b"<svg") || there.starts_with(b"<?xml"))?;
     place::put(path, picture)
 }
 
-/// Draws the reports in `files` as one SVG picture.
+/// Draws the reports in `files` as one SVG picture, and returns it.
 pub fn svg(files: &[PathBuf]) -> Result<String> {
     let mut reports = Vec::new();
     for path in files {
@@ -130,7 +129,7 @@ pub fn svg(files: &[PathBuf]) -> Result<String> {
     draw(&reports, &names)
 }
 
-/// File stems, or numbered paths where two files have the same stem.
+/// File stems, or numbered paths if two files have the same stem.
 fn file_names(files: &[PathBuf]) -> Vec<String> {
     let stem = |path: &PathBuf| path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let stems: Vec<_> = files.iter().map(stem).collect();
@@ -188,7 +187,7 @@ fn panels<'a>(reports: &'a [Report], files: &'a [String]) -> Vec<Panel<'a>> {
     panels.into_iter().flat_map(|(_, panel)| apart(panel)).collect()
 }
 
-/// Takes a panel with too many lines apart by the first key that varies.
+/// Splits a panel with too many lines by the first key that varies.
 fn apart(panel: Panel<'_>) -> Vec<Panel<'_>> {
     let Some(sweep) = lines::sweep(&panel) else { return vec![panel] };
     if sweep.series.len() <= MOST_LINES {
@@ -214,7 +213,7 @@ fn panel(panel: &Panel<'_>) -> Canvas {
     }
 }
 
-/// Starts a panel with its title and what all its rows share.
+/// Starts a panel with its title and the values that all its rows share.
 fn heading(panel: &Panel<'_>, width: f64, shared: &[String]) -> Canvas {
     let mut canvas = Canvas::new(width.max(text_width(&panel.title, 16.0) + 8.0), 0.0);
     canvas.height = 20.0;

@@ -1,4 +1,6 @@
-//! The values of a column in one record batch.
+//! Reads the values of a column in one record batch. A batch has a header with the places of its
+//! buffers, and the buffers themselves, which may be compressed. Every place is checked against the
+//! bytes that exist.
 
 use super::{
     Broken,
@@ -15,12 +17,12 @@ use std::{
     os::unix::fs::FileExt,
 };
 
-/// Why a batch or a value cannot be read.
+/// The reason why a batch or a value cannot be read.
 pub(super) enum Trouble {
-    /// The system refuses the file.
+    /// The operating system refuses to read the file.
     Io(io::Error),
     Broken(Broken),
-    /// A value that has no text: the cause and the remedy.
+    /// A value has no text. The cause and the remedy follow.
     Odd(fields::Odd),
 }
 
@@ -33,14 +35,14 @@ impl From<Broken> for Trouble {
 const SHORT: Broken = "a column of it has fewer values than rows";
 const COMPRESSED: Broken = "its compressed bytes are damaged, or end early";
 
-/// A message's bytes behind its header.
+/// The bytes of a message after its header.
 pub(super) struct Body<'f> {
     pub(super) file: &'f File,
     pub(super) at: u64,
     pub(super) length: u64,
 }
 
-/// A record batch: its header, and where its buffers are.
+/// A record batch: its header, and the places of its buffers.
 pub(super) struct RecordBatch<'f, 'b> {
     header: FlatTable<'b>,
     body: Body<'f>,
@@ -103,7 +105,7 @@ impl<'f, 'b> RecordBatch<'f, 'b> {
             | ArrowForm::Fixed(width) => rows.checked_mul(width).ok_or(SHORT)?,
             ArrowForm::Days => rows.checked_mul(4).ok_or(SHORT)?,
             ArrowForm::DayMillis | ArrowForm::Ticks(_) => rows.checked_mul(8).ok_or(SHORT)?,
-            // An empty batch may have no offset at all.
+            // An empty batch may have no offsets.
             ArrowForm::Text { .. } if rows == 0 => 0,
             ArrowForm::Text { wide } => (rows + 1).checked_mul(if wide { 8 } else { 4 }).ok_or(SHORT)?,
             ArrowForm::Views => rows.checked_mul(16).ok_or(SHORT)?,
@@ -114,7 +116,7 @@ impl<'f, 'b> RecordBatch<'f, 'b> {
         Ok(Column { form, validity: (!validity.is_empty()).then_some(validity), buffers })
     }
 
-    /// A buffer's bytes, unpacked.
+    /// A buffer's bytes, decompressed.
     fn buffer(&self, at: usize) -> Result<Vec<u8>, Trouble> {
         let places = self.header.list(2, 16)?;
         let (offset, length) = (places.i64(at, 0)?, places.i64(at, 8)?);
@@ -153,7 +155,7 @@ impl<'f, 'b> RecordBatch<'f, 'b> {
 /// The values of a column in a batch.
 pub(super) struct Column {
     form: ArrowForm,
-    /// A bit for each row; `None` where none is NULL.
+    /// A bit for each row; `None` if no row is NULL.
     validity: Option<Vec<u8>>,
     buffers: Vec<Vec<u8>>,
 }
@@ -162,7 +164,7 @@ fn bit(bits: &[u8], at: usize) -> bool {
     bits.get(at / 8).is_some_and(|byte| byte >> (at % 8) & 1 == 1)
 }
 
-/// A number of up to 64 bits, with its sign or without.
+/// A number of up to 64 bits, signed or unsigned.
 fn number(bytes: &[u8], signed: bool) -> i64 {
     let mut word = [0; 8];
     word[..bytes.len().min(8)].copy_from_slice(&bytes[..bytes.len().min(8)]);
@@ -172,7 +174,7 @@ fn number(bytes: &[u8], signed: bool) -> i64 {
 }
 
 impl Column {
-    /// The number in a row by which it chooses from a dictionary; `None` for NULL.
+    /// The index by which a row chooses from a dictionary; `None` for NULL.
     pub(super) fn choice(&self, row: usize) -> Result<Option<u64>, Trouble> {
         let ArrowForm::Whole { width, signed } = self.form else { return Ok(None) };
         if self.validity.as_ref().is_some_and(|bits| !bit(bits, row)) {
@@ -187,7 +189,7 @@ impl Column {
         all.get(row * width..(row + 1) * width).ok_or(SHORT)
     }
 
-    /// Puts a row's text at the end of `out`; `false` for NULL.
+    /// Appends a row's text to `out`. Returns `false` for NULL.
     pub(super) fn text(&self, row: usize, out: &mut Vec<u8>) -> Result<bool, Trouble> {
         use crate::parquet::{
             TextForm,
@@ -205,7 +207,7 @@ impl Column {
             }
             ArrowForm::Whole { width, signed } => {
                 let value = number(self.value(row, width)?, signed);
-                // Narrower ones fit with their sign.
+                // Narrower numbers fit a signed word.
                 let form = if width == 8 && !signed { TextForm::Unsigned } else { TextForm::Plain };
                 text_of(value, form, 64, out).map_err(odd)?;
             }
@@ -256,7 +258,7 @@ impl Column {
         Ok(true)
     }
 
-    /// The bytes that a view shows: its own 12, or some of a buffer.
+    /// The bytes of a view: its own 12 bytes, or some bytes of a buffer.
     fn view(&self, row: usize) -> Result<&[u8], Broken> {
         let view = self.value(row, 16)?;
         let at = |from: usize| number(&view[from..from + 4], false) as usize;

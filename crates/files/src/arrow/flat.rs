@@ -1,16 +1,16 @@
-//! Tables of FlatBuffers, as far as Arrow's headers need them.
+//! Reads tables of FlatBuffers, as far as Arrow's headers need them.
 //!
 //! ```text
 //! buffer   u32: place of the root table …
 //! table    i32: distance back to its list of fields, then its fields
 //! fields   u16: bytes of this list │ u16: bytes of the table │ u16 for each field: its place in
-//!          the table, 0 where it has its default
+//!          the table, 0 if it has its default
 //! vector   u32: elements, then these; a place of a vector, a string or a table is a distance
 //! ```
 
 use super::Broken;
 
-/// The error of all functions here: the header points out of itself.
+/// The error of all functions here: the header has a place outside of itself.
 const OUTSIDE: Broken = "a header of it points outside of itself";
 
 /// A table in a buffer.
@@ -31,7 +31,7 @@ fn u32_at(buffer: &[u8], at: usize) -> Result<usize, Broken> {
     Ok(u32::from_le_bytes(bytes(buffer, at)?) as usize)
 }
 
-/// The place to which the distance at `at` leads.
+/// The place to which the offset at `at` points.
 fn follow(buffer: &[u8], at: usize) -> Result<usize, Broken> {
     at.checked_add(u32_at(buffer, at)?).filter(|place| *place < buffer.len()).ok_or(OUTSIDE)
 }
@@ -49,7 +49,7 @@ impl<'b> FlatTable<'b> {
         Ok(Self { buffer, at, fields, count: (length / 2).saturating_sub(2) })
     }
 
-    /// The place of a field; `None` where it has its default.
+    /// The place of a field; `None` if it has its default.
     fn place(&self, field: usize) -> Result<Option<usize>, Broken> {
         if field >= self.count {
             return Ok(None);
@@ -92,7 +92,7 @@ impl<'b> FlatTable<'b> {
         Ok(String::from_utf8_lossy(text).into_owned())
     }
 
-    /// A vector whose elements have `size` bytes; empty where the table has none.
+    /// A vector whose elements have `size` bytes. It is empty if the table has no such vector.
     pub(super) fn list(&self, field: usize, size: usize) -> Result<FlatList<'b>, Broken> {
         let Some(place) = self.place(field)? else { return Ok(FlatList { bytes: &[], size }) };
         let at = follow(self.buffer, place)?;

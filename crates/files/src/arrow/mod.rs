@@ -1,5 +1,5 @@
-//! Arrow's files (IPC, also called Feather version 2) and streams, read row by row as the text that
-//! a CSV file of the same table would have. They are not written.
+//! Reads Arrow's files (IPC, also called Feather version 2) and streams, row by row, as the text
+//! that a CSV file of the same table would have. Such files are not written.
 //!
 //! ```text
 //! flat     FlatTable    a table of FlatBuffers, in which the format has its headers
@@ -8,14 +8,13 @@
 //! rows     Rows         the chosen columns of a file, a row at a time
 //! ```
 //!
-//! The format is version 1 of Arrow's columnar format, little-endian, as its specification has it
-//! (arrow.apache.org/docs/format/Columnar.html); LZ4 or Zstandard may compress buffers. Flat
-//! columns are read, also those with a dictionary. Types are those of Parquet files, with the same
-//! names: [`ParquetType`](crate::parquet::ParquetType).
+//! The format is version 1 of Arrow's columnar format, little-endian, as specified in
+//! arrow.apache.org/docs/format/Columnar.html. Buffers may be compressed by LZ4 or Zstandard. Flat
+//! columns are read, including those with a dictionary. Types are those of Parquet files, with the
+//! same names: [`ParquetType`](crate::parquet::ParquetType).
 //!
-//! Nothing in a file is believed: each place is compared with the bytes that are there, and what
-//! does not fit is an error that names the file. The chosen columns of one record batch are in
-//! memory at a time.
+//! Files are not trusted. Each place is checked against the file's bytes, and a violation is an
+//! error that names the file. The chosen columns of one record batch are in memory at a time.
 
 mod batch;
 mod flat;
@@ -24,5 +23,5 @@ mod schema;
 
 pub(crate) use rows::Rows;
 
-/// The cause where bytes are not what the format says.
+/// The cause of an error if bytes violate the format.
 type Broken = &'static str;

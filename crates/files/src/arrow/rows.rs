@@ -1,4 +1,6 @@
-//! Rows of a file or a stream, a record batch at a time.
+//! Reads the rows of a file or a stream, one record batch at a time. A file has a footer that lists
+//! its batches; a stream has one message after the other. Only the chosen columns of the current
+//! batch are in memory.
 
 use super::{
     Broken,
@@ -24,11 +26,11 @@ const CONTINUED: [u8; 4] = [0xff; 4];
 
 const ENDS: Broken = "it ends within a message";
 
-/// Where the next message is.
+/// The places of the next messages.
 enum Course {
-    /// The footer lists dictionaries and batches, here the next one last.
+    /// The dictionaries and batches that the footer lists, with the next one last.
     File(Vec<u64>),
-    /// One behind the other.
+    /// The place of the next message. Messages follow each other.
     Stream(u64),
 }
 
@@ -36,14 +38,14 @@ enum Course {
 pub(crate) struct Rows {
     path: PathBuf,
     file: File,
-    /// The file's bytes.
+    /// The size of the file in bytes.
     size: u64,
     course: Course,
     fields: Vec<ArrowField>,
     columns: Vec<ParquetColumn>,
     chosen: Vec<usize>,
     dictionaries: BTreeMap<i64, Record>,
-    /// The chosen columns of the batch at hand, its rows, and those that were taken.
+    /// The chosen columns of the current batch, its rows, and the number of rows taken.
     batch: Vec<Column>,
     rows: u64,
     row: u64,
@@ -71,7 +73,7 @@ struct IpcMessage {
     body: u64,
 }
 
-/// The message at `at`; `None` at the end of a stream.
+/// Reads the message at `at`; `None` at the end of a stream.
 fn message(file: &File, size: u64, at: u64) -> Result<Option<IpcMessage>, Trouble> {
     if at == size {
         return Ok(None);
@@ -96,15 +98,14 @@ fn message(file: &File, size: u64, at: u64) -> Result<Option<IpcMessage>, Troubl
 }
 
 impl Rows {
-    /// Opens a file or a stream, and reads what columns it has. All that have a type here are
-    /// chosen.
+    /// Opens a file or a stream, and reads its columns. All columns with a type are chosen.
     ///
     /// # Errors
-    /// The file cannot be read, or is neither.
+    /// The file cannot be read, or is neither a file nor a stream of Arrow.
     pub(crate) fn new(path: &Path, file: File) -> Result<Self, FileError> {
         let size = file.metadata().map_err(|e| FileError::io(path, &e))?.len();
         let mut head = [0; 6];
-        // Faults of a shorter file are found below.
+        // Errors of a shorter file are found below.
         let _ = file.read_exact_at(&mut head, 0);
         let named = |what: &str, remedy: &str| FileError::new(path, None, format!("it is {what}"), remedy);
         match &head {
@@ -116,7 +117,7 @@ impl Rows {
             _ if head.starts_with(b"PAR1") => {
                 return Err(named("Parquet", "give it a name that ends in .parquet"));
             }
-            // A stream: the length of the schema has its upper bytes zero.
+            // A stream: the upper bytes of its schema's length are zero.
             _ if head.starts_with(&CONTINUED) || head[2..4] == [0, 0] => {}
             _ => {
                 let remedy =
@@ -155,21 +156,21 @@ impl Rows {
         })
     }
 
-    /// Columns of the file.
+    /// The columns of the file.
     pub(crate) fn columns(&self) -> &[ParquetColumn] {
         &self.columns
     }
 
-    /// Chooses the columns of records, by their places, before the first is read. Others are not
-    /// loaded.
+    /// Chooses the columns of records, by their places, before the first record is read. Other
+    /// columns are not loaded.
     pub(crate) fn choose(&mut self, places: &[usize]) {
         self.chosen = places.to_vec();
     }
 
-    /// The next row, and its number from 1 on.
+    /// Reads the next row, and its number, counted from 1.
     ///
     /// # Errors
-    /// The file is broken, or a value of it has no text: the row is named.
+    /// The file is broken, or one of its values has no text. The error names the row.
     pub(crate) fn read(&mut self) -> Result<Option<(&Record, u64)>, FileError> {
         while self.row == self.rows {
             let more = self.next_batch().map_err(|e| troubled(&self.path, e))?;
@@ -200,7 +201,7 @@ impl Rows {
         Ok(Some((&self.record, self.read)))
     }
 
-    /// Loads the next record batch, and dictionaries before it; `false` at the end.
+    /// Loads the next record batch and the dictionaries before it. Returns `false` at the end.
     fn next_batch(&mut self) -> Result<bool, Trouble> {
         loop {
             let at = match &mut self.course {
@@ -242,7 +243,7 @@ impl Rows {
                     (self.rows, self.row, self.batch) = (batch.rows, 0, columns);
                     return Ok(true);
                 }
-                // Tensors and what later versions may add are no rows.
+                // Tensors, and messages that later versions may add, have no rows.
                 _ => {}
             }
         }
@@ -265,7 +266,7 @@ fn chosen(
     Ok(text.is_some())
 }
 
-/// Columns and messages of a stream.
+/// The columns and messages of a stream.
 fn of_stream(file: &File, size: u64) -> Result<(Vec<ArrowField>, Course), Trouble> {
     let first = message(file, size, 0)?.ok_or("it has no schema")?;
     let root = FlatTable::root(&first.header)?;
@@ -275,7 +276,7 @@ fn of_stream(file: &File, size: u64) -> Result<(Vec<ArrowField>, Course), Troubl
     Ok((schema::fields(&schema)?, Course::Stream(next)))
 }
 
-/// Columns and messages of a file, from its footer.
+/// The columns and messages of a file, from its footer.
 fn of_file(file: &File, size: u64) -> Result<(Vec<ArrowField>, Course), Trouble> {
     let mut end = [0; 10];
     let at = size.checked_sub(10).ok_or(ENDS)?;

@@ -1,15 +1,16 @@
-//! Columns of a file, and the form of their values.
+//! Reads the columns of a file, and the form of their values. Nested columns are skipped, with all
+//! their buffers. A column with a dictionary has indices as its values.
 
 use super::{Broken, flat::FlatTable};
 use crate::parquet::ParquetType;
 
-/// LOCAL: columns within columns.
+/// LOCAL: the deepest nesting of columns.
 const DEEPEST: usize = 64;
 
-/// How the values of a column lie in its buffers.
+/// The layout of a column's values in its buffers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ArrowForm {
-    /// No buffer: all are NULL.
+    /// No buffer: all values are NULL.
     Nulls,
     Bits,
     Whole {
@@ -26,17 +27,17 @@ pub(super) enum ArrowForm {
     Days,
     /// Milliseconds of whole days.
     DayMillis,
-    /// Parts of a second: a thousand to the power of this.
+    /// Ticks of 1000^−n seconds, with this n.
     Ticks(u32),
-    /// Offsets into one buffer; `wide` ones have 64 bits.
+    /// Offsets into one buffer. They have 64 bits if `wide`.
     Text {
         wide: bool,
     },
     /// Views of 16 bytes into several buffers.
     Views,
-    /// Bytes, as many for each value.
+    /// Bytes, the same number for each value.
     Fixed(usize),
-    /// A type whose values are not read.
+    /// A type whose values cannot be read.
     Unread,
 }
 
@@ -53,7 +54,7 @@ pub(super) struct Choice {
 pub(super) struct Extent {
     pub(super) nodes: usize,
     pub(super) buffers: usize,
-    /// Columns of views, each of which has a number of further buffers.
+    /// The columns of views. Each has a number of additional buffers.
     pub(super) views: usize,
 }
 
@@ -62,7 +63,7 @@ pub(super) struct Extent {
 pub(super) struct ArrowField {
     pub(super) name: String,
     pub(super) nullable: bool,
-    /// `None` where there is none for it here.
+    /// The type; `None` if it cannot be read.
     pub(super) kind: Option<ParquetType>,
     pub(super) form: ArrowForm,
     pub(super) choice: Option<Choice>,
@@ -127,7 +128,7 @@ impl ArrowField {
         Ok(Self { name, nullable, kind, form, choice, extent })
     }
 
-    /// The column as its dictionary has it.
+    /// The column with the values of its dictionary.
     pub(super) fn of_dictionary(&self) -> Result<Self, Broken> {
         if self.kind.is_none() {
             return Err("a dictionary has values that are not read");
@@ -142,7 +143,7 @@ impl ArrowField {
     }
 }
 
-/// Whether values of a type that is not read are views.
+/// Whether the values of an unreadable type are views.
 fn is_view(field: &FlatTable<'_>) -> Result<bool, Broken> {
     Ok(matches!(field.u8(2)?, 23 | 24))
 }

@@ -1,4 +1,5 @@
-//! Rows of one file in another file, without any change.
+//! Copies rows of one file to another file, unchanged. Values are copied with their types and
+//! levels, so nested columns need no text. A copy may have additional last columns.
 
 use super::{Rows, rows::guarded, write::refused};
 use crate::FileError;
@@ -17,21 +18,21 @@ use parquet::{
 };
 use std::{io::Write, path::Path, sync::Arc};
 
-/// LOCAL: rows of a column that are decoded at once.
+/// LOCAL: the rows of a column that are decoded at a time.
 const BATCH: usize = 4096;
 
-/// Gives a field of a column behind the file's own, by the number of its row in the file and its
-/// own among those columns.
+/// Returns a field of an additional column, given the row's number in the file and the column's
+/// number among the additional ones.
 pub type Beside<'a> = dyn Fn(usize, usize) -> &'a [u8] + 'a;
 
-/// The rows that a copy has.
+/// The rows and columns of a copy.
 #[derive(Clone, Copy)]
 pub enum Copied<'a> {
-    /// Those whose flags are set.
+    /// The rows whose flags are set.
     Marked,
-    /// All, with the flags in a last column of this name.
+    /// All rows, with the flags in a last column of this name.
     All(&'a str),
-    /// Those whose flags are set, with text in last columns of these names.
+    /// The rows whose flags are set, with last columns of text that have these names.
     With(&'a [String], &'a Beside<'a>),
 }
 
@@ -56,12 +57,13 @@ impl Copied<'_> {
 }
 
 impl Rows {
-    /// Writes rows of the file as another file, whatever has been read of it and chosen: all
-    /// columns with their types, nested ones too. `flags` are of its rows, one for each.
+    /// Writes rows of the file as another file, independently of the rows read and columns chosen
+    /// before. All columns are copied with their types, including nested ones. `flags` has one flag
+    /// for each of its rows.
     ///
     /// # Errors
-    /// The file has not as many rows, or cannot be decoded; it has a column of a last one's name;
-    /// `to` refuses, and the error names no file.
+    /// The number of rows differs, or the file cannot be decoded. Or the file already has a column
+    /// with the name of a last one. Or `to` refuses, and the error then names no file.
     pub fn copy(&self, flags: &[bool], copied: Copied<'_>, to: impl Write + Send) -> Result<(), FileError> {
         let wrong = |cause: String, remedy: &str| Err(FileError::new(self.path(), None, cause, remedy));
         if flags.len() as u64 != self.count() {
@@ -80,7 +82,7 @@ impl Rows {
         }
         let mut schema = root.clone();
         if !names.is_empty() {
-            // What programs wrote there of columns is not of these.
+            // The metadata that programs wrote about the columns does not cover the new ones.
             said = None;
             let made = || {
                 let more = names.iter().map(|name| copied.declared(name).map(Arc::new));
@@ -148,7 +150,7 @@ impl Rows {
     }
 }
 
-/// The values and levels of the rows that are kept.
+/// Copies the values and levels of the rows that are kept.
 fn copy_column<T: DataType>(
     path: &Path,
     reader: &mut ColumnReaderImpl<T>,

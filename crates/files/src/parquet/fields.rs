@@ -1,4 +1,5 @@
-//! Decoded values as text.
+//! Converts decoded values to text, in the form that CSV files have: 2026-11-23, 14.50, true. It
+//! also converts such text back to values for writing.
 
 use super::{
     ParquetField,
@@ -14,7 +15,7 @@ pub(crate) type Odd = (&'static str, &'static str);
 pub(crate) const FAR: Odd = ("its time is out of range", "mend the file: years from 1 to 9999 are read");
 const FINE: Odd = ("its time is finer than a microsecond", "save times in microseconds");
 
-/// Steps of 10^-scale.
+/// The text of a number of steps of 10^-scale.
 pub(crate) fn scaled(n: i128, scale: u8, out: &mut Vec<u8>) {
     let (sign, size, unit) = (if n < 0 { "-" } else { "" }, n.unsigned_abs(), 10u128.pow(scale.into()));
     // Writing to a vector does not fail.
@@ -39,7 +40,7 @@ fn micros(micros: i64, out: &mut Vec<u8>) -> Result<(), Odd> {
     Ok(())
 }
 
-/// A number in the form of its column.
+/// The text of a number in the form of its column.
 pub(crate) fn number(n: i64, form: TextForm, bits: u32, out: &mut Vec<u8>) -> Result<(), Odd> {
     match form {
         TextForm::Unsigned if bits == 32 => scaled((n as u32).into(), 0, out),
@@ -55,7 +56,7 @@ pub(crate) fn number(n: i64, form: TextForm, bits: u32, out: &mut Vec<u8>) -> Re
     Ok(())
 }
 
-/// Nanoseconds of a day and its number in the Julian calendar.
+/// The text of a time given as nanoseconds of a day and the day's number in the Julian calendar.
 pub(crate) fn julian(value: &Int96, out: &mut Vec<u8>) -> Result<(), Odd> {
     let [low, high, day] = *value.data() else { return Err(FAR) };
     let nanos = u64::from(high) << 32 | u64::from(low);
@@ -68,7 +69,7 @@ pub(crate) fn julian(value: &Int96, out: &mut Vec<u8>) -> Result<(), Odd> {
     micros(all, out)
 }
 
-/// Bytes in the form of their column.
+/// The text of bytes in the form of their column.
 pub(crate) fn bytes(value: &[u8], form: TextForm, out: &mut Vec<u8>) -> Result<(), Odd> {
     match form {
         TextForm::Scaled(scale) => {
@@ -94,7 +95,7 @@ pub(crate) fn bytes(value: &[u8], form: TextForm, out: &mut Vec<u8>) -> Result<(
     Ok(())
 }
 
-/// A field whose text was made here, as a file has it; text that is none of the type is NULL.
+/// The field of a file for a text that was made here. A text that is not of the type becomes NULL.
 pub(crate) fn field_of(kind: ParquetType, text: &[u8]) -> ParquetField<'_> {
     if kind == ParquetType::Text {
         return ParquetField::Text(text);
@@ -104,7 +105,7 @@ pub(crate) fn field_of(kind: ParquetType, text: &[u8]) -> ParquetField<'_> {
     match kind {
         ParquetType::Boolean => ParquetField::Boolean(text == "true"),
         ParquetType::Integer { .. } | ParquetType::Decimal { .. } => {
-            // All digits behind the point are there.
+            // The text has all digits after the point.
             text.replace('.', "").parse().map_or(ParquetField::Null, ParquetField::Number)
         }
         ParquetType::Date => {

@@ -1,4 +1,4 @@
-//! Types of columns.
+//! The types of columns.
 
 use parquet::{
     basic::{ConvertedType, LogicalType, Repetition, TimeUnit, Type as Physical},
@@ -6,30 +6,30 @@ use parquet::{
 };
 use std::fmt;
 
-/// The type of a column, which says how its fields are written as text.
+/// The type of a column, which determines the text of its fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ParquetType {
     /// true and false.
     Boolean,
-    /// Whole numbers of 16, 32 or 64 bits with a sign.
+    /// Signed whole numbers of 16, 32 or 64 bits.
     Integer {
         /// The width.
         bits: u8,
     },
-    /// Exact decimals, as 14.50.
+    /// Exact decimals, such as 14.50.
     Decimal {
-        /// Digits, at most 38.
+        /// The number of digits, at most 38.
         precision: u8,
-        /// Those behind the point.
+        /// The digits after the point.
         scale: u8,
     },
-    /// Days, as 2026-11-23.
+    /// Dates, such as 2026-11-23.
     Date,
-    /// Microseconds without a time zone, or in UTC, as 2026-11-23 14:05:00.250000.
+    /// Microseconds without a time zone, or in UTC, such as 2026-11-23 14:05:00.250000.
     Timestamp,
     /// Binary floating point.
     Double,
-    /// Bytes as they are; where the file says so they are UTF-8.
+    /// Bytes, unchanged. They are UTF-8 if the file declares that.
     Text,
 }
 
@@ -52,31 +52,31 @@ impl fmt::Display for ParquetType {
 /// A column of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParquetColumn {
-    /// Its name; of a nested one the path.
+    /// Its name. For a nested column it is the path.
     pub name: String,
-    /// Its type; `None` where there is none for it here.
+    /// Its type; `None` if it cannot be read.
     pub kind: Option<ParquetType>,
     /// Whether fields may be NULL.
     pub nullable: bool,
 }
 
 impl ParquetColumn {
-    /// A column of a type.
+    /// Makes a column of a type.
     #[must_use]
     pub fn new(name: &str, kind: ParquetType, nullable: bool) -> Self {
         Self { name: name.to_owned(), kind: Some(kind), nullable }
     }
 }
 
-/// How values of a column become text.
+/// The conversion of a column's values to text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TextForm {
     Plain,
-    /// A number without a sign, in a word that has one.
+    /// An unsigned number, in a signed word.
     Unsigned,
     Scaled(u8),
     Days,
-    /// Parts of a second: a thousand to the power of this.
+    /// Ticks of 1000^−n seconds, with this n.
     Ticks(u32),
     Uuid,
 }
@@ -121,7 +121,7 @@ pub(crate) fn of(column: &ColumnDescriptor) -> Option<(ParquetType, TextForm)> {
         }
         (Physical::BYTE_ARRAY, Some(LogicalType::String | LogicalType::Enum | LogicalType::Json)) => text,
         (_, Some(_)) => None,
-        // Older files have these words instead.
+        // Older files have these converted types instead.
         (_, None) => match column.converted_type() {
             ConvertedType::DECIMAL => decimal(column.type_precision(), column.type_scale()),
             ConvertedType::DATE if physical == Physical::INT32 => Some((ParquetType::Date, TextForm::Days)),

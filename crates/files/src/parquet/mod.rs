@@ -1,17 +1,17 @@
-//! Parquet files of flat tables. They are read row by row, as the text that a CSV file of the same
-//! table would have, and written from values.
+//! Reads and writes Parquet files of flat tables. They are read row by row, as the text that a CSV
+//! file of the same table would have. They are written from values.
 //!
 //! ```text
 //! kind     ParquetType  the type of a column; nested columns and times of day have none
 //! rows     Rows         the chosen columns of a file, a row at a time, decoded in batches
-//! table    Footers      the files of a table of which several read a part each
+//! table    Footers      the files of a table that several programs read in parts
 //! fields                values as text: 2026-11-23, 14.50, true
 //! write    Writer       a table as one file, compressed by Snappy, a group of rows at a time
 //! copy     Copied       rows of a file as another file, with all columns unchanged
 //! ```
 //!
 //! An intersection, which compares bytes, and a query, which needs values, read the same text. NULL
-//! is no text, and differs from an empty string:
+//! has no text, and differs from an empty string:
 //!
 //! ```
 //! use hushwire_files::parquet::{ParquetColumn, ParquetField, ParquetType, Rows, write};
@@ -37,10 +37,10 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Files are the owner's own, and may still be broken in any way: the result is then an error that
-//! names the file, whatever the decoder does. Decoded values are not wiped from memory.
+//! The files are the owner's own, but may be broken in any way. The result is then an error that
+//! names the file, even if the decoder panics. Decoded values are not wiped from memory.
 
-/// Does the same with a column's reader, of whatever type the column is.
+/// Does the same with a column's reader, for any type of the column.
 macro_rules! of_any_type {
     ($column:expr, $reader:ident => $do:expr) => {{
         use ::parquet::column::reader::ColumnReader;

@@ -1,4 +1,5 @@
-//! Rows of a file, a batch of each column at a time.
+//! Reads the rows of a file, one batch of each column at a time. Only chosen columns are decoded. A
+//! panic of the decoder is caught and becomes an error that names the file.
 
 use super::{
     ParquetColumn,
@@ -22,19 +23,19 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// LOCAL: rows of a column that are decoded at once.
+/// LOCAL: the rows of a column that are decoded at a time.
 const BATCH: usize = 4096;
 
 /// The fields of a row, in the order in which columns were chosen.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Record {
     bytes: Vec<u8>,
-    /// The end of each field, and whether it is there.
+    /// The end of each field, and whether the field is not NULL.
     ends: Vec<(usize, bool)>,
 }
 
 impl Record {
-    /// The text of a field; `None` where it is NULL, and behind the last.
+    /// The text of a field; `None` if it is NULL or there is no such field.
     #[must_use]
     pub fn get(&self, at: usize) -> Option<&[u8]> {
         let (end, there) = *self.ends.get(at)?;
@@ -48,7 +49,7 @@ impl Record {
         self.ends.len()
     }
 
-    /// Whether it has none.
+    /// Whether there are no fields.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
@@ -60,15 +61,14 @@ impl Record {
         self.ends.clear();
     }
 
-    /// Puts a field behind the others: `text` puts its text at the end of the bytes, or says that
-    /// it is NULL.
+    /// Appends a field. `text` appends its text to the bytes, or returns that it is NULL.
     pub(crate) fn put<E>(&mut self, text: impl FnOnce(&mut Vec<u8>) -> Result<bool, E>) -> Result<(), E> {
         let is_there = text(&mut self.bytes)?;
         self.ends.push((self.bytes.len(), is_there));
         Ok(())
     }
 
-    /// Puts the fields of another record behind the others.
+    /// Appends the fields of another record.
     pub(crate) fn append(&mut self, other: &Record) {
         let before = self.bytes.len();
         self.bytes.extend_from_slice(&other.bytes);
@@ -76,10 +76,10 @@ impl Record {
     }
 }
 
-/// The place among `columns` of the one called so; errors name `path`.
+/// The place of the column with this name among `columns`. Errors name `path`.
 ///
 /// # Errors
-/// There is none, or there are two, or its type has no text here.
+/// There is no such column, there are two, or its type has no text here.
 pub(crate) fn place(path: &Path, columns: &[ParquetColumn], name: &str) -> Result<usize, FileError> {
     let name = name.trim();
     let mut places = (0..columns.len()).filter(|at| columns[*at].name == name);
@@ -109,14 +109,14 @@ enum DecodedValues {
     Fixed(Vec<FixedLenByteArray>),
 }
 
-/// A column of a row group, and what of it is decoded.
+/// A column of a row group, and its decoded part.
 struct Chunk {
     reader: ColumnReader,
     form: TextForm,
     nullable: bool,
     levels: Vec<i16>,
     values: DecodedValues,
-    /// Rows and values of the batch that were taken.
+    /// The rows and values of the batch that were taken.
     row: usize,
     value: usize,
     rows: usize,
@@ -164,12 +164,12 @@ impl Chunk {
         Ok(())
     }
 
-    /// Passes over rows that nobody reads; gives how many there were.
+    /// Skips unneeded rows. Returns how many there were.
     fn skip(&mut self, rows: usize) -> Result<usize, Decoder> {
         of_any_type!(&mut self.reader, reader => reader.skip_records(rows))
     }
 
-    /// The next field's text; `false` for NULL. `None` is behind the end.
+    /// Appends the next field's text; `false` for NULL. `None` means that the end was reached.
     fn next(&mut self, out: &mut Vec<u8>) -> Result<Option<bool>, Fault> {
         if self.row == self.rows {
             self.refill().map_err(Fault::Decoder)?;
@@ -218,14 +218,14 @@ pub struct Rows {
     forms: Vec<Option<TextForm>>,
     chosen: Vec<usize>,
     chunks: Vec<Chunk>,
-    /// Row groups that were begun, and rows of the last one that are left.
+    /// The row groups that were begun, and the remaining rows of the last one.
     group: usize,
     left: u64,
     count: u64,
-    /// Rows that were read or passed over, and the row that is no longer read.
+    /// The rows that were read or skipped, and the first row that is no longer read.
     read: u64,
     end: u64,
-    /// Rows of the next row group that are passed over.
+    /// The rows of the next row group that are skipped.
     skip: u64,
     record: Record,
 }
@@ -234,17 +234,17 @@ thread_local! {
     static DECODING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Whether this thread is within the decoder: a panic is caught then, and becomes an error. Hooks
-/// that end the process look at it.
+/// Whether this thread is in the decoder. A panic is then caught and becomes an error. Hooks that
+/// end the process check this.
 #[must_use]
 pub fn is_decoding() -> bool {
     DECODING.get()
 }
 
-/// A decoder's words about a file, or that it gave up.
+/// Turns an error of the decoder, or its panic, into an error about the file.
 pub(crate) fn guarded<T>(path: &Path, work: impl FnOnce() -> Result<T, Decoder>) -> Result<T, FileError> {
     let remedy = "write it anew from its source, or save the table as CSV";
-    // A decoder that runs into an assertion has found a broken file.
+    // A decoder that fails an assertion has found a broken file.
     let before = DECODING.replace(true);
     let ended = catch_unwind(AssertUnwindSafe(work));
     DECODING.set(before);
@@ -260,22 +260,22 @@ pub(crate) fn guarded<T>(path: &Path, work: impl FnOnce() -> Result<T, Decoder>)
 }
 
 impl Rows {
-    /// Opens a file, and reads what columns it has. All that have a type here are chosen.
+    /// Opens a file, and reads its columns. All columns with a type are chosen.
     ///
     /// # Errors
-    /// The file cannot be read, or is no Parquet.
+    /// The file cannot be read, or is not Parquet.
     pub fn open(path: &Path) -> Result<Self, FileError> {
         Self::new(path, File::open(path).map_err(|e| FileError::io(path, &e))?)
     }
 
-    /// As [`Rows::open`], of an open file; `path` is what errors name.
+    /// As [`Rows::open`], for an open file. Errors name `path`.
     ///
     /// # Errors
     /// As [`Rows::open`].
     pub fn new(path: &Path, file: File) -> Result<Self, FileError> {
         let mut begin = [0; 4];
-        // Whatever else is wrong with a shorter file, or one that cannot be read so, the decoder
-        // says.
+        // The decoder reports all other defects, also those of a shorter file or one that cannot be
+        // read at an offset.
         if file.read_exact_at(&mut begin, 0).is_ok() && !matches!(&begin, b"PAR1" | b"PARE") {
             let cause = "it is no good Parquet: it does not begin as Parquet does";
             let remedy =
@@ -323,13 +323,13 @@ impl Rows {
         })
     }
 
-    /// Columns of the file.
+    /// Returns the columns of the file.
     #[must_use]
     pub fn columns(&self) -> &[ParquetColumn] {
         &self.columns
     }
 
-    /// Its name in errors.
+    /// The path that errors name.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
@@ -338,25 +338,25 @@ impl Rows {
         &self.reader
     }
 
-    /// Rows of the file.
+    /// Returns the number of rows of the file.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// The place of the column called so.
+    /// Returns the place of the column with this name.
     ///
     /// # Errors
-    /// There is none, or there are two, or its type has no text here.
+    /// There is no such column, there are two, or its type has no text here.
     pub fn place(&self, name: &str) -> Result<usize, FileError> {
         place(&self.path, &self.columns, name)
     }
 
-    /// Chooses the columns of records, by their places, before the first is read. Others are not
-    /// decoded.
+    /// Chooses the columns of records, by their places, before the first record is read. Other
+    /// columns are not decoded.
     ///
     /// # Errors
-    /// One of them has no type here.
+    /// One of the columns has no type here.
     pub fn choose(&mut self, places: &[usize]) -> Result<(), FileError> {
         for at in places {
             let name = self.columns.get(*at).map_or("", |column| &column.name);
@@ -367,8 +367,9 @@ impl Rows {
         Ok(())
     }
 
-    /// Reads these rows alone, of those from 0 on, before the first is read. Row groups without any
-    /// of them are not touched, and of the first one no row before them is decoded.
+    /// Restricts the rows to this range, counted from 0, before the first row is read. Row groups
+    /// outside of the range are not touched. In the first row group of the range, no row before it
+    /// is decoded.
     pub fn within(&mut self, rows: Range<u64>) {
         let begin = rows.start.min(self.count);
         (self.read, self.end, self.skip) = (begin, rows.end.clamp(begin, self.count), begin);
@@ -384,10 +385,10 @@ impl Rows {
         }
     }
 
-    /// The next row, and its number from 1 on.
+    /// Reads the next row, and its number, counted from 1.
     ///
     /// # Errors
-    /// The file cannot be decoded, or a value of it has no text: the row is named.
+    /// The file cannot be decoded, or one of its values has no text. The error names the row.
     pub fn read(&mut self) -> Result<Option<(&Record, u64)>, FileError> {
         if self.read == self.end {
             return Ok(None);
@@ -425,7 +426,7 @@ impl Rows {
         Ok(Some((&self.record, self.read)))
     }
 
-    /// The next row group.
+    /// Begins the next row group.
     fn begin(&mut self) -> Result<(), FileError> {
         let (reader, at) = (&self.reader, self.group);
         let (chosen, forms, columns) = (&self.chosen, &self.forms, &self.columns);

@@ -1,4 +1,6 @@
-//! The Parquet files of one table of which several programs read a part each.
+//! The Parquet files of one table, if several programs read a part each. The footers give the
+//! number of rows and the digest by which the programs compare their files. A program then reads
+//! only the row groups of its range.
 
 use super::Rows;
 use crate::{Dialect, FileError};
@@ -9,25 +11,25 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// LOCAL: separates the digest of footers from all others.
+/// LOCAL: the domain of the digest of footers.
 const DOMAIN: &str = "hushwire 2026-11-29 footers of a table's Parquet files";
-/// The end of a file: the length of the footer before it, and four letters.
+/// The bytes at the end of a file: the length of the footer before them, and four letters.
 const END: u64 = 8;
 
-/// The Parquet files of one table, one after the other, as their footers describe them: rows,
-/// columns, and where the data of each row group lies.
+/// The Parquet files of one table, one after the other. Their footers give the rows, the columns,
+/// and the places of the row groups' data.
 #[derive(Clone, Debug)]
 pub struct Footers {
     files: Vec<(PathBuf, u64, [u8; 32])>,
 }
 
 impl Footers {
-    /// Reads the footers of files, which have the same columns, in any order, and choose these of
-    /// them.
+    /// Reads the footers of files, and chooses these columns. The files have the same columns, in
+    /// any order.
     ///
     /// # Errors
-    /// A file cannot be read, is no Parquet, lacks a column, has it twice or with a type that is
-    /// not read, or has other columns than the first.
+    /// A file cannot be read, is not Parquet, lacks a column, has it twice or with an unsupported
+    /// type, or has other columns than the first file.
     pub fn read(paths: &[PathBuf], columns: &[&str]) -> Result<Self, FileError> {
         let (mut files, mut wanted) = (vec![], None::<Vec<String>>);
         for path in paths {
@@ -50,14 +52,14 @@ impl Footers {
         Ok(Self { files })
     }
 
-    /// Rows of all files.
+    /// Returns the number of rows of all files.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.files.iter().map(|(_, rows, _)| rows).sum()
     }
 
-    /// A digest of the lengths and the footers of all files, in order. It knows no names: hosts may
-    /// keep a file at different places.
+    /// Returns a digest of the lengths and the footers of all files, in order. It does not depend
+    /// on names, since hosts may keep a file at different places.
     #[must_use]
     pub fn digest(&self) -> [u8; 32] {
         let mut hasher = blake3::Hasher::new_derive_key(DOMAIN);
@@ -67,8 +69,8 @@ impl Footers {
         *hasher.finalize().as_bytes()
     }
 
-    /// The file that has a row of the table, and the row's number in it, from 1 on; the last file
-    /// for a row behind the last.
+    /// Returns the file with a row of the table, and the row's number in the file, counted from 1.
+    /// A row after the end is in the last file.
     #[must_use]
     pub fn place(&self, mut row: u64) -> (&Path, u64) {
         for (path, rows, _) in &self.files {
@@ -80,11 +82,11 @@ impl Footers {
         (self.files.last().map_or(Path::new(""), |(path, ..)| path), row + 1)
     }
 
-    /// The rows of a range of the table's. Files and row groups without any of them are not
+    /// Returns the rows of a range of the table. Files and row groups outside of the range are not
     /// touched.
     ///
     /// # Errors
-    /// A file cannot be read, or is another one by now.
+    /// A file cannot be read, or has changed.
     pub fn rows(&self, range: Range<u64>, dialect: &Dialect) -> Result<crate::Rows<'static>, FileError> {
         let (mut paths, mut ranges, mut begin) = (vec![], vec![], 0);
         for (path, rows, known) in &self.files {
@@ -101,7 +103,7 @@ impl Footers {
             begin += rows;
         }
         if paths.is_empty() {
-            // No row, of the columns that the first file has.
+            // There are no rows, but the columns of the first file.
             paths.extend(self.files.first().map(|(path, ..)| path.clone()));
             ranges.push(0..0);
         }
@@ -111,7 +113,7 @@ impl Footers {
     }
 }
 
-/// A digest of a file's length and footer. Whatever is no footer, the decoder says.
+/// A digest of a file's length and footer. The decoder reports bytes that are not a footer.
 fn digest(path: &Path, file: &File) -> Result<[u8; 32], FileError> {
     let io = |e: &std::io::Error| FileError::io(path, e);
     let length = file.metadata().map_err(|e| io(&e))?.len();

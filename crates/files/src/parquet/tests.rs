@@ -23,7 +23,7 @@ fn kinds() -> Vec<ParquetColumn> {
     .into()
 }
 
-/// Two rows of values, and a row of NULLs between them.
+/// Two rows of values, with a row of NULLs between them.
 fn value(row: usize, column: usize) -> ParquetField<'static> {
     let n = |a: i128, b: i128| ParquetField::Number(if row == 0 { a } else { b });
     match (row, column) {
@@ -147,7 +147,8 @@ fn fields_of_another_type_are_not_written() {
     }
 }
 
-/// A byte of the file changed, or its end cut off: rows or an error come, and nothing else.
+/// One byte of the file is changed, or its end is cut off. The result is rows or an error, and
+/// never a panic.
 #[test]
 fn broken_files_are_errors_that_name_them() {
     let dir = tempfile::tempdir().expect("a directory");
@@ -174,8 +175,8 @@ fn broken_files_are_errors_that_name_them() {
     assert!(e.contains("check the spelling"), "{e}");
 }
 
-/// Rows of every kind, and more than a batch and a group of them, against the same rows taken from
-/// the text.
+/// Copies of every kind, longer than a batch and a row group, compared with the same rows read as
+/// text.
 #[test]
 fn copies_have_the_marked_rows_as_they_stand() {
     let dir = tempfile::tempdir().expect("a directory");
@@ -202,7 +203,7 @@ fn copies_have_the_marked_rows_as_they_stand() {
         let beside = beside.map(|((row, text), _)| [&row[..], &text.map(|t| Some(t.to_owned()))].concat());
         assert_eq!(all(&out).expect("read"), beside.collect::<Vec<_>>());
     }
-    // A file that changed, and a name that is there.
+    // A file that changed, and a column name that exists.
     for flags in [&[true; 2][..], &[true; 4]] {
         let e = copy(flags, Copied::Marked).expect_err("other rows").to_string();
         assert!(e.contains("t.parquet: it has changed since the run began"), "{e}");
@@ -232,7 +233,7 @@ fn copies_have_the_marked_rows_as_they_stand() {
     assert!(rows.read().expect("read").is_none());
 }
 
-/// Lists in a column, empty ones and NULL among them, which have no text here.
+/// A column of lists, with empty lists and NULLs. They have no text here.
 #[test]
 fn nested_columns_are_copied_too() {
     use parquet::{
@@ -278,7 +279,7 @@ fn nested_columns_are_copied_too() {
     }
 }
 
-/// A hook that ends the process at a panic leaves those of the decoder alone, and no other.
+/// A hook that ends the process at a panic ignores those of the decoder, and no others.
 #[test]
 fn hooks_see_when_the_decoder_works() {
     let path = Path::new("file");
@@ -319,7 +320,7 @@ fn copies_of_broken_files_are_errors() {
     assert!(refused > good.len() / 20, "{refused} of {} were refused", good.len());
 }
 
-/// A table of numbers and texts in two files, of row groups of these lengths.
+/// A table of numbers and texts in two files, with row groups of these lengths.
 fn in_groups(dir: &Path, files: [&[usize]; 2]) -> Vec<PathBuf> {
     let columns = [
         ParquetColumn::new("n", ParquetType::Integer { bits: 64 }, false),
@@ -345,8 +346,8 @@ fn in_groups(dir: &Path, files: [&[usize]; 2]) -> Vec<PathBuf> {
     paths
 }
 
-/// The rows of any range, whatever row groups and files it straddles, are those rows, and errors
-/// would name them by their numbers in their files.
+/// Any range of rows is read correctly, whichever row groups and files it spans. Errors would name
+/// the rows by their numbers in their files.
 #[test]
 fn ranges_of_rows_are_read_alone() {
     let dir = tempfile::tempdir().expect("a directory");
@@ -375,8 +376,8 @@ fn ranges_of_rows_are_read_alone() {
     }
 }
 
-/// Footers tell files apart by what they say, not by where they lie; a file that changed behind
-/// them is refused.
+/// Footers distinguish files by their content, not by their place. A file that changed meanwhile is
+/// refused.
 #[test]
 fn footers_tell_files_apart() {
     let dir = tempfile::tempdir().expect("a directory");

@@ -1,4 +1,4 @@
-//! Tables as files.
+//! Writes tables as files.
 
 use super::{ParquetColumn, ParquetType};
 use crate::FileError;
@@ -17,18 +17,18 @@ use parquet::{
 };
 use std::{io::Write, sync::Arc};
 
-/// LOCAL: rows of a group, which are encoded at once.
+/// LOCAL: the rows of a row group, which are encoded at a time.
 const GROUP: usize = 1 << 17;
 
 /// A value to be written.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ParquetField<'a> {
-    /// None.
+    /// NULL.
     Null,
     /// A truth value.
     Boolean(bool),
-    /// A whole number; of a decimal steps of 10^-scale, of a date days since 1970-01-01, of a
-    /// timestamp microseconds since then.
+    /// A whole number. For a decimal it counts steps of 10^-scale, for a date days since
+    /// 1970-01-01, and for a timestamp microseconds since then.
     Number(i128),
     /// A number of a [`ParquetType::Double`].
     Real(f64),
@@ -73,7 +73,7 @@ fn declared(column: &ParquetColumn) -> Result<Type, Encoder> {
     made.build()
 }
 
-/// The fields of a column that are there, as `one` makes them, and a level for each row.
+/// The fields of a column that are not NULL, as `one` makes them, and a level for each row.
 fn put<'a, T: DataType>(
     writer: &mut SerializedColumnWriter<'_>,
     column: &ParquetColumn,
@@ -100,7 +100,7 @@ fn number<T: TryFrom<i128>>(field: ParquetField<'_>) -> Option<T> {
     if let ParquetField::Number(n) = field { n.try_into().ok() } else { None }
 }
 
-/// Writes a table of `rows` rows. `field` gives each field once, by row and column.
+/// Writes a table of `rows` rows. `field` returns each field once, by row and column.
 ///
 /// # Errors
 /// `to` refuses, or a field is not of its column's type.
@@ -145,7 +145,7 @@ impl<W: Write + Send> Writer<W> {
         Ok(Self { file, columns: columns.to_vec() })
     }
 
-    /// Writes a group of `rows` rows. `field` gives each field once, by row and column.
+    /// Writes a group of `rows` rows. `field` returns each field once, by row and column.
     ///
     /// # Errors
     /// As [`write()`].
@@ -168,7 +168,7 @@ impl<W: Write + Send> Writer<W> {
         work().map_err(|e: Encoder| refused(&e))
     }
 
-    /// Ends it.
+    /// Ends the table.
     ///
     /// # Errors
     /// `to` refuses.

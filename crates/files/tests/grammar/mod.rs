@@ -1,10 +1,10 @@
-//! A plain reading of RFC 4180's grammar, beside which tests and the fuzz target `csv` put the
-//! reader of files.
+//! A direct implementation of RFC 4180's grammar. Tests and the fuzz target `csv` compare the
+//! reader of files with it.
 
 use hushwire_files::{Dialect, FileError, FilePlace, Rows};
 use std::path::Path;
 
-/// The grammar, field by field; `None` where the bytes do not follow it.
+/// Parses by the grammar, field by field; `None` if the bytes do not follow it.
 fn records(mut rest: &[u8]) -> Option<Vec<Vec<Vec<u8>>>> {
     let mut all: Vec<Vec<Vec<u8>>> = vec![];
     'records: while !rest.is_empty() {
@@ -65,7 +65,7 @@ fn read(csv: &[u8]) -> Result<Vec<Vec<Vec<u8>>>, FileError> {
     Ok(all)
 }
 
-/// Whether these bytes are read as the grammar says, or refused in a line that there is.
+/// Checks that these bytes are read as by the grammar, or refused at a line that exists.
 ///
 /// # Panics
 /// If they are not.
@@ -90,7 +90,7 @@ pub(crate) fn compare(csv: &[u8]) {
         return assert!(read(csv).is_err(), "another format");
     }
     if text.starts_with(b"\xef\xbb\xbf") {
-        // A second mark is dropped by the parser, and says nothing about quotes.
+        // The parser drops a second mark, which has no effect on quotes.
         return drop(read(csv));
     }
     match (read(csv), records(text)) {

@@ -1,35 +1,39 @@
-//! The forms of nodes' values, and the ways between them.
+//! The forms of nodes' values, and the conversions between forms.
+//!
+//! A node has at most one step for each form. A conversion is made when an operation first needs a
+//! form, and later operations use the same step. Known values become shares for free; conversions
+//! between words and bits take messages of the back end.
 
 use super::{Lowered, PlanLowering};
 use crate::{Backend, Local, PickRun, Picks, Size, Slot, Talk};
 use hushwire_compute::{Op, Scalar};
 
-/// The steps that have a node's value, a form each.
+/// The steps that have a node's value, at most one for each form.
 #[derive(Clone, Copy, Default)]
 pub struct Forms {
-    /// An input that is in no form yet.
+    /// The number of an input that no step has converted yet.
     pub input: Option<usize>,
-    /// Elements that all know.
+    /// Elements that all parties know.
     pub known: Option<Slot>,
     /// All bits.
     pub bits: Option<Slot>,
     /// Words of the scalar's ring.
     pub words: Option<Slot>,
-    /// Numbers from 0 on without their upper bits, which are 0: as bits, or as words of a smaller
-    /// ring that they fit as signed ones.
+    /// Nonnegative numbers without their upper bits, which are 0. They are bits, or words of a
+    /// smaller ring in which they fit as signed numbers.
     pub narrow: Option<Slot>,
     /// An order of rows.
     pub order: Option<Slot>,
 }
 
 impl Forms {
-    /// An input that is in no form yet.
+    /// An input that no step has converted yet.
     #[must_use]
     pub fn input(k: usize) -> Forms {
         Forms { input: Some(k), ..Forms::default() }
     }
 
-    /// Elements that all know.
+    /// Elements that all parties know.
     #[must_use]
     pub fn known(slot: Slot) -> Forms {
         Forms { known: Some(slot), ..Forms::default() }
@@ -47,7 +51,7 @@ impl Forms {
         Forms { words: Some(slot), ..Forms::default() }
     }
 
-    /// Numbers from 0 on without their upper bits.
+    /// Nonnegative numbers without their upper bits.
     #[must_use]
     pub fn narrow(slot: Slot) -> Forms {
         Forms { narrow: Some(slot), ..Forms::default() }
@@ -66,17 +70,17 @@ impl<B: Backend> PlanLowering<'_, B> {
         self.forms[at]
     }
 
-    /// A value of bits or words as a node's only form.
+    /// A value of bits or words as the only form of a node.
     pub fn forms_of(&self, slot: Slot) -> Forms {
         if self.is_of_words(slot) { Forms::words(slot) } else { Forms::bits(slot) }
     }
 
-    /// Whether a value is words.
+    /// Whether a value consists of words.
     pub fn is_of_words(&self, slot: Slot) -> bool {
         matches!(self.size(slot), Size::Words(..))
     }
 
-    /// Whether a value is there as numbers, or may be for nothing.
+    /// Whether a node has numbers as words, or can convert to them for free.
     pub fn has_words(&self, at: usize) -> bool {
         let forms = self.forms[at];
         forms.words.is_some()
@@ -84,23 +88,23 @@ impl<B: Backend> PlanLowering<'_, B> {
             || forms.input.is_some() && self.ring(self.scalar(at)).is_some()
     }
 
-    /// Whether a value is there as bits.
+    /// Whether a node has bits.
     pub fn has_bits(&self, at: usize) -> bool {
         let forms = self.forms[at];
         forms.bits.is_some() || forms.narrow.is_some_and(|slot| !self.is_of_words(slot))
     }
 
-    /// Whether a value is known.
+    /// Whether all parties know a node's value.
     pub fn is_known(&self, at: usize) -> bool {
         self.forms[at].known.is_some()
     }
 
-    /// A value that all are told.
+    /// Opens a value to all parties.
     pub fn open(&mut self, slot: Slot, scalar: Scalar, lengths: Vec<usize>) -> Slot {
         self.step(Talk::Open { scalar, lengths }, vec![slot])
     }
 
-    /// A node's value as words where it has them, else as bits.
+    /// A node's value as words if it has them, else as bits.
     ///
     /// # Errors
     /// As [`Self::bits`].
@@ -111,7 +115,7 @@ impl<B: Backend> PlanLowering<'_, B> {
     /// A node's value as bits.
     ///
     /// # Errors
-    /// It has no form of which the back end makes bits.
+    /// The node has no form that the back end can convert to bits.
     pub fn bits(&mut self, at: usize) -> Lowered<Slot> {
         let (rows, width) = (self.elements(at)?, self.scalar(at).bits());
         let slot = match self.forms[at] {
@@ -129,7 +133,7 @@ impl<B: Backend> PlanLowering<'_, B> {
         Ok(slot)
     }
 
-    /// A node's value as words of its own ring; places are words of 64 bits.
+    /// A node's value as words of its own ring. Places are words of 64 bits.
     ///
     /// # Errors
     /// As [`Self::words`].
@@ -137,11 +141,11 @@ impl<B: Backend> PlanLowering<'_, B> {
         self.words(at, self.ring(self.scalar(at)).unwrap_or(64))
     }
 
-    /// A node's value as words of a ring: that of its scalar, or a narrower one, or any where it is
-    /// one bit.
+    /// A node's value as words of a ring. It is the ring of its scalar or a narrower one; for
+    /// single bits it can be any ring.
     ///
     /// # Errors
-    /// It has no form of which the back end makes words.
+    /// The node has no form that the back end can convert to words.
     pub fn words(&mut self, at: usize, to: u32) -> Lowered<Slot> {
         let (rows, own) = (self.elements(at)?, self.ring(self.scalar(at)));
         if let (None, Some(own)) = (self.forms[at].words, own) {
@@ -176,7 +180,8 @@ impl<B: Backend> PlanLowering<'_, B> {
         Ok(slot)
     }
 
-    /// Known elements as shares; single ones that were repeated are repeated as such.
+    /// Known elements as shares. A single element that was repeated is shared once, and then
+    /// repeated.
     fn known_as(&mut self, prim: impl Fn() -> Local<B>, at: usize, slot: Slot) -> Lowered<Slot> {
         let mut runs = vec![];
         if self.elements(at)? < 2 || !self.repeated(at, &mut runs)? {
@@ -188,8 +193,8 @@ impl<B: Backend> PlanLowering<'_, B> {
         Ok(self.pick(picks, elements))
     }
 
-    /// Appends the single known elements of which a value is made, each with the times that it
-    /// is there; false if it is made otherwise.
+    /// Appends the single known elements that a value consists of, each with its number of
+    /// repetitions. Returns false if the value is not such a repetition.
     fn repeated(&self, at: usize, runs: &mut Vec<(Slot, usize)>) -> Lowered<bool> {
         let node = &self.computation.nodes()[at];
         match (&node.op, &node.arguments[..]) {
@@ -210,7 +215,7 @@ impl<B: Backend> PlanLowering<'_, B> {
         }
     }
 
-    /// Numbers from 0 on as `to` bits, with zeros above.
+    /// Nonnegative numbers as `to` bits, with zeros above.
     pub(crate) fn wider(&mut self, slot: Slot, to: usize) -> Slot {
         let from = self.size(slot).width();
         if from == to {
@@ -220,7 +225,7 @@ impl<B: Backend> PlanLowering<'_, B> {
         self.on_bits(&Op::Cast(to), &[from], to, vec![slot])
     }
 
-    /// One element in as many places as there are, where there is one alone.
+    /// Repeats a single element in all places of the result's lengths.
     pub fn spread(&mut self, slot: Slot, from: &[usize], to: &[usize]) -> Slot {
         if from == to {
             return slot;
@@ -229,7 +234,7 @@ impl<B: Backend> PlanLowering<'_, B> {
         self.pick(Picks::of_runs([one]), vec![slot])
     }
 
-    /// Operands as words of a ring, each with as many elements as the result.
+    /// Operands as words of a ring, each repeated to as many elements as the result has.
     pub(crate) fn aligned(&mut self, args: &[usize], ring: u32, to: &[usize]) -> Lowered<Vec<Slot>> {
         let one = |a: &usize| {
             let slot = self.words(*a, ring)?;

@@ -1,8 +1,8 @@
-//! Lowers a computation to steps, node after node.
+//! Lowers a computation to steps, node by node.
 //!
-//! A value is brought to another form once, where an operation first asks for it. An operation that
-//! no file here knows runs by the circuit that `compute` makes of it, so that an operation that is
-//! new there runs on every back end.
+//! A value is converted to another form once, when an operation first needs it. An operation
+//! without a rule here runs by the circuit that `compute` makes for it. So a new operation runs on
+//! every back end.
 
 mod forms;
 mod numbers;
@@ -28,23 +28,23 @@ use std::{
     sync::Arc,
 };
 
-/// The lowering of a computation, under way.
+/// A lowering of a computation that is in progress.
 pub struct PlanLowering<'a, B: Backend> {
-    /// The state that the back end keeps meanwhile.
+    /// The state that the back end keeps during the lowering.
     pub backend: B,
     /// The computation.
     pub computation: &'a Computation,
     /// The steps so far.
     pub steps: Vec<PlanStep<B>>,
     forms: Vec<Forms>,
-    /// Blocks that were made before: an operation, its operands' scalars and those built in.
+    /// Blocks made so far, by operation, scalars of operands, and built-in operands.
     blocks: HashMap<BlockKey, Arc<Program>>,
-    /// Steps that were made before.
+    /// Steps made so far, for common-subexpression elimination.
     made: HashMap<(Same, Vec<Slot>), Slot>,
     rectifiers: Rectifiers<'a>,
-    /// Nodes that their reader computes with its own step.
+    /// Nodes that a reader computes in its own step.
     left: BTreeSet<usize>,
-    /// The node that steps are of.
+    /// The node for which steps are made.
     now: usize,
 }
 
@@ -58,7 +58,7 @@ fn refuse(cause: impl Into<String>, remedy: &str) -> ComputeError {
 }
 
 impl<'a, B: Backend> PlanLowering<'a, B> {
-    /// Nothing yet.
+    /// Starts a lowering without steps.
     #[must_use]
     pub fn new(computation: &'a Computation, backend: B) -> Self {
         PlanLowering {
@@ -74,11 +74,11 @@ impl<'a, B: Backend> PlanLowering<'a, B> {
         }
     }
 
-    /// The steps of the whole computation, without those whose values no output comes from.
+    /// Lowers the whole computation. Steps that do not contribute to an output are left out.
     ///
     /// # Errors
-    /// A length has no number yet, an operation that the back end does not run, or a plan that is
-    /// larger than it may be.
+    /// A length has no number yet, the back end does not run an operation, or the plan exceeds its
+    /// largest size.
     pub fn plan(mut self) -> Result<(PlanSteps<B>, B), B::PlanRefusal> {
         let mut inputs = 0..;
         for (at, node) in self.computation.nodes().iter().enumerate() {
@@ -96,18 +96,18 @@ impl<'a, B: Backend> PlanLowering<'a, B> {
         Ok(self.into_steps(outputs))
     }
 
-    /// The steps so far from which these values come.
+    /// The steps so far that contribute to these values.
     #[must_use]
     pub fn into_steps(self, outputs: Vec<Slot>) -> (PlanSteps<B>, B) {
         (PlanSteps::needed(self.steps, outputs), self.backend)
     }
 
-    /// Bits of the ring of a scalar's numbers.
+    /// The bits of the ring for a scalar's numbers.
     pub fn ring(&self, scalar: Scalar) -> Option<u32> {
         self.backend.ring(scalar)
     }
 
-    /// The value of a primitive.
+    /// Adds a step of a primitive, and returns its value.
     pub fn step(&mut self, prim: impl Into<Prim<B>>, reads: Vec<Slot>) -> Slot {
         let prim = prim.into();
         let slot = self.steps.len();
@@ -124,12 +124,12 @@ impl<'a, B: Backend> PlanLowering<'a, B> {
         slot
     }
 
-    /// Input `k` in a form.
+    /// Adds input `k` in a form.
     pub fn come(&mut self, k: usize, size: Size) -> Slot {
         self.step(Local::Input(k, size), vec![])
     }
 
-    /// The step that makes a value.
+    /// The step that computes a value.
     pub fn made_by(&self, slot: Slot) -> &PlanStep<B> {
         &self.steps[slot]
     }
@@ -144,12 +144,12 @@ impl<'a, B: Backend> PlanLowering<'a, B> {
         self.step(Local::Known(Arc::new(tensor)), vec![])
     }
 
-    /// Elements of values, one behind the other, by their places.
+    /// Picks elements by their places, which count through all values in turn.
     pub fn pick(&mut self, picks: Picks, reads: Vec<Slot>) -> Slot {
         self.step(Local::Pick(Arc::new(picks)), reads)
     }
 
-    /// The same elements of several values.
+    /// The same elements of each of several values.
     pub(crate) fn picked(&mut self, slots: &[Slot], places: &[usize]) -> Vec<Slot> {
         let picks = Arc::new(Picks::of(places));
         slots.iter().map(|slot| self.step(Local::Pick(picks.clone()), vec![*slot])).collect()
@@ -168,7 +168,7 @@ impl<'a, B: Backend> PlanLowering<'a, B> {
     /// A node's lengths.
     ///
     /// # Errors
-    /// One has no number yet.
+    /// A length has no number yet.
     pub fn lengths(&self, at: usize) -> Lowered<Vec<usize>> {
         let shape = &self.computation.nodes()[at].ty.shape;
         shape.lengths().filter(|_| shape.elements().is_some()).ok_or_else(|| {
@@ -176,7 +176,7 @@ impl<'a, B: Backend> PlanLowering<'a, B> {
         })
     }
 
-    /// A node's elements.
+    /// A node's number of elements.
     ///
     /// # Errors
     /// As [`Self::lengths`].
@@ -243,8 +243,8 @@ impl<'a, B: Backend> PlanLowering<'a, B> {
         }
     }
 
-    /// An operation on what all parties know. Single elements are computed here, so that circuits
-    /// have them built in.
+    /// An operation on values that all parties know. Single elements are computed here, so that
+    /// circuits have them built in.
     fn in_the_open(
         &mut self,
         node: &Node,
@@ -262,7 +262,7 @@ impl<'a, B: Backend> PlanLowering<'a, B> {
         Ok(self.step(Local::Apply { op: node.op.clone(), scalar, lengths }, reads))
     }
 
-    /// Elements moved, all of them in one form.
+    /// Moves elements of operands in one common form.
     fn moved(&mut self, args: &[usize], picks: Picks) -> Lowered<Forms> {
         let narrows: Option<Vec<Slot>> = args.iter().map(|a| self.forms[*a].narrow).collect();
         let narrows = narrows.filter(|slots| {
@@ -285,7 +285,8 @@ impl<'a, B: Backend> PlanLowering<'a, B> {
         Ok(Forms::bits(self.pick(picks, reads)))
     }
 
-    /// An element-wise operation as a block on every row. Single known elements are built in.
+    /// An element-wise operation as a block on every row. Single known elements are built into the
+    /// block.
     fn each(&mut self, node: &Node, args: &[usize], to: &[usize]) -> Lowered<Forms> {
         let scalars: Vec<Scalar> = args.iter().map(|a| self.scalar(*a)).collect();
         let (mut built_in, mut reads) = (vec![], vec![]);
@@ -300,7 +301,7 @@ impl<'a, B: Backend> PlanLowering<'a, B> {
         Ok(Forms::bits(self.block(&node.op, &scalars, built_in, node.ty.scalar, reads)))
     }
 
-    /// An operation on every row of bits; `known` has the operands that are built in.
+    /// An operation on every row of bits. `known` has the operands that are built in.
     pub fn block(
         &mut self,
         op: &Op,
@@ -318,12 +319,12 @@ impl<'a, B: Backend> PlanLowering<'a, B> {
         self.step(Prim::block(block), reads)
     }
 
-    /// An operation on every row of bits, none of whose operands is known.
+    /// An operation on every row of bits, without known operands.
     pub fn on_bits(&mut self, op: &Op, scalars: &[Scalar], to: Scalar, reads: Vec<Slot>) -> Slot {
         self.block(op, scalars, vec![None; scalars.len()], to, reads)
     }
 
-    /// A value whose elements stand in the computation itself.
+    /// The elements of a value that the computation itself contains.
     fn constant(&self, at: usize) -> Option<Arc<Tensor>> {
         match &self.steps[self.forms[at].known?].prim {
             Prim::Local(Local::Known(tensor)) => Some(tensor.clone()),
@@ -331,7 +332,7 @@ impl<'a, B: Backend> PlanLowering<'a, B> {
         }
     }
 
-    /// Any operation, bit by bit.
+    /// Lowers any operation to a circuit on all bits.
     fn flat(&mut self, node: &Node, args: &[usize], to: &[usize]) -> Lowered<Forms> {
         let constants: Vec<_> = args.iter().map(|a| self.constant(*a)).collect();
         let nodes = self.computation.nodes();
@@ -350,11 +351,11 @@ impl<'a, B: Backend> PlanLowering<'a, B> {
         Ok(Forms::bits(self.step(Prim::flat(program, size), reads)))
     }
 
-    /// A circuit of at most as many bits as the back end allows, made by the first function, or by
-    /// the second one where there is no limit.
+    /// Makes a circuit of at most as many bits as the back end allows. `bounded` makes it with a
+    /// limit, and `free` without one.
     ///
     /// # Errors
-    /// The function's, or more bits.
+    /// The errors of the function, or more bits than the limit.
     pub fn within(
         &self,
         bounded: impl FnOnce(usize) -> Lowered<Program>,

@@ -1,4 +1,8 @@
-//! Operations on numbers of a ring.
+//! Lowers operations on numbers of a ring.
+//!
+//! Sums, negations and left shifts are local steps on words. Products, comparisons, choices and
+//! right shifts are steps with messages. The range of a node's numbers decides which comparison or
+//! truncation is used. Operations that are better on bits are left to a circuit.
 
 use super::{Forms, Lowered, PlanLowering};
 use crate::{Backend, Local, Sign, Slot, Talk};
@@ -6,7 +10,7 @@ use hushwire_compute::{Comparison, Node, Op, Scalar, Tensor};
 use std::sync::Arc;
 
 impl<B: Backend> PlanLowering<'_, B> {
-    /// The step on numbers of a ring, or nothing where it is better done otherwise.
+    /// The step for an operation on numbers of a ring; `None` if another lowering is better.
     pub(super) fn number(
         &mut self,
         node: &Node,
@@ -95,8 +99,8 @@ impl<B: Backend> PlanLowering<'_, B> {
         Ok(Some(Forms::words(slot)))
     }
 
-    /// Both factors of what is bilinear: as words, or one of them known, which is then the left one
-    /// or not.
+    /// Both factors of a bilinear operation. Both are words, or one is known; the flag then tells
+    /// whether the known one is the left factor.
     ///
     /// # Errors
     /// As [`Self::words`].
@@ -153,8 +157,8 @@ impl<B: Backend> PlanLowering<'_, B> {
         Ok(self.step(Talk::Truncate { by, signed, sign }, vec![slot]))
     }
 
-    /// Whether every difference x − y of two nodes' elements is a signed number of the ring, by
-    /// what is known of their ranges.
+    /// Whether every difference x − y of two nodes' elements is a signed number of the ring,
+    /// according to their ranges.
     pub fn is_bounded(&self, x: usize, y: usize, ring: u32) -> bool {
         let Some((x, y)) = self.range(x).zip(self.range(y)) else { return false };
         let half = 1i128 << (ring - 1);
@@ -162,7 +166,7 @@ impl<B: Backend> PlanLowering<'_, B> {
         least && x.high.checked_sub(y.low).is_some_and(|most| most < half)
     }
 
-    /// x < y of words of two nodes' elements.
+    /// The comparison x < y of two nodes' elements, which `reads` has as words.
     pub(super) fn less(&mut self, [x, y]: [usize; 2], reads: [Slot; 2]) -> Slot {
         let signed = self.scalar(x).is_signed();
         let is_bounded = self.is_bounded(x, y, self.size(reads[0]).ring());
@@ -189,7 +193,7 @@ impl<B: Backend> PlanLowering<'_, B> {
         Ok(Forms::bits(self.on_bits(&Op::Not, &[Scalar::Bool], Scalar::Bool, vec![slot])))
     }
 
-    /// The numbers from 0 on.
+    /// The numbers 0, 1, 2 and so on, as words.
     pub fn numbers(&mut self, rows: usize, ring: u32) -> Slot {
         let numbers = Tensor::from_words(Scalar::unsigned(64), &[rows], (0..rows).map(|i| i as u128));
         let slot = self.step(Local::Known(Arc::new(numbers)), vec![]);

@@ -1,4 +1,8 @@
-//! Orders of rows, and values moved by them.
+//! Lowers orders of rows, and values that they permute.
+//!
+//! A sort by a single bit is a partition, and any other sort compares bits of keys. Rows that a
+//! known order permutes are gathered by a local step. All other permutations of rows are steps with
+//! messages.
 
 use super::{Forms, Lowered, PlanLowering};
 use crate::{Backend, KeyOrder, Local, Reorder, Slot};
@@ -40,7 +44,7 @@ impl<B: Backend> PlanLowering<'_, B> {
         }))
     }
 
-    /// Whether a key is a single bit, and rows can be counted.
+    /// Whether the only key is a single bit, and a word can count the rows.
     fn is_bit(&self, args: &[usize]) -> bool {
         let counts = self.ring(Scalar::unsigned(32)).is_some();
         counts && matches!(args, [key] if self.scalar(*key).bits() == 1)
@@ -63,7 +67,7 @@ impl<B: Backend> PlanLowering<'_, B> {
     /// A node's value as an order.
     ///
     /// # Errors
-    /// It is none.
+    /// The value is not an order.
     pub fn order(&mut self, at: usize) -> Lowered<Slot> {
         let slot = match self.forms[at] {
             Forms { order: Some(slot), .. } => slot,

@@ -1,9 +1,9 @@
-//! Rectifiers: maxima with 0 that a back end computes in a step of its own. If the lowest bits are
-//! shifted out next, the same step drops them.
+//! Lowers rectifiers: maxima with 0 that a back end computes in a step of its own. If a shift of
+//! the lowest bits follows, the same step drops these bits.
 //!
-//! `max(x, 0) >> by` is computed where the shift is, if nothing else reads the maximum. So is
-//! `max(pool(x), 0) >> by`. Its pool compares numbers without their lowest bits: the result is the
-//! same, and the compared numbers are shorter.
+//! `max(x, 0) >> by` is computed at the node of the shift, if nothing else reads the maximum. The
+//! same holds for `max(pool(x), 0) >> by`. Its pool compares numbers without their lowest bits. The
+//! result is the same, and the compared numbers are shorter.
 
 use super::{Forms, Lowered, PlanLowering};
 use crate::Backend;
@@ -19,13 +19,14 @@ impl<B: Backend> PlanLowering<'_, B> {
         self.node_at(at).arguments[0].0 as usize
     }
 
-    /// Steps that follow are of this node, of which people know: times and bytes are told by it.
+    /// Assigns the following steps to this node. Times and bytes are reported by nodes that users
+    /// know.
     pub fn count_for(&mut self, node: usize) {
         self.now = node;
     }
 
-    /// Forms of a maximum with 0, or of a shift of one: none of a node that its reader computes.
-    /// `None` for all else.
+    /// The forms of a maximum with 0, or of a shift of such a maximum. A node that its reader
+    /// computes has no form. `None` for all other nodes.
     pub(super) fn rectified(&mut self, at: usize) -> Lowered<Option<Forms>> {
         let is_left = match &self.node_at(at).op {
             Op::Max => {
@@ -33,7 +34,7 @@ impl<B: Backend> PlanLowering<'_, B> {
                 of.is_some_and(|of| self.left.contains(&of) || B::rectifies(self, of, false))
             }
             Op::Pool { reduction: Reduction::Max, size, steps } => {
-                // Windows that have an element each.
+                // Each window has at least one element.
                 let is_within = (0..4).all(|k| steps.padding[k] < size[k % 2]) && self.elements(at)? > 0;
                 let reader = self.rectifiers.only_reader(at);
                 let of = reader.and_then(|reader| self.rectifiers.cut_operand(reader));

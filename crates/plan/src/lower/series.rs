@@ -1,10 +1,13 @@
-//! Reductions and scans along an axis, in as few rounds as a tree has levels.
+//! Lowers reductions and scans along an axis, in as many rounds as a tree has levels.
+//!
+//! Neighbours in all series are joined at once, level by level. So the number of rounds follows
+//! from the length of a series, and not from the number of series.
 
 use super::{Forms, Lowered, PlanLowering};
 use crate::{Axis, Backend, Local, Picks, Size, Slot, Talk};
 use hushwire_compute::{Comparison, Node, Op, Reduction, Scalar, Scan, Tensor};
 
-/// Places of elements that are compared with each other or joined, as many in each series.
+/// Places of elements that are compared or joined with each other. All series have the same length.
 pub(super) type Series = Vec<Vec<usize>>;
 
 impl<B: Backend> PlanLowering<'_, B> {
@@ -37,7 +40,7 @@ impl<B: Backend> PlanLowering<'_, B> {
             (Reduction::Max | Reduction::ArgMax, _) => {
                 return self.extreme(from, &series(), false, reduction == Reduction::ArgMax);
             }
-            // Numbers wider than any ring.
+            // These numbers are wider than any ring.
             (Reduction::Sum, None) if scalar.is_number() && node.ty.scalar == scalar => Op::Add,
             (Reduction::All | Reduction::Any, _) if B::joins_at_once(axis.series() * axis.n) => {
                 return self.flat(node, &[from], to);
@@ -53,9 +56,10 @@ impl<B: Backend> PlanLowering<'_, B> {
         Ok(Forms::bits(slots[0]))
     }
 
-    /// Neighbours against each other, all series abreast, until one of each is left; an odd element
-    /// waits. Values that belong together are in several slots, of which the first has elements in
-    /// their places and others have them column after column: element i of all series.
+    /// Joins neighbours in all series at once, level by level, until one element of each series is
+    /// left. An odd element waits for the next level. A value may consist of several slots. The
+    /// first slot has its elements in their places; the others have them column by column, element
+    /// i of all series together.
     fn tree(
         &mut self,
         series: &[Vec<usize>],
@@ -66,7 +70,7 @@ impl<B: Backend> PlanLowering<'_, B> {
         let places: Vec<usize> = (0..n).flat_map(|i| series.iter().map(move |s| s[i])).collect();
         slots[0] = self.picked(&slots[..1], &places)[0];
         while n > 1 {
-            // Neighbours, so that the first stays first.
+            // Only neighbours are joined, so that the first one stays first.
             let columns = |first: usize| -> Vec<usize> {
                 (0..n / 2).flat_map(|p| (2 * p + first) * count..(2 * p + first + 1) * count).collect()
             };
@@ -85,8 +89,8 @@ impl<B: Backend> PlanLowering<'_, B> {
         slots
     }
 
-    /// Three neighbours against each other, all series abreast, until one of each is left; two
-    /// where that takes no more levels.
+    /// Joins three neighbours in all series at once, until one element of each series is left.
+    /// Pairs are joined if that takes no more levels.
     pub(super) fn by_threes(
         &mut self,
         series: &[Vec<usize>],
@@ -121,8 +125,8 @@ impl<B: Backend> PlanLowering<'_, B> {
         slot
     }
 
-    /// The least or the greatest of each series of a node's elements, or its place: the first where
-    /// several are.
+    /// The least or the greatest element of each series, or its place. Among equal elements it is
+    /// the first one.
     fn extreme(&mut self, of: usize, series: &[Vec<usize>], least: bool, is_place: bool) -> Lowered<Forms> {
         let words = B::comparable(self, of)?;
         let all = match words {
@@ -137,7 +141,7 @@ impl<B: Backend> PlanLowering<'_, B> {
         })
     }
 
-    /// The same of a value that has node `of`'s range, in the form that it has: comparable words,
+    /// The same for a value with the range of node `of`, in the form that it has: comparable words,
     /// or bits.
     pub(super) fn best(
         &mut self,
@@ -149,7 +153,7 @@ impl<B: Backend> PlanLowering<'_, B> {
     ) -> Slot {
         let is_words = matches!(self.size(all), Size::Words(..));
         let (n, count) = (series[0].len(), series.len());
-        // Places have no more bits than they need.
+        // Places have only as many bits as they need.
         let bits = if is_words { 64 } else { n.next_power_of_two().ilog2().max(1) };
         let index = Scalar::unsigned(bits as u8);
         let mut slots = vec![all];
@@ -162,7 +166,7 @@ impl<B: Backend> PlanLowering<'_, B> {
         let slots = if is_words {
             let is_bounded = self.size(all).width() != self.scalar(of).bits();
             self.tree(series, slots, |lower, low, high| {
-                // The later one only if it is strictly better.
+                // The later element wins only if it is strictly better.
                 let reads = if least { [high[0], low[0]] } else { [low[0], high[0]] };
                 let better = if is_bounded {
                     lower.step(Talk::LessBounded, reads.to_vec())
@@ -180,7 +184,7 @@ impl<B: Backend> PlanLowering<'_, B> {
                 if !is_place {
                     return vec![lower.on_bits(&op, &[scalar; 2], scalar, vec![low[0], high[0]])];
                 }
-                // Neighbours keep their order: of equal ones the first stays.
+                // Neighbours keep their order, so the first of equal ones stays.
                 let better = lower.on_bits(&better, &[scalar; 2], Scalar::Bool, vec![high[0], low[0]]);
                 let mut one = |k: usize, of: Scalar| {
                     lower.on_bits(&Op::Select, &[Scalar::Bool, of, of], of, vec![better, high[k], low[k]])
@@ -191,8 +195,9 @@ impl<B: Backend> PlanLowering<'_, B> {
         slots[usize::from(is_place)]
     }
 
-    /// A scan of rows from start to start. Pairs of rows are joined, their results scanned, and the
-    /// rows between joined to those: two joins a row and 2 log n levels.
+    /// A scan of rows that restarts at marked rows. Pairs of rows are joined, and their results
+    /// scanned. The rows between are then joined with those results. A scan takes two joins for
+    /// each row, and 2 log n levels.
     pub(super) fn scan(&mut self, kind: Scan, starts: usize, of: usize, to: &[usize]) -> Lowered<Forms> {
         let scalar = self.scalar(of);
         let (n, inner) = (to[0], to[1..].iter().product::<usize>());
@@ -227,12 +232,12 @@ impl<B: Backend> PlanLowering<'_, B> {
         let joined = self.joined(on, low[1], high[0], high[1]);
         let starts = self.on_bits(&Op::Or, &[Scalar::Bool; 2], Scalar::Bool, vec![low[0], high[0]]);
         let ends = self.scanned(on, starts, joined, half);
-        // Rows 2, 4, …, each behind the end before it.
+        // Rows 2, 4, and so on, each after the end of the pair before it.
         let between = (n - 1) / 2;
         let before = self.picked(&[ends], &rows(&mut (0..between)))[0];
         let later = self.picked(&[flags, values], &rows(&mut (1..=between).map(|k| 2 * k)));
         let later = self.joined(on, before, later[0], later[1]);
-        // Row 0 stays; then ends and rows between in turn.
+        // Row 0 stays; then the ends of pairs alternate with the rows between.
         let place = |row: usize| match (row, row % 2) {
             (0, _) => 0,
             (_, 1) => n + row / 2,
@@ -242,7 +247,7 @@ impl<B: Backend> PlanLowering<'_, B> {
         self.pick(Picks::of(&picks), vec![values, ends, later])
     }
 
-    /// The later value where it starts, else both as the scan has them.
+    /// The later value if it starts a segment, else both values joined by the scan.
     fn joined(&mut self, on: Scanned, before: Slot, starts: Slot, value: Slot) -> Slot {
         let scalar = on.scalar;
         let both = match on.kind {
@@ -270,6 +275,6 @@ struct Scanned {
     kind: Scan,
     scalar: Scalar,
     words: bool,
-    /// Elements of a row.
+    /// The number of elements of a row.
     inner: usize,
 }

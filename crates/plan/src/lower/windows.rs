@@ -1,8 +1,8 @@
-//! Windows over rows and columns.
+//! Lowers windows over rows and columns.
 //!
 //! ```text
 //! pool_sum              no message
-//! pool_mean             of 2^f elements, none below 0: a truncation;
+//! pool_mean             of 2^f nonnegative elements: a truncation;
 //!                       else a division by a public number, once for all windows of a size
 //! pool_min, pool_max    along one axis, then along the other: for each axis, one comparison less
 //!                       than a window has elements along it
@@ -13,9 +13,9 @@ use crate::{Backend, Local, Picks, Pooling, Prim, Sign, Size, Slot, Talk};
 use hushwire_compute::{Node, Op, Reduction, Scalar, Steps, back_end::pooled};
 use std::cmp::Ordering;
 
-/// The windows of a plane in passes, each over what the one before leaves; nothing where a window
-/// has no element. Where windows overlap or touch, those of their rows in every column come first:
-/// that takes fewer comparisons where they overlap, and as many where they touch.
+/// Splits the windows of a plane into passes, each over the result of the one before. The result is
+/// empty if a window has no element. If windows overlap or touch, a pass over their rows in every
+/// column comes first. That takes fewer comparisons if they overlap, and as many if they touch.
 fn passes(lengths: &[usize], size: [u32; 2], steps: Steps) -> Option<Vec<Series>> {
     let [above, left, below, right] = steps.padding;
     let [down, aside] = steps.strides;
@@ -35,7 +35,7 @@ fn passes(lengths: &[usize], size: [u32; 2], steps: Steps) -> Option<Vec<Series>
         if windows.iter().any(Vec::is_empty) {
             return None;
         }
-        // An element twice changes neither.
+        // A repeated element changes neither the minimum nor the maximum.
         windows.iter_mut().for_each(|w| w.resize(most, w[0]));
         all.push(windows);
         now = next;
@@ -92,7 +92,7 @@ impl<B: Backend> PlanLowering<'_, B> {
         if let [count] = different[..] {
             return self.quotient(sums, from, count);
         }
-        // Windows of one size at a time, then all in their places.
+        // Divides the windows of one size at a time, then puts all in their places.
         let all = self.some_bits(sums, 0..scalar.bits());
         let mut quotients = vec![];
         let mut places = vec![0; pooling.windows()];
@@ -108,16 +108,16 @@ impl<B: Backend> PlanLowering<'_, B> {
         Forms::bits(self.pick(Picks::of(&places), quotients))
     }
 
-    /// Whether a count is a number of a node's width, so that one of that width divides by it.
+    /// Whether a count fits a node's width, so that a number of that width can be the divisor.
     pub(super) fn divides(&self, at: usize, count: usize) -> bool {
         let room = self.scalar(at).bits() - usize::from(self.scalar(at).is_signed());
         room >= 64 || count as u64 >> room == 0
     }
 
-    /// Sums of `count` elements of a value, by their number.
+    /// Divides sums of `count` elements by `count`.
     pub(super) fn quotient(&mut self, sums: Slot, from: usize, count: usize) -> Forms {
         let (scalar, bits) = (self.scalar(from), self.scalar(from).bits());
-        // For numbers from 0 on, towards 0 is towards −∞.
+        // For nonnegative numbers, rounding towards 0 equals rounding towards −∞.
         let below_top = self.range(from).is_some_and(|r| {
             let most = r.high.checked_mul(count as i128);
             r.low >= 0 && most.is_some_and(|most| most >> (bits - 1) == 0)
@@ -134,14 +134,14 @@ impl<B: Backend> PlanLowering<'_, B> {
         Forms::bits(self.divided(sums, scalar, count))
     }
 
-    /// Bits of words.
+    /// Some bits of words.
     fn some_bits(&mut self, slot: Slot, bits: std::ops::Range<usize>) -> Slot {
         let rows = self.size(slot).rows();
         let prim = B::to_bits(self, bits, rows);
         self.step(prim, vec![slot])
     }
 
-    /// Bits of numbers divided by a number that all know, towards 0.
+    /// Divides numbers by a public number, rounding towards 0. The result has bits.
     fn divided(&mut self, of: Slot, scalar: Scalar, count: usize) -> Slot {
         if count == 1 {
             return of;
@@ -150,8 +150,8 @@ impl<B: Backend> PlanLowering<'_, B> {
         self.block(&Op::Div, &[whole; 2], vec![None, Some(count as u128)], whole, vec![of])
     }
 
-    /// The best of each window of a node's elements, of which `slot` has comparable words: a pass
-    /// after the other.
+    /// The best element of each window of a node's elements, pass by pass. `slot` has the elements
+    /// as comparable words.
     fn best_of_windows(&mut self, of: usize, mut slot: Slot, passes: Vec<Series>, least: bool) -> Forms {
         for series in passes {
             slot = self.best(of, slot, &series, least, false);
@@ -159,8 +159,8 @@ impl<B: Backend> PlanLowering<'_, B> {
         self.narrowed(slot, of)
     }
 
-    /// The greatest of each window of a node's elements, `pool`, of which `slot` has comparable
-    /// words.
+    /// The greatest element of each window of `pool` over a node's elements. `slot` has the
+    /// elements as comparable words.
     ///
     /// # Errors
     /// A length has no number yet.
@@ -173,8 +173,8 @@ impl<B: Backend> PlanLowering<'_, B> {
         Ok(self.best_of_windows(of, slot, passes, false))
     }
 
-    /// The best element of each window of a node's elements, of which `slot` has the values: `best`
-    /// joins three elements of each window at once, or two. Nothing where a window is empty.
+    /// The best element of each window of a node's elements, whose values `slot` has. `best` joins
+    /// two or three elements of each window at once. The result is `None` if a window is empty.
     ///
     /// # Errors
     /// A length has no number yet.
@@ -199,7 +199,7 @@ impl<B: Backend> PlanLowering<'_, B> {
         }
     }
 
-    /// Comparable words, or bits, as a value of a node's type.
+    /// Converts comparable words, or bits, to a value of a node's type.
     pub(super) fn narrowed(&mut self, slot: Slot, of: usize) -> Forms {
         let Size::Words(ring, _) = self.size(slot) else { return Forms::bits(slot) };
         let Some(own) = self.ring(self.scalar(of)) else { return Forms::words(slot) };
@@ -210,8 +210,8 @@ impl<B: Backend> PlanLowering<'_, B> {
         }
     }
 
-    /// The least or the greatest of every window, as they are in bits: of numbers from 0 on, or of
-    /// all.
+    /// The least or the greatest element of every window, computed on bits. Nonnegative numbers
+    /// need fewer bits.
     fn extremes(&mut self, from: usize, pooling: Pooling, least: bool) -> Lowered<Forms> {
         let (forms, scalar) = (self.forms(from), self.scalar(from));
         let op = if least { Op::Min } else { Op::Max };
@@ -231,9 +231,9 @@ impl<B: Backend> PlanLowering<'_, B> {
         })
     }
 
-    /// The least or the greatest of every window, of bits of a scalar or of words that a step
-    /// brings to such bits. A window that reaches beyond its plane takes the element at the edge
-    /// again.
+    /// The least or the greatest element of every window. The elements are bits of a scalar, or
+    /// words that a step converts to such bits. A window that extends beyond its plane repeats the
+    /// element at the edge.
     pub fn extremes_of_bits(
         &mut self,
         op: &Op,
@@ -243,8 +243,8 @@ impl<B: Backend> PlanLowering<'_, B> {
         pooling: Pooling,
     ) -> Slot {
         let Pooling { planes, rows, columns } = pooling;
-        // Columns that are a stride apart come together, so that a window's elements are runs of
-        // bits.
+        // Columns a stride apart are put next to each other, so that a window's elements are runs
+        // of bits.
         let turn = |column: usize| {
             let (phase, turns) = (column % columns.stride, columns.n % columns.stride);
             phase * (columns.n / columns.stride) + phase.min(turns) + column / columns.stride
@@ -255,8 +255,8 @@ impl<B: Backend> PlanLowering<'_, B> {
             turned.iter().enumerate().for_each(|(c, to)| line[*to] = c);
             slot = self.pick(Picks::of_each(planes * rows.n, columns.n, &line), vec![slot]);
         }
-        // Words move faster than bits, and are brought to bits in the order in which they are
-        // compared.
+        // Words move faster than bits. They are moved first, to the order of comparisons, and then
+        // converted.
         if let Some(to_bits) = to_bits {
             slot = self.step(to_bits, vec![slot]);
         }
@@ -277,7 +277,8 @@ impl<B: Backend> PlanLowering<'_, B> {
         self.best_of_bits(op, scalar, slot, down.collect())
     }
 
-    /// The least or the greatest of elements of bits: of those that the lists have in one place.
+    /// The least or the greatest elements of bits. The elements that the lists have in the same
+    /// place are compared.
     fn best_of_bits(&mut self, op: &Op, scalar: Scalar, slot: Slot, lists: Vec<Picks>) -> Slot {
         let mut slots: Vec<Slot> = lists.into_iter().map(|picks| self.pick(picks, vec![slot])).collect();
         while slots.len() > 1 {

@@ -1,4 +1,6 @@
-//! Binds CAST: types that a query names, and texts that are read.
+//! Binds CAST: the types that a query names, and texts that are read as values of a type. A literal
+//! is read when the query is bound. A column of text becomes calls that read it, with NULL for
+//! texts without such a value.
 
 use super::{
     Binder, Env,
@@ -61,14 +63,15 @@ impl<'q> Binder<'q> {
         })
     }
 
-    /// A text as a value of another type; NULL where it is none.
+    /// Converts a text to a value of another type. The result is NULL if the text has no such
+    /// value.
     fn read_text(&self, of: Expr, ty: ColumnType, at: At) -> Result<Expr, Fault> {
         let number = |scale: u8, of: Expr| {
             let scale = Expr::Literal(Value::Number(scale.into()), ColumnType::Integer);
             self.call("to_number", vec![of, scale], at)
         };
         match ty {
-            // One digit more than are kept, by which it is rounded.
+            // The text is read with one digit more than is kept, and then rounded.
             ty if ty.is_integer() => Ok(number(1, of)?.cast(ty)),
             ColumnType::Decimal { scale, .. } if scale < 12 => Ok(number(scale + 1, of)?.cast(ty)),
             ColumnType::Double { .. } => Ok(number(9, of)?.cast(ty)),
@@ -89,7 +92,7 @@ impl<'q> Binder<'q> {
         }
     }
 
-    /// The type that a CAST names; `None` for a text without a length.
+    /// The type that a CAST names; `None` for a text type without a length.
     fn cast_type(&self, ty: &ast::DataType, of: &Expr, at: At) -> Result<Option<ColumnType>, Fault> {
         use ast::DataType as D;
         match ty {
@@ -106,7 +109,7 @@ impl<'q> Binder<'q> {
     }
 }
 
-/// The bytes of a text's type with a length.
+/// The length in bytes of a text type, if it has one.
 fn text_bytes(ty: &ast::DataType) -> Option<u16> {
     match column_type(ty, At::default()) {
         Ok(ColumnType::Varchar(bytes)) => Some(bytes),

@@ -1,4 +1,5 @@
-//! Binds the time of a query: a term that all members agree on, and no member's own clock.
+//! Binds functions of the time. The time of a query is a term that all members agree on, not a
+//! member's own clock.
 
 use super::Binder;
 use crate::{
@@ -11,7 +12,7 @@ use hushwire_tables::algebra::{ColumnType, Expr, Value};
 use sqlparser::ast;
 
 impl Binder<'_> {
-    /// The value of a function of the time; `None` if the name is another function's.
+    /// The value of a function of the time; `None` if the name belongs to another function.
     pub(super) fn of_clock(&self, name: &str, args: &[&ast::Expr], at: At) -> Result<Option<Expr>, Fault> {
         let ty = match name {
             "current_date" | "curdate" | "today" | "utc_date" => ColumnType::Date,

@@ -1,4 +1,6 @@
-//! Binds expressions: resolves names to columns and unifies types.
+//! Binds expressions: resolves names to columns and unifies types. Aggregates, window functions and
+//! subqueries within an expression are replaced by columns. [`Calls`] collects them for the
+//! operators that make these columns.
 
 use super::{
     Binder, Env,
@@ -23,30 +25,30 @@ use hushwire_tables::{
 };
 use sqlparser::ast::{self, BinaryOperator as B, UnaryOperator as U};
 
-/// A window function within groups, from which a figure is computed. Partitions are the groups,
-/// parted further.
+/// A window function within groups, from which a figure is computed. Its partitions are the groups,
+/// split further by `partition`.
 pub(super) struct Staged {
     pub(super) id: Id,
     pub(super) partition: Vec<Expr>,
-    /// Keys, and whether they are descending.
+    /// The keys, and whether each is descending.
     pub(super) order: Vec<(Expr, bool)>,
     pub(super) call: WindowFunction,
 }
 
-/// The calls in an expression that stand for columns which other operators make.
+/// The calls in an expression that are replaced by columns of other operators.
 pub(super) struct Calls<'q> {
     /// The name of a clause that takes no aggregates.
     clause: Option<&'static str>,
     pub(super) aggregates: Vec<(Id, Aggregate)>,
     pub(super) staged: Vec<Staged>,
-    /// The columns of GROUPING, with its arguments.
+    /// The columns of GROUPING calls, each with its arguments.
     pub(super) levels: Vec<(Vec<Expr>, Id)>,
-    /// The names of the list that are being resolved.
+    /// The aliases of the list that are being resolved.
     open: Vec<&'q str>,
     pub(super) windows: Option<Vec<Over>>,
     pub(super) subqueries: Option<Vec<Subquery>>,
     pub(super) inside: bool,
-    /// The bytes that a CAST around leaves for a text.
+    /// The bytes that an enclosing CAST allows for a text.
     pub(super) room: Option<u16>,
     pub(super) select: Option<&'q ast::Select>,
 }
@@ -78,7 +80,7 @@ impl<'q> Calls<'q> {
         Calls { clause: None, windows: Some(vec![]), ..Calls::subqueries("", select) }
     }
 
-    /// The columns that calls stand for.
+    /// The columns that replace calls.
     pub(super) fn made(&self) -> Ids {
         let of_over = |over: &Over| over.made().collect::<Vec<Id>>();
         let windows = self.windows.iter().flatten().flat_map(of_over);
@@ -88,7 +90,7 @@ impl<'q> Calls<'q> {
         windows.chain(subqueries).chain(aggregates).chain(levels).collect()
     }
 
-    /// Refuses an aggregate where none is allowed.
+    /// Refuses an aggregate in a clause that allows none.
     pub(super) fn aggregate(&self, at: At) -> Result<(), Fault> {
         let misplaced = |clause: &str, remedy: &str| {
             Err(fault(at, code::AGGREGATE_MISPLACED, &[("clause", &clause), ("remedy", &remedy)]))
@@ -131,7 +133,7 @@ impl<'q> Binder<'q> {
         }
     }
 
-    /// A column, or else an item of the list by its alias.
+    /// Resolves a name to a column, or else to the list item with that alias.
     fn named(&mut self, env: &Env<'_>, calls: &mut Calls<'q>, name: &'q ast::Ident) -> Result<Expr, Fault> {
         let unknown = match self.resolve(env, std::slice::from_ref(name)) {
             Ok(id) => return Ok(Expr::Column(id)),
@@ -154,7 +156,7 @@ impl<'q> Binder<'q> {
         }
     }
 
-    /// An expression.
+    /// Binds an expression.
     pub(super) fn expr(
         &mut self,
         env: &Env<'_>,
@@ -406,7 +408,7 @@ impl<'q> Binder<'q> {
         self.arithmetic(arithmetic, a, b, at)
     }
 
-    /// A comparison with some or all values of a query or of a list.
+    /// A comparison with some or all values of a query or a list.
     fn any_or_all(
         &mut self,
         env: &Env<'_>,
@@ -441,7 +443,7 @@ impl<'q> Binder<'q> {
         Ok(each.into_iter().reduce(both).unwrap_or(truth(all)))
     }
 
-    /// The whole quotient: rounded towards 0.
+    /// The integer quotient, rounded towards 0.
     fn whole_quotient(&self, a: Expr, b: Expr, at: At) -> Result<Expr, Fault> {
         let integers = self.ty(&a, at)?.is_integer() && self.ty(&b, at)?.is_integer();
         if integers {
@@ -499,7 +501,7 @@ impl<'q> Binder<'q> {
         }
     }
 
-    /// A comparison; string literals are read as values of the other operand's type.
+    /// A comparison. String literals are read as values of the other operand's type.
     pub(super) fn compared(&self, op: Comparison, a: Expr, b: Expr, at: At) -> Result<Expr, Fault> {
         placed(self.reader().compared(op, a, b), at)
     }
@@ -568,8 +570,8 @@ impl<'q> Binder<'q> {
     }
 }
 
-/// Whether an operator is a regular expression's: whether it is negated, and whether capitals equal
-/// small letters.
+/// Recognizes an operator of regular expressions. Returns whether it is negated, and whether it
+/// ignores case.
 fn regular(op: &B) -> Option<(bool, bool)> {
     Some(match op {
         B::PGRegexMatch => (false, false),
@@ -602,7 +604,7 @@ fn comparison(op: &B) -> Option<Comparison> {
     })
 }
 
-/// CEIL and FLOOR to whole numbers, in the parser's form.
+/// The parser's form of CEIL and FLOOR to whole numbers.
 const NO_UNIT: ast::CeilFloorKind = ast::CeilFloorKind::DateTimeField(ast::DateTimeField::NoDateTime);
 
 /// Adds a place to an error.

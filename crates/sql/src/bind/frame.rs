@@ -1,4 +1,5 @@
-//! Binds windows: partitions, an order, and a frame.
+//! Binds windows: partitions, an order, and a frame. A frame's ends are numbers of rows, or
+//! distances of the order's key. A window may refer to a named window of the SELECT.
 
 use super::{
     Binder, Env,
@@ -20,11 +21,12 @@ use sqlparser::ast::{self, WindowFrameBound as Bound, WindowFrameUnits as Units}
 pub(super) enum Edge {
     /// The first row of the partition.
     First,
-    /// This many rows after the row; 0 is the row, and with RANGE all that are equal to it.
+    /// This many rows after the current row. 0 is the current row, and with RANGE also all rows
+    /// equal to it.
     Row(i128),
     /// The last row of the partition.
     Last,
-    /// Rows by a distance of their keys.
+    /// Rows within a distance of the current row's key.
     Distance,
 }
 
@@ -33,16 +35,17 @@ pub(super) enum Edge {
 pub(super) struct Spec {
     pub(super) partition: Vec<Expr>,
     pub(super) order: Vec<(Expr, OrderKey)>,
-    /// Whether equal rows are told apart.
+    /// Whether rows that are equal in the order are distinguished.
     pub(super) frame: Frame,
     pub(super) start: Edge,
     pub(super) end: Edge,
-    /// The ends of a frame by a distance.
+    /// The ends of a frame, if they are given by a distance.
     pub(super) ends: Option<Ends>,
 }
 
 impl Spec {
-    /// The frame without rows after it, by the reverse order if it ends with the partition.
+    /// The same frame without rows after the current one, if possible. A frame that ends with the
+    /// partition becomes one of the reverse order.
     pub(super) fn begun(&self) -> Spec {
         if self.ends.is_some() {
             return self.clone();
@@ -76,7 +79,7 @@ impl Spec {
 }
 
 impl<'q> Binder<'q> {
-    /// A window that is named or written out.
+    /// Binds a window that is named or written out.
     pub(super) fn spec(
         &mut self,
         env: &Env<'_>,
@@ -143,7 +146,7 @@ impl<'q> Binder<'q> {
     }
 }
 
-/// The parts of a window, of which a named one may have given some.
+/// The parts of a window. A named window may have given some of them.
 struct WindowParts<'q> {
     partition: &'q [ast::Expr],
     order: &'q [ast::OrderByExpr],
@@ -162,7 +165,7 @@ fn named<'q>(
     }
 }
 
-/// LOCAL: the longest chain of windows that name others.
+/// LOCAL: the longest chain of named windows that refer to others.
 const LONGEST_CHAIN: usize = 64;
 
 fn by_name<'q>(
@@ -206,7 +209,7 @@ fn of_spec<'q>(
     Ok(parts)
 }
 
-/// The frame: how it treats equal rows, and its ends.
+/// The frame: whether it distinguishes equal rows, and its ends.
 fn frame(frame: Option<&ast::WindowFrame>, ordered: bool, at: At) -> Result<(Frame, Edge, Edge), Fault> {
     let Some(frame) = frame else {
         let end = if ordered { Edge::Row(0) } else { Edge::Last };

@@ -1,4 +1,5 @@
-//! Binds FROM: tables, derived tables and joins.
+//! Binds FROM: tables, derived tables and joins. Inner joins are collected as a pool of tables and
+//! conditions, whose order is chosen later. Outer joins and lateral queries keep their place.
 
 use super::{
     Binder, BoundQuery, CommonTable, Env,
@@ -25,14 +26,14 @@ type Computed = (Vec<(Id, Expr)>, Scope);
 
 /// Two columns that USING or NATURAL merges: both names, and the merged column.
 struct Shared {
-    /// The name: two names of a side may denote one column, as in `SELECT y AS k, y AS z`.
+    /// The name. Two names of a side may denote one column, as in `SELECT y AS k, y AS z`.
     name: Ident,
     left: Id,
     right: Id,
 }
 
-/// Makes both names denote the column `one`; qualified by their tables' names, they denote the
-/// original columns.
+/// Makes both names denote the column `one`. If they are qualified by a table's name, they still
+/// denote the original columns.
 fn merged(left_names: &mut Scope, right_names: &mut Scope, shared: &Shared, one: Id) {
     let Shared { left, right, .. } = *shared;
     let is = |name: &Name, id: Id| name.id == id && means(&shared.name, &name.name);
@@ -92,8 +93,8 @@ impl<'q> Binder<'q> {
         Ok(())
     }
 
-    /// A table and those that are joined to it. A lateral query among them may name columns of the
-    /// tables before.
+    /// Binds a table and the tables joined to it. A lateral query among them may name columns of
+    /// the tables before it.
     fn joins(
         &mut self,
         item: &'q ast::TableWithJoins,
@@ -123,7 +124,8 @@ impl<'q> Binder<'q> {
                 JoinConstraint::On(ast::Expr::Value(value)) => value.value == ast::Value::Boolean(true),
                 _ => false,
             };
-            // Each row before it has exactly one row beside it, so that an outer join is no other.
+            // A lateral query without FROM gives each row exactly one partner, so an outer join
+            // equals an inner join.
             if let J::CrossJoin(on) | J::Join(on) | J::Inner(on) | J::Left(on) | J::LeftOuter(on) =
                 &join.join_operator
                 && always(on)
@@ -133,7 +135,7 @@ impl<'q> Binder<'q> {
                 scope.0.extend(names.0);
                 continue;
             }
-            // APPLY of SQL Server joins a lateral query by no condition of its own.
+            // APPLY of SQL Server joins a lateral query without a condition of its own.
             let applied = matches!(join.join_operator, J::CrossApply | J::OuterApply);
             let Some((inner, names, at)) = self.lateral(&join.relation, outer, &around, applied)? else {
                 let (right, names) = self.factor(&join.relation, outer)?;
@@ -217,7 +219,7 @@ impl<'q> Binder<'q> {
         Ok(Some((more, scope)))
     }
 
-    /// Tables with more columns, which are computed of theirs.
+    /// The tables with additional columns, computed from their own columns.
     fn with_computed(&mut self, pool: Pool, more: Vec<(Id, Expr)>, at: At) -> Result<Pool, Fault> {
         let plan = if pool.items.is_empty() { LogicalPlan::One } else { self.joined(pool) };
         let own = plan.ids();
@@ -231,8 +233,8 @@ impl<'q> Binder<'q> {
         Ok(Pool { items: vec![plan.extended(more)], conditions: vec![] })
     }
 
-    /// A lateral query, the names of its columns, and its place; `applied` says that APPLY is in
-    /// front of it.
+    /// Binds a lateral query. Returns it, the names of its columns, and its place. `applied` tells
+    /// whether APPLY precedes it.
     fn lateral(
         &mut self,
         factor: &'q ast::TableFactor,
@@ -257,7 +259,7 @@ impl<'q> Binder<'q> {
         Ok(Some((inner, scope, at)))
     }
 
-    /// Tables beside the rows of a lateral query.
+    /// Joins the rows of a lateral query to the tables before it.
     fn with_lateral(&mut self, mut pool: Pool, inner: Inner, at: At) -> Result<Pool, Fault> {
         if inner.correlated(at)?.is_some() {
             let left = self.joined(pool);
@@ -421,8 +423,8 @@ impl<'q> Binder<'q> {
                 "write the LEFT JOIN of a and b UNION ALL the rows of b for which no row of a EXISTS",
             ));
         }
-        // A condition on the left side alone becomes a key that is NULL where it does not hold:
-        // NULL has no partner.
+        // A condition on the left side alone becomes a key that is NULL for rows that do not meet
+        // it. NULL has no partner.
         let (mine, both): (Vec<Expr>, Vec<Expr>) =
             rest.into_iter().partition(|condition| reads(condition).is_subset(&left.ids()));
         if let (Some((first, _)), false) = (on.first_mut(), mine.is_empty()) {
@@ -501,7 +503,7 @@ impl<'q> Binder<'q> {
             F::Table { name, alias, args: Some(args), sample: None, with_ordinality: false, .. } => {
                 let mut bound = self.series(&name.to_string(), &args.args, factor.span())?;
                 let called = alias.as_ref().map_or_else(|| name.to_string(), |a| a.name.value.clone());
-                // An alias names the one column, too, as in PostgreSQL and BigQuery.
+                // An alias also names the only column, as in PostgreSQL and BigQuery.
                 if alias.is_some() {
                     bound.columns[0].0.clone_from(&called);
                 }
@@ -544,7 +546,7 @@ impl<'q> Binder<'q> {
         let place = self.common.iter().rposition(|c| means(name, &c.alias.name.value));
         if let Some(place) = place {
             let CommonTable { alias, query } = self.common[place].clone();
-            // It only sees the tables before it.
+            // A query of WITH only sees the tables before it.
             let after = self.common.split_off(place);
             let bound = self.query(query, None);
             self.common.extend(after);

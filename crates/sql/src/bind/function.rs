@@ -1,5 +1,6 @@
-//! Binds calls of functions: aggregates, window functions, and scalar functions, which a table
-//! defines.
+//! Binds calls of functions: aggregates, window functions, and scalar functions. The `tables` crate
+//! defines the functions. A function of another database is rewritten, or refused with a
+//! substitute.
 
 use super::{
     Binder, Env,
@@ -32,7 +33,7 @@ pub(super) struct Given<'q> {
     pub(super) distinct: bool,
     /// Whether NULLs are ignored.
     pub(super) ignores: bool,
-    /// ORDER BY within the parentheses, or WITHIN GROUP.
+    /// The ORDER BY within the parentheses, or of WITHIN GROUP.
     order: Vec<&'q ast::OrderByExpr>,
 }
 
@@ -46,7 +47,7 @@ fn arguments(function: &ast::Function) -> Result<Given<'_>, Fault> {
     };
     let list = match &function.args {
         FunctionArguments::List(list) => list,
-        // CURRENT_DATE has none.
+        // CURRENT_DATE has no arguments.
         FunctionArguments::None => return Ok(given),
         FunctionArguments::Subquery(_) => {
             return Err(unsupported(
@@ -96,10 +97,10 @@ fn arguments(function: &ast::Function) -> Result<Given<'_>, Fault> {
     Ok(Given { all: Some(args), ..given })
 }
 
-/// Calls that are no functions by themselves: others are written for them.
+/// Calls that are rewritten as other calls.
 const SPELT: [&str; 3] = ["date_add", "adddate", "subdate"];
 
-/// A number of arguments, in words.
+/// The number of arguments, in words.
 fn expected(arity: &std::ops::RangeInclusive<usize>) -> String {
     let (least, most) = (arity.start(), arity.end());
     match most {
@@ -109,7 +110,7 @@ fn expected(arity: &std::ops::RangeInclusive<usize>) -> String {
     }
 }
 
-/// Figures of groups, from which aggregates that are written by others are made.
+/// The figures of groups, from which aggregates that are built from others are made.
 struct InGroups<'a, 'q> {
     binder: &'a mut Binder<'q>,
     calls: &'a mut Calls<'q>,
@@ -206,7 +207,7 @@ impl<'q> Binder<'q> {
             return self.expr(env, calls, call);
         }
         if functions::find(&name).is_none() && !SPELT.contains(&name.as_str()) {
-            // Its arguments may be words of another database, as in DATEADD(day, 3, placed).
+            // An argument may be a keyword of another database, as in DATEADD(day, 3, placed).
             return self.call(&name, vec![], at);
         }
         if let ("age", [first]) = (name.as_str(), &args[..]) {
@@ -215,7 +216,7 @@ impl<'q> Binder<'q> {
             return self.call(&name, today.into_iter().chain([first]).collect(), at);
         }
         if let ("date_add" | "adddate" | "date_sub" | "subdate", [of, by]) = (name.as_str(), &args[..]) {
-            // A number counts days.
+            // A plain number counts days.
             let back = name.contains("sub");
             let of = self.expr(env, calls, of)?;
             let of = placed(self.reader().read_as(of, ColumnType::Date), at)?;
@@ -231,7 +232,8 @@ impl<'q> Binder<'q> {
         self.call(&name, args, at)
     }
 
-    /// GROUPING: for each argument, a bit that says whether the row's grouping set lacks it.
+    /// GROUPING: one bit for each argument. The bit is set if the row's grouping set lacks the
+    /// argument.
     fn grouping(
         &mut self,
         env: &Env<'_>,
@@ -309,8 +311,8 @@ impl<'q> Binder<'q> {
         }
     }
 
-    /// A value that is NULL where one of several is; if they are distinct, their place in an order
-    /// of all.
+    /// Returns a value that is NULL if one of several values is NULL. If the values are to be
+    /// distinct, it is their place in an order of all.
     fn all_there(
         &mut self,
         calls: &mut Calls<'q>,
@@ -329,8 +331,8 @@ impl<'q> Binder<'q> {
         Ok(Expr::Case { branches: vec![(there, value)], otherwise: None })
     }
 
-    /// The arguments of an aggregate and its ORDER BY. Where FILTER's condition is not true, they
-    /// are NULL, unless they are literals beside others.
+    /// The arguments of an aggregate and its ORDER BY. If the condition of FILTER is not true, the
+    /// arguments are NULL. Literals beside other arguments stay.
     pub(super) fn given(
         &mut self,
         env: &Env<'_>,
@@ -369,7 +371,7 @@ impl<'q> Binder<'q> {
         Ok((all, order))
     }
 
-    /// A figure of the algebra.
+    /// A figure that the algebra has itself.
     fn native(
         &mut self,
         calls: &mut Calls<'q>,
@@ -380,7 +382,7 @@ impl<'q> Binder<'q> {
     ) -> Result<Expr, Fault> {
         let taken = |of| placed(figure.taken(&self.reader(), of), at);
         let argument = match argument.map(taken).transpose()? {
-            // A literal that is not NULL counts in every row.
+            // A literal that is not NULL counts in every row, like `*`.
             Some(Expr::Literal(value, _)) if figure.counts() && !distinct && !value.is_null() => None,
             other => other,
         };

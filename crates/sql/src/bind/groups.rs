@@ -1,7 +1,7 @@
 //! Binds GROUP BY: keys, ROLLUP, CUBE and GROUPING SETS, and the figures of groups.
 //!
-//! Several grouping sets are the union of one group operator each, over one shared input. A key
-//! that a set lacks is NULL in its rows.
+//! Several grouping sets become a union: one group operator for each set, over one shared input. A
+//! key that a set lacks is NULL in its rows.
 
 use super::{
     Binder, Env,
@@ -23,10 +23,10 @@ use sqlparser::ast;
 /// LOCAL: the largest number of grouping sets of a SELECT.
 const MOST_SETS: usize = 256;
 
-/// GROUP BY.
+/// A bound GROUP BY.
 #[derive(Default)]
 pub(super) struct GroupBy {
-    /// The different keys.
+    /// The distinct keys.
     pub(super) keys: Vec<Expr>,
     /// The grouping sets, as places of keys; `None` for one set of all keys.
     pub(super) sets: Option<Vec<Vec<usize>>>,
@@ -35,7 +35,7 @@ pub(super) struct GroupBy {
 }
 
 impl GroupBy {
-    /// The place of a key, which is added if it is new.
+    /// The place of a key. A new key is added.
     pub(super) fn add(&mut self, key: Expr) -> usize {
         let place = self.keys.iter().position(|known| *known == key);
         place.unwrap_or_else(|| {
@@ -51,7 +51,7 @@ pub(super) struct Figures<'a> {
     pub(super) all: &'a [(Id, Aggregate)],
     /// Window functions within groups, from which figures are computed.
     pub(super) staged: &'a [Staged],
-    /// The columns of GROUPING, with its arguments.
+    /// The columns of GROUPING calls, each with its arguments.
     pub(super) levels: &'a [(Vec<Expr>, Id)],
 }
 
@@ -62,7 +62,7 @@ pub(super) struct Groups {
 }
 
 impl Groups {
-    /// Rewrites an expression to read the columns of the groups: keys and figures.
+    /// Rewrites an expression so that it reads the columns of the groups: keys and figures.
     pub(super) fn of(&self, expr: &Expr) -> Expr {
         map(expr, &mut |e| match self.keys.iter().find(|(key, _)| *key == e) {
             Some((_, id)) => Expr::Column(*id),
@@ -71,7 +71,7 @@ impl Groups {
     }
 }
 
-/// All ways to take one of each.
+/// All ways to take one element of each list.
 fn products(all: Vec<Vec<Vec<usize>>>) -> Vec<Vec<usize>> {
     all.into_iter().fold(vec![vec![]], |sets, next| {
         let with = |set: &Vec<usize>| {
@@ -190,7 +190,7 @@ impl<'q> Binder<'q> {
         Ok(sets)
     }
 
-    /// A key: a place or a name of the list, or else an expression.
+    /// Binds a key: an ordinal or a name of the list, or else an expression.
     fn key(&mut self, select: &'q ast::Select, env: &Env<'_>, key: &'q ast::Expr) -> Result<Expr, Fault> {
         let of_list = |at: usize| match &select.projection[at] {
             ast::SelectItem::UnnamedExpr(expr) | ast::SelectItem::ExprWithAlias { expr, .. } => Some(expr),
@@ -215,7 +215,8 @@ impl<'q> Binder<'q> {
         }
     }
 
-    /// The two sides of a correlated equality: on own columns, and on columns of the query around.
+    /// The two sides of a correlated equality: one on own columns, one on columns of the enclosing
+    /// query.
     fn sides<'e>(condition: &'e Expr, own: &Ids) -> Option<(&'e Expr, &'e Expr)> {
         let Expr::Compare(hushwire_compute::Comparison::Equal, a, b) = condition else { return None };
         let mine = |e: &Expr| !reads(e).is_empty() && reads(e).is_subset(own);
@@ -227,7 +228,7 @@ impl<'q> Binder<'q> {
         }
     }
 
-    /// The columns by which a subquery is correlated. Conditions then read these columns.
+    /// The columns by which a subquery is correlated. Its conditions then read these columns.
     pub(super) fn correlated_by(
         &mut self,
         correlated: &mut [(Expr, At)],
@@ -324,7 +325,7 @@ impl<'q> Binder<'q> {
             };
             of.iter().fold(0, |bits, key| bits << 1 | i128::from(lacks(key)))
         };
-        // All keys and figures, under the same numbers whatever the set.
+        // All keys and figures, with the same numbers for each set.
         let all: Vec<Id> = distinct(&mut groups.keys.iter().map(|(_, id)| *id));
         let columns: Vec<Id> = (all.iter().copied())
             .chain(figures.all.iter().map(|(id, _)| *id))
@@ -409,8 +410,8 @@ impl<'q> Binder<'q> {
         Ok(plan)
     }
 
-    /// One row for each value of the keys. Keys that follow from other keys are carried along as
-    /// figures, so that no sort compares them.
+    /// One row for each value of the keys. Keys that follow from other keys become figures, so that
+    /// no sort compares them.
     pub(super) fn group(
         &self,
         input: LogicalPlan,

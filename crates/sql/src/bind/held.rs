@@ -18,7 +18,7 @@ fn when(condition: Expr, value: Expr) -> Expr {
 }
 
 impl InWindow<'_, '_> {
-    /// The first or the last value of the frame; NULL if there is none. `nulls`: whether NULLs
+    /// The first or the last value of the frame; NULL if there is none. `nulls` tells whether NULLs
     /// count as values.
     pub(super) fn held(&mut self, of: &Expr, first: bool, nulls: bool) -> Result<Expr, Fault> {
         let value = self.at_end(of, first, nulls)?;
@@ -33,10 +33,11 @@ impl InWindow<'_, '_> {
         self.counting(&if nulls { one() } else { counted(of) }, 1, value)
     }
 
-    /// The n-th value of the frame, from 1; NULL if there are fewer.
+    /// The n-th value of the frame, counted from 1; NULL if the frame has fewer.
     pub(super) fn nth(&mut self, of: &Expr, n: i128, nulls: bool) -> Result<Expr, Fault> {
         let mut spec = Spec { frame: Frame::Rows, ..self.spec.clone() };
-        // It is the first of the values that lie n - 1 rows further on, among rows that count.
+        // The n-th value is the first of the values n - 1 rows further on, among the rows that
+        // count.
         let (counts, moved) = if nulls {
             (one(), self.neighbour(&spec, of, n - 1)?)
         } else {
@@ -48,7 +49,7 @@ impl InWindow<'_, '_> {
         self.counting(&counts, n, value)
     }
 
-    /// A value where at least `least` rows of the frame count, else NULL.
+    /// The value if at least `least` rows of the frame count, else NULL.
     fn counting(&mut self, counts: &Expr, least: i128, value: Expr) -> Result<Expr, Fault> {
         let count = self.sum(counts)?;
         Ok(when(self.compared(Comparison::GreaterOrEqual, count, whole(least))?, value))
@@ -85,7 +86,7 @@ impl InWindow<'_, '_> {
         }
     }
 
-    /// The same of a frame by a distance.
+    /// The first or the last value of a frame by a distance.
     fn at_distance(&mut self, ends: &Ends, of: &Expr, first: bool, nulls: bool) -> Result<Expr, Fault> {
         let spec = self.spec.clone();
         let value = self.over_distance(&spec, ends, RangedFigure::End { of: of.clone(), first })?;
@@ -131,7 +132,7 @@ impl InWindow<'_, '_> {
                 self.call(spec, WindowFunction::Lead(of.clone(), n as u64))
             }
             _ if spec.frame == Frame::Rows => {
-                // From each row on, the next value that is not NULL.
+                // For each row, the next value from that row on that is not NULL.
                 let turned = Spec { start: Edge::Row(0), end: Edge::Last, ..spec.clone() }.begun();
                 let of = of.clone();
                 let next = WindowFunction::Held { of, first: false, nulls: false, frame: Frame::Rows };

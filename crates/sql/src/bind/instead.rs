@@ -1,9 +1,9 @@
-//! Substitutes for functions and operators of other databases.
+//! Substitutes for functions and operators of other databases, which error messages name.
 
 use hushwire_tables::{aggregates::AGGREGATES, functions::FUNCTIONS};
 use sqlparser::ast::BinaryOperator as B;
 
-/// Functions that analysts know from elsewhere, and what to write here.
+/// Functions that analysts know from other databases, and the text to write instead.
 const KNOWN: &[(&[&str], &str)] = &[
     (
         &["to_char", "to_varchar", "format_date", "formatdatetime"],
@@ -164,7 +164,7 @@ pub(super) fn of_function(name: &str) -> String {
     }
 }
 
-/// The substitute for a statement or a clause at whose words the parser stops; `None` for others,
+/// The substitute for a statement or a clause at which the parser stops. It is `None` for others,
 /// which are most likely misspelt.
 pub(crate) fn of_syntax(query: &str, cause: &str) -> Option<&'static str> {
     let upper = query.trim_start().to_uppercase();
@@ -248,7 +248,7 @@ mod tests {
         assert!(of_function("frobnicate").starts_with("take one"));
     }
 
-    /// No name of the list is a function by now.
+    /// No name of the list has become a function of this crate.
     #[test]
     fn known_names_are_no_functions() {
         for name in KNOWN.iter().flat_map(|(names, _)| names.iter()) {

@@ -12,7 +12,7 @@ use sqlparser::ast::{self, BinaryOperator as B, UnaryOperator as U};
 /// LOCAL: the largest number of a unit in an interval.
 const MOST: i128 = 4_000_000_000_000;
 
-/// An interval. Its parts are whole numbers, of columns or public.
+/// An interval. Its parts are whole numbers, from columns or public.
 #[derive(Clone, Default)]
 pub(super) struct Interval {
     months: Option<Expr>,
@@ -87,7 +87,8 @@ impl<'q> Binder<'q> {
         Ok(Interval { months: times(of.months)?, days: times(of.days)?, micros: times(of.micros)? })
     }
 
-    /// Whole months, and days and time together: a day's half is 12 hours.
+    /// Divides an interval. Months stay whole; days and time are divided together, so half a day is
+    /// 12 hours.
     fn divided(&self, of: Interval, by: &Expr, at: At) -> Result<Interval, Fault> {
         let whole_of = |part: Expr| self.arithmetic(Arithmetic::DivideWhole, part, by.clone(), at);
         let months = of.months.map(whole_of).transpose()?;
@@ -204,7 +205,7 @@ impl<'q> Binder<'q> {
         Ok(made)
     }
 
-    /// An interval of days and times as the difference of timestamps is.
+    /// An interval of days and times in microseconds, like the difference of two timestamps.
     pub(super) fn as_micros(&self, of: Interval, at: At) -> Result<Expr, Fault> {
         if of.months.is_some() {
             let cause = "an interval of months has no length of its own";
@@ -224,7 +225,7 @@ impl<'q> Binder<'q> {
     }
 }
 
-/// A number of a unit.
+/// An interval of a number of units.
 fn part(unit: &str, n: &Expr) -> Option<Interval> {
     let times = |n: &Expr, by: i128| match n {
         Expr::Literal(Value::Number(n), ty) => Expr::Literal(Value::Number(n * by), *ty),

@@ -34,8 +34,8 @@ pub(super) fn literal(value: &ast::ValueWithSpan) -> Result<Expr, Fault> {
     })
 }
 
-/// Digits with or without a point: an integer takes 32 or 64 bits; any other number is a decimal
-/// with exactly the written digits.
+/// A number from digits with or without a point. An integer takes 32 or 64 bits. Any other number
+/// is a decimal with exactly the written digits.
 fn number(digits: &str) -> Result<Expr, Fault> {
     let wrong = || {
         let fields: [(_, &dyn Display); 3] = [

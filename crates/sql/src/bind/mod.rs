@@ -55,7 +55,7 @@ use sqlparser::ast::{self, Spanned};
 use std::collections::BTreeMap;
 use std::fmt::Display;
 
-/// A table of WITH. It is bound again wherever it is named.
+/// A table of WITH. It is bound again at each place that names it.
 #[derive(Clone)]
 struct CommonTable<'q> {
     alias: &'q ast::TableAlias,
@@ -64,22 +64,23 @@ struct CommonTable<'q> {
 
 /// LOCAL: the largest depth of an expression.
 const DEEPEST: usize = 1000;
-/// LOCAL: the largest number of parts of a query; a query of WITH counts wherever it is named.
+/// LOCAL: the largest number of parts of a query. A query of WITH counts at each place that names
+/// it.
 const MOST_QUERIES: usize = 1000;
 /// LOCAL: the largest number of parts of one expression, including those that functions repeat.
 const LARGEST: usize = 1 << 14;
-/// LOCAL: the largest number of parts of all expressions, each as often as it occurs.
+/// LOCAL: the largest number of parts of all expressions, counted at each occurrence.
 const MOST_PARTS: usize = 1 << 22;
 
 pub(crate) struct Binder<'q> {
     catalog: &'q Catalog,
     pub(crate) columns: Columns,
-    /// Where each column was last named.
+    /// The place at which each column was last named.
     named: BTreeMap<Id, At>,
     common: Vec<CommonTable<'q>>,
     /// The depth of the current expression or query.
     depth: usize,
-    /// The columns that only hold NULLs and have no type of their own.
+    /// The columns that hold only NULLs and have no type of their own.
     nulls: Ids,
     /// The number of queries bound so far.
     queries: usize,
@@ -87,7 +88,7 @@ pub(crate) struct Binder<'q> {
     parts: usize,
     /// The time of the query, on which all members agree, and its bounds.
     options: Options,
-    /// Queries that stand for clauses.
+    /// The queries that are written in place of clauses.
     written: &'q Written,
 }
 
@@ -136,7 +137,7 @@ impl<'q> Binder<'q> {
         Ok(())
     }
 
-    /// Counts an expression's parts, and refuses too many parts.
+    /// Counts the parts of an expression, and refuses too many parts.
     fn within_size(&mut self, expr: &Expr, at: At) -> Result<(), Fault> {
         let size = size(expr);
         self.parts += size;
@@ -154,7 +155,7 @@ impl<'q> Binder<'q> {
         self.columns.add(if nullable { column.nullable() } else { column })
     }
 
-    /// A column for an expression; the expression itself if it is a column.
+    /// The column of an expression. It is a new column unless the expression is a column itself.
     fn id_of(&mut self, name: &str, expr: &Expr, more: &mut Vec<(Id, Expr)>) -> Result<Id, Fault> {
         if let Expr::Column(id) = expr {
             return Ok(*id);
@@ -172,7 +173,7 @@ impl<'q> Binder<'q> {
         Ok(id)
     }
 
-    /// Binds a query that is not part of another one.
+    /// Binds a query that is not part of another query.
     pub(crate) fn whole(&mut self, query: &'q ast::Query) -> Result<BoundQuery, Fault> {
         self.query(query, None)
     }
@@ -330,8 +331,8 @@ impl<'q> Binder<'q> {
         Ok(BoundQuery { plan, columns })
     }
 
-    /// Brings the columns of UNION BY NAME into one order: those of the left side, then those that
-    /// only the right side has. A side has NULL in columns of the other one alone.
+    /// Brings the columns of UNION BY NAME into one order: first those of the left side, then those
+    /// that only the right side has. A side has NULL in columns that it lacks.
     fn by_name(&mut self, left: &mut BoundQuery, right: &mut BoundQuery, at: At) -> Result<(), Fault> {
         let (of_left, of_right) = (left.columns.clone(), right.columns.clone());
         for side in [&of_left, &of_right] {
@@ -395,7 +396,7 @@ impl<'q> Binder<'q> {
     }
 }
 
-/// The column of this name, whose capitals do not matter.
+/// The column of this name, ignoring case.
 fn called(columns: &[(String, Id)], name: &str) -> Option<Id> {
     columns.iter().find(|(other, _)| other.eq_ignore_ascii_case(name)).map(|(_, id)| *id)
 }
@@ -409,7 +410,7 @@ fn size(expr: &Expr) -> usize {
 #[derive(Clone, Copy, Default)]
 struct QueryOrder<'q> {
     keys: &'q [ast::OrderByExpr],
-    /// The options of ORDER BY ALL: by all columns of the list in turn.
+    /// The options of ORDER BY ALL, which orders by all columns of the list in turn.
     all: Option<&'q ast::OrderByOptions>,
 }
 
@@ -431,7 +432,7 @@ fn order_by(query: &ast::Query) -> Result<QueryOrder<'_>, Fault> {
     }
 }
 
-/// A key that is a position in the list, counted from 0.
+/// The position in the list that a key names, counted from 0; `None` if the key is not a position.
 fn ordinal(expr: &ast::Expr, columns: usize) -> Result<Option<usize>, Fault> {
     let ast::Expr::Value(value) = expr else { return Ok(None) };
     let ast::Value::Number(digits, _) = &value.value else { return Ok(None) };
@@ -543,7 +544,7 @@ fn refuse_clauses(query: &ast::Query) -> Result<(), Fault> {
     }
 }
 
-/// The columns of a set that are not among these.
+/// The columns of a set that are not among `own`.
 fn foreign(of: &Ids, own: &Ids) -> Ids {
     of.difference(own).copied().collect()
 }

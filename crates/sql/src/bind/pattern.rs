@@ -1,4 +1,5 @@
-//! Binds LIKE and regular expressions.
+//! Binds LIKE and regular expressions. The pattern of LIKE must be a literal. ILIKE compares
+//! lower-case texts.
 
 use super::{
     Binder, Env,
@@ -11,7 +12,7 @@ use crate::{
 use hushwire_tables::algebra::{ColumnType, Expr, MAX_TEXT, Value};
 use sqlparser::ast::{self, Spanned};
 
-/// The remedy for a pattern that differs from row to row.
+/// The remedy for a pattern that is not the same in all rows.
 const LITERAL: &str = "write the pattern out, as in LIKE 'a%'; for a part that is a column, STARTS_WITH(text, part), CONTAINS(text, part) or POSITION(part IN text) > 0";
 
 impl<'q> Binder<'q> {
@@ -49,7 +50,7 @@ impl<'q> Binder<'q> {
                 return self.regular(of, pattern, (*negated, false), at);
             }
             E::RLike { negated, expr, pattern, .. } => {
-                // MySQL looks for a part.
+                // Without anchors, MySQL looks for a match anywhere in the text.
                 let (of, pattern) = (self.expr(env, calls, expr)?, self.expr(env, calls, pattern)?);
                 return Ok(negate(self.call("regexp_matches", vec![of, pattern], at)?, *negated));
             }
@@ -84,7 +85,7 @@ impl<'q> Binder<'q> {
         Ok(negate(Expr::Like { of: Box::new(of), pattern, escape }, negated))
     }
 
-    /// Whether all of a text matches a regular expression.
+    /// Whether a whole text matches a regular expression.
     pub(super) fn regular(
         &self,
         of: Expr,

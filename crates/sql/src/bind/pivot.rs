@@ -1,4 +1,4 @@
-//! PIVOT and UNPIVOT: derived tables that are written in their place.
+//! PIVOT and UNPIVOT. They are rewritten as derived tables.
 
 use super::Binder;
 use crate::{
@@ -13,7 +13,7 @@ use sqlparser::{
 };
 use std::cell::OnceCell;
 
-/// Queries that the binder writes, which live as long as the query that is bound.
+/// Queries that the binder writes. They live as long as the query that is bound.
 #[derive(Default)]
 pub(crate) struct Written(OnceCell<Box<(ast::Query, Written)>>);
 
@@ -27,7 +27,7 @@ impl Written {
     }
 }
 
-/// A query of this text, all of whose parts have the place of what it stands for.
+/// Parses a text as a query. All its parts get the place of the clause that it replaces.
 fn query_of(text: &str, span: Span) -> Result<ast::Query, Fault> {
     let failed = |e| of_parser(e, text);
     let tokens = Tokenizer::new(&Words, text).tokenize().map_err(|e| failed(e.into()))?;
@@ -37,7 +37,7 @@ fn query_of(text: &str, span: Span) -> Result<ast::Query, Fault> {
 }
 
 impl<'q> Binder<'q> {
-    /// The expression of this text, in the place of what it stands for.
+    /// Parses a text as an expression. It gets the place of the expression that it replaces.
     pub(super) fn spelt(&self, text: &str, span: Span) -> Result<&'q ast::Expr, Fault> {
         let query = self.written.add(query_of(&format!("SELECT {text}"), span)?);
         let ast::SetExpr::Select(select) = query.body.as_ref() else { return Err(unread(span)) };
@@ -52,12 +52,12 @@ fn unread(at: impl Into<At>) -> Fault {
     refused_at(at, "this cannot be read", "write it by GROUP BY, CASE and functions of docs/reference/sql.md")
 }
 
-/// A name between quotes.
+/// A name in quotes.
 fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 
-/// The names of columns in an expression: its words that call no function.
+/// The names of columns in an expression: its words that do not call a function.
 fn names(text: &str) -> Vec<String> {
     const NONE: [&str; 20] = [
         "CASE", "WHEN", "THEN", "ELSE", "END", "AND", "OR", "NOT", "NULL", "TRUE", "FALSE", "DISTINCT", "IN",
@@ -78,7 +78,7 @@ fn names(text: &str) -> Vec<String> {
     found
 }
 
-/// The value of a list of PIVOT as a column's name.
+/// The column name for a value of a PIVOT's list.
 fn name_of(value: &ExprWithAlias) -> String {
     match (&value.alias, &value.expr) {
         (Some(alias), _) => alias.value.clone(),
@@ -90,7 +90,7 @@ fn name_of(value: &ExprWithAlias) -> String {
 }
 
 impl<'q> Binder<'q> {
-    /// The query that a PIVOT or an UNPIVOT stands for.
+    /// The query that a PIVOT or an UNPIVOT is rewritten as.
     pub(super) fn pivoted(&mut self, factor: &'q TableFactor) -> Result<&'q ast::Query, Fault> {
         let (span, at) = (factor.span(), At::from(factor));
         let (text, table) = match factor {

@@ -16,12 +16,12 @@ use hushwire_fault::code;
 use hushwire_tables::algebra::{ColumnType, Expr};
 use sqlparser::ast;
 
-/// LOCAL: the most ways in which a row may not differ from one of a subquery, of which each is a
-/// subquery: three values that may be NULL on both sides.
+/// LOCAL: the most ways in which a row may match a row of a subquery: three values that may be NULL
+/// on both sides. Each way becomes a subquery.
 const MOST_WAYS: usize = 27;
 
 impl<'q> Binder<'q> {
-    /// Whether a value is among those of a subquery.
+    /// Whether a value is among the values of a subquery.
     pub(super) fn in_subquery(
         &mut self,
         env: &Env<'_>,
@@ -46,7 +46,7 @@ impl<'q> Binder<'q> {
         Ok(self.stand_in(calls, (ColumnType::Boolean, nullable), Sort::In(left, right), (plan, on), at))
     }
 
-    /// Whether values are a row of a subquery.
+    /// Whether a tuple of values is among the rows of a subquery.
     pub(super) fn row_in_subquery(
         &mut self,
         env: &Env<'_>,
@@ -89,7 +89,7 @@ impl<'q> Binder<'q> {
         at: At,
     ) -> Result<Expr, Fault> {
         use Comparison::{Equal, Greater, GreaterOrEqual, Less, LessOrEqual, NotEqual};
-        // For all values a comparison holds where for none its contrary does.
+        // A comparison holds for all values if its opposite holds for none.
         let contrary = match op {
             Equal => NotEqual,
             NotEqual => Equal,
@@ -119,9 +119,9 @@ impl<'q> Binder<'q> {
         Ok(if all { found.not() } else { found })
     }
 
-    /// Whether a row of values that may be NULL is among those of a subquery. It is not sure if the
-    /// values of a row there are equal, or NULL on either side, and one is NULL: each way in which
-    /// this may be is a subquery of its own.
+    /// Whether a row of values that may be NULL is among the rows of a subquery. The answer is
+    /// unsure if a row there has equal values or NULL on either side in each place, with at least
+    /// one NULL. Each such combination becomes a subquery of its own.
     pub(super) fn attach_rows(
         &mut self,
         mut item: LogicalPlan,
@@ -129,7 +129,7 @@ impl<'q> Binder<'q> {
         (id, pairs): (Id, &[RowPair]),
         at: At,
     ) -> Result<LogicalPlan, Fault> {
-        /// The way in which two values do not differ.
+        /// The way in which two values match.
         #[derive(Clone, Copy)]
         enum Alike {
             Equal,

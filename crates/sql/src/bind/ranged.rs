@@ -1,7 +1,7 @@
 //! Aggregates over frames of RANGE by a distance.
 //!
-//! A row's frame begins and ends at values of the order's key. Beside the rows come markers at
-//! these values, in one order with them. The running sums at a row's markers are the sums up to its
+//! A row's frame begins and ends at values of the order's key. Markers at these values are added to
+//! the rows, and sorted with them. The running sums at a row's markers are the sums up to its
 //! frame's ends, and their difference is the frame's sum:
 //!
 //! ```text
@@ -11,7 +11,7 @@
 //! group       by row number, over the rows and their markers: the two sums
 //! ```
 //!
-//! [`super::ranged_extremes`] has the least and the greatest value, and [`super::ranged_ends`] the
+//! [`super::ranged_extremes`] computes the least and the greatest value, [`super::ranged_ends`] the
 //! first and the last one.
 
 use super::Binder;
@@ -32,7 +32,7 @@ pub(super) struct Over {
     pub(super) partition: Vec<Expr>,
     pub(super) order: Vec<(Expr, OrderKey)>,
     pub(super) calls: Vec<(Id, WindowFunction)>,
-    /// Figures over a frame of RANGE by a distance, in place of calls.
+    /// The figures over a frame of RANGE by a distance. They take the place of calls.
     pub(super) ranged: Option<Ranged>,
 }
 
@@ -41,7 +41,7 @@ pub(super) struct Over {
 pub(super) enum End {
     /// The end of the partition.
     Partition,
-    /// The row, and all that are equal to it.
+    /// The current row, and all rows equal to it.
     Row,
     /// The rows at a value of the key.
     At(Expr),
@@ -58,19 +58,19 @@ pub(super) enum RangedFigure {
     /// The least or the greatest value.
     Extreme { of: Expr, greatest: bool },
     /// The first value that is not NULL from the frame's beginning on, or the last one up to its
-    /// end. In a frame without any such value, it is the value of a row outside, or NULL.
+    /// end. If the frame has no such value, it is the value of a row outside, or NULL.
     End { of: Expr, first: bool },
 }
 
 impl RangedFigure {
-    /// What the figure is of.
+    /// The argument of the figure.
     pub(super) fn argument(&self) -> &Expr {
         match self {
             RangedFigure::Sum(of) | RangedFigure::Extreme { of, .. } | RangedFigure::End { of, .. } => of,
         }
     }
 
-    /// The figure of the rows up to a row.
+    /// The figure over the rows up to the current one.
     pub(super) fn running(&self, frame: Frame) -> WindowFunction {
         match self {
             RangedFigure::Sum(of) => WindowFunction::RunningSum(of.clone(), frame),
@@ -107,13 +107,13 @@ pub(super) struct Marked<'a> {
     pub(super) place: OrderKey,
     /// The kind of a row.
     pub(super) kind: Id,
-    /// The number of a row, which its markers have, too.
+    /// The number of a row. The row's markers have the same number.
     pub(super) number: Id,
 }
 
 impl Binder<'_> {
-    /// The figures of a window's frame by distance. `partition` and `key` are columns of the plan,
-    /// and so is the number of a row.
+    /// The figures of a window's frame by a distance. `partition`, `key` and the row number are
+    /// columns of the plan.
     pub(super) fn ranged(
         &mut self,
         plan: LogicalPlan,
@@ -136,7 +136,7 @@ impl Binder<'_> {
         for (kind, end) in [FIRST, LAST].into_iter().zip(&ranged.ends) {
             match (end, kind) {
                 (End::At(at), _) => markers.push((kind, rewritten(self, at)?)),
-                // All rows that are equal to the row count.
+                // All rows equal to the current row count.
                 (End::Row, FIRST) => markers.push((kind, Expr::Column(key.id))),
                 (End::Row, _) if !sums_alone => markers.push((kind, Expr::Column(key.id))),
                 (End::Row | End::Partition, _) => {}
@@ -161,7 +161,7 @@ impl Binder<'_> {
                 Expr::Literal(..) => of,
                 of => Expr::Column(self.id_of("value", &of, &mut more)?),
             };
-            // A marker adds nothing, and has no value.
+            // A marker adds nothing to the sums, and has no value.
             let (column, at_marker) = match figure {
                 RangedFigure::Sum(_) => (self.column("added", ty, false), Value::Number(0)),
                 RangedFigure::Extreme { .. } | RangedFigure::End { .. } => {
@@ -171,9 +171,9 @@ impl Binder<'_> {
             added.push((column, of, at_marker));
         }
         let numbered = plan.extended(more);
-        // Markers also mention the columns that rows read, and rows those that markers read.
-        // Columns that nobody reads are removed from a plan, and rows of another plan may have
-        // other numbers.
+        // Markers also mention the columns that rows read, and rows the columns that markers read.
+        // An unread column is removed from a plan, and rows of another plan might be numbered
+        // differently.
         let unread = |of: Vec<Expr>, value: Expr| match of.is_empty() {
             true => value,
             false => {
@@ -307,8 +307,8 @@ impl Binder<'_> {
     }
 }
 
-/// Splits windows into those to compute first, and those that have a frame by distance or read
-/// columns of such windows.
+/// Splits windows into two lists. The second has windows with a frame by a distance, and those that
+/// read columns of such windows; the first is computed before it.
 pub(super) fn ranged_last(windows: Vec<Over>) -> (Vec<Over>, Vec<Over>) {
     let (mut early, mut late): (Vec<Over>, Vec<Over>) = (vec![], vec![]);
     for over in windows {
@@ -328,7 +328,8 @@ impl Over {
         keys.chain(calls).chain(figures).flat_map(Expr::columns).collect()
     }
 
-    /// Whether it has a figure that depends on the order of its rows, also of equal rows.
+    /// Whether it has a figure that depends on the order of its rows, including the order of equal
+    /// rows.
     pub(super) fn goes_by_order(&self) -> bool {
         let figures = self.ranged.iter().flat_map(|ranged| &ranged.figures);
         figures.into_iter().any(|(_, figure)| !matches!(figure, RangedFigure::Sum(_)))

@@ -1,7 +1,7 @@
 //! The first and the last value of frames of RANGE by a distance.
 //!
-//! In the order of rows and markers of [`super::ranged`], a frame's first value is the next one
-//! behind its first marker, and its last value the one before its last marker. A frame that begins
+//! In the order of rows and markers of [`super::ranged`], a frame's first value is the next value
+//! after its first marker. Its last value is the one before its last marker. A frame that begins
 //! with its partition has no first marker: the partition's first value is carried to the last
 //! marker.
 
@@ -13,11 +13,11 @@ use crate::logical::{Id, LogicalPlan, OrderKey};
 use hushwire_compute::Comparison;
 use hushwire_tables::algebra::{Expr, Frame, WindowFunction};
 
-/// A value that is asked for: its column, the column of values, and whether it is the first.
+/// A requested value: its column, the column of values, and whether it is the first.
 pub(super) type EndKey = (Id, Id, bool);
 
 impl Binder<'_> {
-    /// Adds the values at the ends of frames to a plan, and their columns to results.
+    /// Adds the values at the ends of frames to a plan. Their columns are those of the results.
     pub(super) fn at_ends(
         &mut self,
         mut plan: LogicalPlan,
@@ -28,7 +28,7 @@ impl Binder<'_> {
         let ascending = |id| OrderKey { id, descending: false, nulls_first: false };
         let turned =
             |key: OrderKey| OrderKey { descending: !key.descending, nulls_first: !key.nulls_first, ..key };
-        // Rows that are equal in the key come in the order of their numbers.
+        // Rows with equal keys are ordered by their numbers.
         let order = [marked.place, ascending(marked.kind), ascending(marked.number)];
         for marker in [FIRST, LAST] {
             let (mut held, mut at_rows) = (vec![], vec![]);
@@ -53,7 +53,7 @@ impl Binder<'_> {
             let order = order.iter().map(|key| if is_reverse { turned(*key) } else { *key }).collect();
             let partition = marked.partition.to_vec();
             plan = LogicalPlan::Window { input: Box::new(plan), partition, order, calls: held };
-            // Each row comes right behind its marker.
+            // Each row comes right after its marker.
             let kind = ascending(marked.kind);
             let order = vec![if is_reverse { kind } else { turned(kind) }, marked.place];
             let partition = [marked.partition, &[marked.number]].concat();

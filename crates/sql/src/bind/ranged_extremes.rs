@@ -1,10 +1,10 @@
 //! The least and the greatest value over frames of RANGE by a distance.
 //!
-//! The rows and the markers of [`super::ranged`] have one order, in which a row's frame is the rows
-//! between its two markers. Columns have the extreme of the 2^k rows up to each row, and of the 2^k
-//! rows from it on: each is made of two of half the length. If a frame has from 2^k to 2^(k+1)
-//! rows, its extreme is that of the 2^k rows from its first marker on and the 2^k rows up to its
-//! last one.
+//! The rows and the markers of [`super::ranged`] are in one order, in which a row's frame consists
+//! of the rows between its two markers. For each k, one column has the extreme of the 2^k rows up
+//! to each row, and one that of the 2^k rows from it on. Each is computed from two extremes of half
+//! the length. A frame of 2^k to 2^(k+1) rows has the extreme of two: the extreme of the 2^k rows
+//! from its first marker on, and the extreme of the 2^k rows up to its last one.
 //!
 //! ```text
 //! rows        a b c d e f g      the frame of c to g has 5 rows
@@ -25,7 +25,7 @@ use crate::{
 use hushwire_compute::Comparison;
 use hushwire_tables::algebra::{Arithmetic, ColumnType, Expr, Frame, WindowFunction};
 
-/// An extreme that is asked for: its column, the column of values, and whether it is the greatest.
+/// A requested extreme: its column, the column of values, and whether it is the greatest.
 pub(super) type ExtremeKey = (Id, Id, bool);
 
 /// Columns of one extreme: of 2^k rows up to a row, and of 2^k rows from it on, for each k.
@@ -39,7 +39,7 @@ fn case(branches: Vec<(Expr, Expr)>) -> Expr {
 }
 
 impl Binder<'_> {
-    /// Adds the extremes over the frames of rows to a plan, and their columns to results.
+    /// Adds the extremes over the frames of rows to a plan. Their columns are those of the results.
     pub(super) fn extremes(
         &mut self,
         plan: LogicalPlan,
@@ -48,10 +48,10 @@ impl Binder<'_> {
         mut results: Vec<(Id, Expr)>,
     ) -> Result<(LogicalPlan, Vec<(Id, Expr)>), Fault> {
         let ascending = |id| OrderKey { id, descending: false, nulls_first: false };
-        // The number orders rows and markers that are equal, whose places do not matter.
+        // The number orders equal rows and markers. Their order does not matter.
         let order = vec![marked.place, ascending(marked.kind), ascending(marked.number)];
         let of_kind = |kind| Expr::Column(marked.kind).compare(Comparison::Equal, whole(kind));
-        // What a marker has of the frame's extreme, for each that is asked for.
+        // Each marker's contribution to the frame's extreme, for each requested extreme.
         let (mut plan, picked) = match marked.ends {
             [End::Partition, _] => self.running(plan, marked, order, asked, LAST),
             [_, End::Partition] => {
@@ -73,7 +73,7 @@ impl Binder<'_> {
                 });
                 let [first, last] = [calls[0].0, calls[1].0].map(Expr::Column);
                 let plan = self.of_each_row(plan, marked, calls.to_vec());
-                // The markers count, too.
+                // The length also counts the markers.
                 let length = self.reader().arithmetic(Arithmetic::Subtract, last, first)?;
                 let length = self.reader().arithmetic(Arithmetic::Add, length, one())?;
                 let of_level = |columns: &[Expr]| {

@@ -1,9 +1,9 @@
-//! Calls of other databases that have the same meaning in the words of this one.
+//! Calls of other databases that are rewritten as equivalent calls of this one.
 
 use sqlparser::ast::{Expr, Value, ValueWithSpan};
 
-/// A name, its number of arguments, and the text of its meaning, in which `{0}` is the first
-/// argument. No argument occurs twice.
+/// A name, its number of arguments, and the equivalent text, in which `{0}` is the first argument.
+/// No argument occurs twice.
 const CALLS: &[(&str, usize, &str)] = &[
     ("charindex", 2, "POSITION({0} IN {1})"),
     ("eomonth", 1, "LAST_DAY({0})"),
@@ -18,8 +18,8 @@ const CALLS: &[(&str, usize, &str)] = &[
     ("zeroifnull", 1, "COALESCE({0}, 0)"),
 ];
 
-/// Calls that name a unit by a word: `{u}` in the text of the meaning. The place of the unit among
-/// the arguments is behind the name.
+/// Calls that name a unit by a word, which is `{u}` in the equivalent text. The number after the
+/// name is the place of the unit among the arguments.
 const UNITS: &[(&str, usize, usize, &str)] = &[
     ("date_trunc", 1, 2, "DATE_TRUNC('{u}', {0})"),
     ("datetime_trunc", 1, 2, "DATE_TRUNC('{u}', {0})"),
@@ -38,7 +38,7 @@ const UNITS: &[(&str, usize, usize, &str)] = &[
     ("timestampadd", 0, 3, "({2}) + ({1}) * INTERVAL '1' {u}"),
 ];
 
-/// A unit by the word or the text that databases have for it.
+/// The unit that a word or text of another database names.
 fn unit(expr: &Expr) -> Option<&'static str> {
     let word = match expr {
         Expr::Identifier(name) if name.quote_style.is_none() => &name.value,
@@ -58,7 +58,7 @@ fn unit(expr: &Expr) -> Option<&'static str> {
     })
 }
 
-/// Whether a call names a unit whose meaning differs among databases.
+/// Whether a call names a unit whose meaning differs between databases.
 pub(super) fn is_week(name: &str, args: &[&Expr]) -> bool {
     let word = |e: &Expr| match e {
         Expr::Identifier(name) if name.quote_style.is_none() => name.value.to_ascii_lowercase(),
@@ -70,7 +70,7 @@ pub(super) fn is_week(name: &str, args: &[&Expr]) -> bool {
     })
 }
 
-/// The text of a call's meaning; `None` if it is no such call.
+/// The equivalent text of a call; `None` if the list does not have the call.
 pub(super) fn respelt(name: &str, args: &[&Expr]) -> Option<String> {
     let filled = |text: &str| {
         (0..args.len())
@@ -80,7 +80,7 @@ pub(super) fn respelt(name: &str, args: &[&Expr]) -> Option<String> {
     for (_, place, _, text) in
         UNITS.iter().filter(|(other, _, count, _)| (*other, *count) == (name, args.len()))
     {
-        // Behind a text, which is the unit then, a word is a column.
+        // After a text, which is then the unit, a word is a column.
         let is_unit =
             matches!(name, "trunc" | "dateadd" | "timestampadd") || args.iter().all(|e| !is_text(e));
         if let Some(unit) = unit(args[*place]).filter(|_| is_unit) {

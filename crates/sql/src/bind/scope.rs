@@ -1,4 +1,5 @@
-//! Names and what they denote.
+//! Resolves names to columns. A name denotes a column of the nearest scope that has it. Names of
+//! enclosing scopes are allowed only in WHERE, where they correlate a subquery.
 
 use super::Binder;
 use crate::{
@@ -15,7 +16,7 @@ pub(super) struct Name {
     pub(super) table: Option<String>,
     pub(super) name: String,
     pub(super) id: Id,
-    /// Whether `*` leaves the column out: it is the second of two that USING merged.
+    /// Whether `*` omits the column, because it is the second of two columns that USING merged.
     pub(super) merged: bool,
 }
 
@@ -24,7 +25,7 @@ pub(super) struct Name {
 pub(super) struct Scope(pub(super) Vec<Name>);
 
 impl Scope {
-    /// A scope of columns under a table's name.
+    /// A scope of columns, qualified by a table's name.
     pub(super) fn of(table: Option<&str>, columns: &[(String, Id)]) -> Scope {
         let name = |(name, id): &(String, Id)| Name {
             table: table.map(str::to_owned),
@@ -36,23 +37,23 @@ impl Scope {
     }
 }
 
-/// A scope, with the scopes around it.
+/// A scope, with the enclosing scopes.
 #[derive(Clone, Copy)]
 pub(super) struct Env<'e> {
     pub(super) scope: &'e Scope,
     pub(super) outer: Option<&'e Env<'e>>,
-    /// The clause, if it must not name columns of the scopes around: only WHERE may correlate.
+    /// The clause, if it must not name columns of enclosing scopes. Only WHERE may correlate.
     pub(super) barred: Option<&'static str>,
 }
 
 impl<'e> Env<'e> {
-    /// A scope without scopes around it.
+    /// A scope without enclosing scopes.
     pub(super) const fn alone(scope: &'e Scope) -> Self {
         Env { scope, outer: None, barred: None }
     }
 }
 
-/// Whether an identifier denotes a name; between quotes, case matters.
+/// Whether an identifier denotes a name. In quotes, case matters.
 pub(super) fn means(ident: &Ident, name: &str) -> bool {
     if ident.quote_style.is_some() { ident.value == name } else { ident.value.eq_ignore_ascii_case(name) }
 }
@@ -103,7 +104,7 @@ impl Binder<'_> {
         } else {
             format!("name one of {}", known.join(", "))
         };
-        // Other databases take what is between such quotes for a text.
+        // Other databases read such quotes as a text.
         let as_text = match column.quote_style {
             Some('"') if table.is_none() => format!(", or write '{}' if it is a text", column.value),
             _ => String::new(),

@@ -1,4 +1,6 @@
-//! Binds SELECT: conditions, groups, the list, DISTINCT, order.
+//! Binds SELECT: conditions, groups, the list, DISTINCT, and order. FROM and WHERE are bound first,
+//! then GROUP BY, the list, and the remaining clauses. Expressions after GROUP BY are rewritten to
+//! read the columns of the groups.
 
 use super::{
     Binder, BoundQuery, Env, QueryOrder,
@@ -32,7 +34,7 @@ struct Item {
 }
 
 impl<'q> Binder<'q> {
-    /// Binds a SELECT with its ORDER BY. `exists` says that only the presence of rows counts.
+    /// Binds a SELECT with its ORDER BY. `exists` tells that only the presence of rows counts.
     pub(super) fn select(
         &mut self,
         select: &'q ast::Select,
@@ -76,7 +78,7 @@ impl<'q> Binder<'q> {
         let within = |clause| Env { barred: Some(clause), ..env };
         let mut grouping = self.group_by(select, &within("GROUP BY"))?;
         let mut items = vec![];
-        // For EXISTS the list matters only in whether it aggregates. Its columns may then belong to
+        // For EXISTS, the list matters only if it has an aggregate. Its columns may then belong to
         // any query.
         let mut aggregates = false;
         if exists {
@@ -106,7 +108,7 @@ impl<'q> Binder<'q> {
         let orders =
             if exists { vec![] } else { self.orders(&within("ORDER BY"), &mut calls, order, &items)? };
         let figures = calls.aggregates.clone();
-        // EXISTS is then true whatever the rows are, and needs no groups.
+        // In this case EXISTS is true for all rows, and needs no groups.
         let no_keys = grouping.keys.is_empty() && grouping.sets.is_none();
         let always = aggregates && no_keys && having.is_none();
         let aggregates = aggregates && (!always || correlated.is_empty());
@@ -117,7 +119,7 @@ impl<'q> Binder<'q> {
         let mut plan = plan;
         let mut groups = Groups::default();
         if grouped {
-            // A scalar subquery has one row, whatever it counts.
+            // A scalar subquery has one row, even if few rows were counted.
             let asked = !no_keys || outer.is_none();
             let figures = Figures { all: &figures, staged: &calls.staged, levels: &calls.levels };
             plan = self.grouped(plan, grouping, &mut correlated, &own, figures, asked, &mut groups)?;
@@ -151,7 +153,8 @@ impl<'q> Binder<'q> {
         attached(self, &mut pool, subqueries)?;
         plan = self.joined(pool);
 
-        // A window of a correlated subquery spans the rows that match one row of the query around.
+        // A window of a correlated subquery spans the rows that match one row of the enclosing
+        // query.
         let by = if windows.is_empty() && first.is_none() {
             vec![]
         } else {
@@ -209,7 +212,7 @@ impl<'q> Binder<'q> {
         Ok(Selected { bound: BoundQuery { plan, columns }, correlated, one, figures, list, beside })
     }
 
-    /// HAVING's verdict on an aggregate over no input rows.
+    /// The rows that HAVING leaves of an aggregate over no input rows.
     fn of_nothing(&self, having: &Expr, figures: &[(Id, Aggregate)]) -> Empty {
         let having = of_no_row(having, figures, &self.columns);
         if !reads(&having).is_empty() {
@@ -222,7 +225,7 @@ impl<'q> Binder<'q> {
         }
     }
 
-    /// One row for each value of the list and of the columns it is correlated by.
+    /// One row for each value of the list and of the columns by which the subquery is correlated.
     fn distinct(
         &mut self,
         plan: LogicalPlan,
@@ -266,9 +269,9 @@ impl<'q> Binder<'q> {
         keys.iter().map(key).collect::<Result<_, _>>().map(Some)
     }
 
-    /// Numbers of rows, by which frames by distance bring a row and its markers together. If
-    /// `ordered`, equal rows come in the order of their numbers, which is the order of the rows, or
-    /// of a key after groups and joins.
+    /// Adds row numbers, by which frames by a distance match a row with its markers. If `ordered`,
+    /// equal rows are ordered by their numbers. The numbers follow the order of the rows, or a key
+    /// after groups and joins.
     fn numbered(&mut self, plan: LogicalPlan, ordered: bool) -> (LogicalPlan, Option<Id>) {
         let id = self.column("row", ColumnType::BigInt, false);
         let call = if ordered { WindowFunction::RowNumber } else { WindowFunction::RowId };
@@ -282,7 +285,8 @@ impl<'q> Binder<'q> {
         (LogicalPlan::Window { input, partition: vec![], order, calls: vec![(id, call)] }, Some(id))
     }
 
-    /// A window on a plan, and the number of a row. Partitions are also by `by`.
+    /// Adds a window to a plan. Its partitions are split further by `by`. Returns the plan and the
+    /// row number's column.
     fn window(
         &mut self,
         plan: LogicalPlan,
@@ -418,7 +422,7 @@ impl<'q> Binder<'q> {
     }
 }
 
-/// The operands of a condition's outermost ANDs, as they are written.
+/// The operands of a condition's outermost ANDs, in the order of the text.
 fn parts(expr: &ast::Expr) -> Vec<&ast::Expr> {
     match expr {
         ast::Expr::BinaryOp { left, op: ast::BinaryOperator::And, right } => {

@@ -13,15 +13,14 @@ pub(super) struct Selected {
     pub(super) bound: BoundQuery,
     /// Conditions on columns of the enclosing query, with their places in the text.
     pub(super) correlated: Vec<(Expr, At)>,
-    /// For an aggregate without GROUP BY: its rows if there are no input rows. Such an aggregate
-    /// has one row whatever the input, unless HAVING drops it.
+    /// For an aggregate without GROUP BY: its rows over no input rows. Such an aggregate always has
+    /// one row, unless HAVING drops it.
     pub(super) one: Option<Empty>,
     /// The aggregates; a scalar subquery needs their values for an input of no rows.
     pub(super) figures: Vec<(Id, Aggregate)>,
     /// The list's expressions, before they are assigned to columns.
     pub(super) list: Vec<Expr>,
-    /// Whether the list reads columns of subqueries, in addition to aggregates and keys of its
-    /// groups.
+    /// Whether the list reads columns of subqueries, in addition to aggregates and keys of groups.
     pub(super) beside: bool,
 }
 
@@ -30,13 +29,14 @@ pub(super) struct Selected {
 pub(super) enum Empty {
     /// One row, as over any input.
     One,
-    /// No row, since HAVING is not true of it.
+    /// No row, because HAVING is not true for it.
     None,
-    /// One row, but HAVING may drop the row over other inputs; or not known before the query runs.
+    /// One row, but HAVING may drop the row for other inputs; or it is unknown before the query
+    /// runs.
     Unsure,
 }
 
-/// An expression on aggregates, with their values for no rows.
+/// The expression on aggregates, for the aggregates' values over no rows.
 pub(super) fn of_no_row(expr: &Expr, figures: &[(Id, Aggregate)], columns: &Columns) -> Expr {
     let value = |(id, aggregate): &(Id, Aggregate)| {
         let value = if aggregate.figure.counts() { Value::Number(0) } else { Value::Null };

@@ -1,4 +1,4 @@
-//! Rows that UNNEST and GENERATE_SERIES make of literals: public, as those of VALUES.
+//! Rows that UNNEST and GENERATE_SERIES make from literals. They are public, as those of VALUES.
 
 use super::{
     Binder, BoundQuery, Env,
@@ -27,7 +27,7 @@ enum SeriesStep {
 }
 
 impl<'q> Binder<'q> {
-    /// The rows of a function in FROM, whose one column has the name of the function.
+    /// The rows of a function in FROM. Their one column has the name of the function.
     pub(super) fn series(
         &mut self,
         name: &str,
@@ -109,7 +109,7 @@ impl<'q> Binder<'q> {
         let mut all = vec![first, last];
         match &step {
             SeriesStep::Number(by) => all.push(by.clone()),
-            // Steps of hours begin at a time of the day.
+            // Steps of hours need a start with a time of day.
             SeriesStep::Time(by) if by.has_time() => {
                 all = all.into_iter().map(|e| e.cast(ColumnType::Timestamp)).collect();
             }
@@ -144,7 +144,7 @@ impl<'q> Binder<'q> {
         Ok((ty, values))
     }
 
-    /// The interval between the elements of a series, also as a text.
+    /// The interval between the elements of a series, which may be written as a text.
     fn step(&mut self, by: &'q ast::Expr, span: Span) -> Result<Interval, Fault> {
         let text = match by {
             ast::Expr::Cast { expr, data_type: ast::DataType::Interval { .. }, .. } => expr,
@@ -161,7 +161,7 @@ impl<'q> Binder<'q> {
         }
     }
 
-    /// An interval of this text.
+    /// Reads a text as an interval.
     fn distance(&mut self, text: &str, span: Span) -> Result<Interval, Fault> {
         let by = self.spelt(text, span)?;
         self.interval(&Env::alone(&Scope::default()), &mut Calls::none("a step"), by)

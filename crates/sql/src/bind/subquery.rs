@@ -40,8 +40,8 @@ pub(super) enum Sort {
     Row(Vec<RowPair>),
     /// Whether a comparison with an outer expression holds for some value of a column.
     Any(Expr, Comparison, Id),
-    /// The value's column, and its value for no rows if that is not NULL. `exactly` says that there
-    /// is always one row.
+    /// The value's column, and its value over no rows if that is not NULL. `exactly` tells that
+    /// there is always one row.
     Scalar {
         value: Id,
         empty: Option<Expr>,
@@ -49,16 +49,16 @@ pub(super) enum Sort {
     },
 }
 
-/// A value of a row that is sought in a subquery.
+/// A value of a tuple that is sought in a subquery.
 pub(super) struct RowPair {
     pub(super) left: Expr,
     /// The subquery's column.
     pub(super) right: Id,
-    /// Whether the value may be NULL, and the column.
+    /// Whether the value may be NULL, and whether the subquery's column may.
     pub(super) nulls: [bool; 2],
 }
 
-/// A subquery that a column stands for until it is attached.
+/// A subquery, with the column that represents it until it is attached.
 pub(super) struct Subquery {
     pub(super) id: Id,
     sort: Sort,
@@ -80,7 +80,7 @@ impl Subquery {
         outer
     }
 
-    /// Refuses a subquery that names columns of a query further out than the next one.
+    /// Refuses a subquery that names columns of a query beyond the directly enclosing one.
     pub(super) fn refuse_beyond(&self, own: &Ids) -> Result<(), Fault> {
         let all: Ids = self.on.iter().flat_map(reads).collect();
         if foreign(&foreign(&all, &self.plan.ids()), own).is_empty() {
@@ -114,7 +114,7 @@ impl Subquery {
     }
 }
 
-/// A subquery's rows, and its correlation.
+/// A subquery's rows, and how it is correlated.
 pub(super) struct Inner {
     pub(super) plan: LogicalPlan,
     pub(super) columns: Vec<(String, Id)>,
@@ -126,8 +126,8 @@ pub(super) struct Inner {
 }
 
 impl Inner {
-    /// The value of a correlated aggregate for an outer row without inner rows; `None` if it is not
-    /// an aggregate or not correlated.
+    /// The value of a correlated aggregate for an outer row without inner rows. It is `None` if the
+    /// subquery is not an aggregate or is not correlated.
     pub(super) fn correlated(&self, at: At) -> Result<Option<Empty>, Fault> {
         match self.one.filter(|_| !self.on.is_empty()) {
             Some(Empty::Unsure) => {
@@ -162,7 +162,7 @@ impl<'q> Binder<'q> {
         self.around(env, query, exists, at)
     }
 
-    /// A query that may name columns of the one around.
+    /// Binds a query that may name columns of the enclosing query.
     pub(super) fn around(
         &mut self,
         env: &Env<'_>,
@@ -184,7 +184,7 @@ impl<'q> Binder<'q> {
         let Selected { bound: BoundQuery { mut plan, columns }, mut correlated, one, figures, list, beside } =
             selected?;
         let one = match limited(LogicalPlan::One, query)? {
-            // Each row of the query around has a limit of its own.
+            // Each row of the enclosing query has a limit of its own.
             LogicalPlan::Limit { offset, limit, .. } if !correlated.is_empty() => {
                 let none = offset > 0 || limit == Some(0);
                 if none || !exists {
@@ -202,7 +202,7 @@ impl<'q> Binder<'q> {
         Ok(Inner { plan, columns, on, one, figures, list, beside })
     }
 
-    /// Some rows of each partition, in the order of the plan.
+    /// The first rows of each partition, in the order of the plan.
     fn first_rows(
         &mut self,
         plan: LogicalPlan,
@@ -274,7 +274,7 @@ impl<'q> Binder<'q> {
         };
         let facts = RowFacts::of(&plan, self.catalog);
         let inner = plan.ids();
-        // A column that equals an outer expression; rows may share the value of any other
+        // A column that equals an outer expression. Rows may share the value of any other
         // expression.
         let column = |condition: &Expr| match condition {
             Expr::Compare(Comparison::Equal, a, b) => {
@@ -289,7 +289,7 @@ impl<'q> Binder<'q> {
             _ => None,
         };
         let by: Ids = on.iter().filter_map(column).collect();
-        // Otherwise one row is promised, which is checked.
+        // Otherwise the query promises one row, and the run checks it.
         if !facts.is_unique(&by) && on.iter().any(|condition| column(condition).is_none()) {
             return Err(fault(at, code::SUBQUERY_ROWS, &[]));
         }
@@ -372,7 +372,7 @@ impl<'q> Binder<'q> {
                     on.push(equal);
                     return self.marked(item, plan, on, id, at);
                 }
-                // NULL if it is not found, and the value or one of the set is NULL.
+                // NULL if the value is not found, and either it or a value of the set is NULL.
                 let [found, some, null] =
                     ["found", "some", "null"].map(|name| self.column(name, ColumnType::Boolean, false));
                 let with = [on.clone(), vec![equal]].concat();
@@ -418,7 +418,7 @@ impl<'q> Binder<'q> {
     ) -> Result<Vec<(Id, Id)>, Fault> {
         let mut pairs = vec![];
         for condition in conditions {
-            // A value that no row decides, as in `3 IN (SELECT id …)`.
+            // The value does not depend on a row, as in `3 IN (SELECT id …)`.
             if reads(&condition).is_subset(&right.ids()) {
                 let plan = std::mem::replace(right, LogicalPlan::One);
                 *right = filtered(plan, [condition]);
@@ -437,7 +437,7 @@ impl<'q> Binder<'q> {
         Ok(pairs)
     }
 
-    /// The plan with a truth value for each row: whether it has a partner.
+    /// The plan with a truth value for each row, which tells whether the row has a partner.
     pub(super) fn marked(
         &mut self,
         mut left: LogicalPlan,
@@ -521,8 +521,8 @@ impl<'q> Binder<'q> {
         Ok(plan.extended(vec![(id, found)]))
     }
 
-    /// The rows of a lateral query beside those of the plan before it. An aggregate without GROUP
-    /// BY has a row for each.
+    /// Joins the rows of a lateral query to those of the plan before it. An aggregate without GROUP
+    /// BY has one row for each.
     pub(super) fn beside(
         &mut self,
         mut left: LogicalPlan,
@@ -581,7 +581,7 @@ impl<'q> Binder<'q> {
     }
 }
 
-/// True where it is found, NULL where that is not sure, else false.
+/// True if it is found, NULL if that is unsure, else false.
 pub(super) fn three_valued(found: Expr, unsure: Expr) -> Expr {
     let null = Expr::Literal(Value::Null, ColumnType::Boolean);
     Expr::Case {
@@ -605,7 +605,7 @@ fn always_one(plan: &LogicalPlan) -> bool {
     }
 }
 
-/// The value of an aggregate of no rows; `None` if it is certainly NULL.
+/// The value of an aggregate over no rows; `None` if it is certainly NULL.
 fn empty_value(
     list: &[Expr],
     figures: &[(Id, Aggregate)],
@@ -626,8 +626,8 @@ fn empty_value(
     Some(of_no_row(expr, figures, columns))
 }
 
-/// Attaches subqueries to parts of a FROM: each to the first part that has all columns it uses, or
-/// to all parts joined.
+/// Attaches subqueries to parts of a FROM. Each goes to the first part that has all columns it
+/// uses, or else to all parts joined.
 pub(super) fn attached(
     binder: &mut Binder<'_>,
     pool: &mut Pool,
@@ -654,7 +654,7 @@ pub(super) fn attached(
         let at = place(&subqueries[next], pool).unwrap_or(0);
         let sub = subqueries.remove(next);
         match sub {
-            // A single row is a table like others; the order of joins places it.
+            // A single row is a table like any other; the order of joins places it.
             Subquery { id, sort: Sort::Scalar { value, exactly: true, .. }, plan, .. } => {
                 pool.items.push(plan.extended(vec![(id, Expr::Column(value))]));
             }

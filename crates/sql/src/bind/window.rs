@@ -1,9 +1,8 @@
 //! Binds window functions.
 //!
-//! The algebra has running sums and extremes up to a row, neighbours, and values that are held.
-//! All frames and other functions are expressions of these: a sum over a sliding frame is the
-//! difference of two running sums, and a frame that ends with its partition is one of the reverse
-//! order.
+//! The algebra has running sums, extremes up to a row, neighbours, and held values. All frames and
+//! other functions are expressions of these. A sum over a sliding frame is the difference of two
+//! running sums. A frame that ends with its partition is a frame of the reverse order.
 
 use super::{
     Binder, Env,
@@ -27,7 +26,7 @@ use hushwire_tables::{
 };
 use sqlparser::ast;
 
-/// LOCAL: the most rows of a sliding frame whose least or greatest value is asked for.
+/// LOCAL: the most rows of a sliding frame with a least or greatest value.
 const MOST_NEIGHBOURS: i128 = 256;
 
 /// Window functions that are being bound.
@@ -100,8 +99,8 @@ impl OverFrame for InWindow<'_, '_> {
 }
 
 impl InWindow<'_, '_> {
-    /// The column of a function of the algebra over a window; equal ones share a column. A window
-    /// that reads columns of others comes after them.
+    /// The column of a function of the algebra over a window; equal functions share a column. A
+    /// window that reads columns of others comes after them.
     pub(super) fn call(&mut self, spec: &Spec, call: WindowFunction) -> Result<Expr, Fault> {
         let Spec { partition, order, .. } = spec;
         let read = call.argument().into_iter().chain(partition).chain(order.iter().map(|(e, _)| e));
@@ -132,14 +131,15 @@ impl InWindow<'_, '_> {
         self.reader().compared(op, a, b)
     }
 
-    /// `yes` where the condition is true, else `no`.
+    /// `yes` if the condition is true, else `no`.
     pub(super) fn choose(&self, condition: Expr, yes: Expr, no: Expr) -> Result<Expr, Fault> {
         let mut both = self.reader().united(vec![no, yes])?;
         let branches = vec![(condition, both.pop().unwrap_or_else(one))];
         Ok(Expr::Case { branches, otherwise: both.pop().map(Box::new) })
     }
 
-    /// The sum of the rows from the first one to this many after the row, without NULL.
+    /// The sum from the first row to the one this many rows after the current row. NULLs count as
+    /// 0.
     fn sum_to(&mut self, spec: &Spec, of: &Expr, rows: i128) -> Result<Expr, Fault> {
         let running = self.call(spec, WindowFunction::RunningSum(of.clone(), Frame::Rows))?;
         let (moved, beyond) = match rows {
@@ -190,7 +190,7 @@ impl InWindow<'_, '_> {
             }
         };
         let sum = between(&if nullable { there } else { of.clone() })?;
-        // A frame may have no row, too.
+        // A frame may be empty.
         let count = between(&counted(of))?;
         if *of == counted(of) || *of == one() || is_count(of) {
             return Ok(sum);
@@ -207,7 +207,7 @@ impl InWindow<'_, '_> {
         figure: RangedFigure,
     ) -> Result<Expr, Fault> {
         let Spec { partition, order, .. } = spec;
-        // A running figure has the type.
+        // The running figure has the result's type.
         let running = figure.running(Frame::Rows);
         let read: Vec<Id> = figure.argument().columns();
         let makes = |over: &Over| over.made().any(|id| read.contains(&id));
@@ -229,7 +229,7 @@ impl InWindow<'_, '_> {
         }
         let id = self.binder.window_column(partition, order, (self.name, &running), self.at)?;
         if !matches!(figure, RangedFigure::Sum(_)) {
-            // A frame may have no row.
+            // A frame may be empty.
             self.binder.may_be_null(&[id]);
         }
         if let Some(ranged) = &mut self.all[place].ranged {
@@ -291,7 +291,7 @@ impl InWindow<'_, '_> {
         }
     }
 
-    /// The value this many rows after the row.
+    /// The value this many rows after the current row.
     pub(super) fn neighbour(&mut self, spec: &Spec, of: &Expr, rows: i128) -> Result<Expr, Fault> {
         match rows {
             0 => Ok(of.clone()),
@@ -300,7 +300,7 @@ impl InWindow<'_, '_> {
         }
     }
 
-    /// A figure of the different values of a partition: the count is the greatest place in their
+    /// A figure over the distinct values of a partition. The count is the greatest rank in their
     /// order.
     fn distinct(&mut self, figure: &Figure, of: Expr) -> Result<Expr, Fault> {
         if !self.spec.is_whole() || !figure.counts() {
@@ -326,7 +326,7 @@ impl InWindow<'_, '_> {
         self.call(&spec, WindowFunction::RunningSum(one(), Frame::Peers))
     }
 
-    /// A function that is no aggregate.
+    /// A window function that is not an aggregate.
     fn of_rows(&mut self, args: &[Expr], ignores: bool) -> Result<Expr, Fault> {
         let spec = Spec { frame: Frame::Rows, ..self.spec.clone() };
         let literal = |e: &Expr| match e {
@@ -373,7 +373,7 @@ impl InWindow<'_, '_> {
                         let remedy = "write COALESCE(LAG(a IGNORE NULLS) OVER w, default), or number the rows WHERE a IS NOT NULL and join";
                         return Err(unsupported(self.at, clause, remedy));
                     }
-                    // The last value so far that is not NULL, of the row before.
+                    // The last value so far that is not NULL, as of the row before.
                     let turned = match self.name {
                         "lag" => spec.clone(),
                         _ => Spec { start: Edge::Row(0), end: Edge::Last, ..spec.clone() }.begun(),
@@ -422,7 +422,7 @@ impl InWindow<'_, '_> {
         }
     }
 
-    /// NTILE: the first parts have one row more.
+    /// NTILE: the first parts have one row more than the others.
     fn tile(&mut self, spec: &Spec, parts: &Expr) -> Result<Expr, Fault> {
         use Arithmetic::{Add, DivideWhole, Multiply, Remainder, Subtract};
         let number = self.call(spec, WindowFunction::RowNumber)?;
@@ -442,7 +442,7 @@ impl InWindow<'_, '_> {
     }
 }
 
-/// Whether values are 0 and 1 that are added to a count.
+/// Whether values are 0 and 1, so that their sum is a count.
 fn is_count(of: &Expr) -> bool {
     match of {
         Expr::Case { branches, otherwise } => {
@@ -517,7 +517,7 @@ impl<'q> Binder<'q> {
         placed(made, at)
     }
 
-    /// A column for a window function.
+    /// Makes a column for a window function.
     pub(super) fn window_column(
         &mut self,
         partition: &[Expr],
@@ -538,7 +538,7 @@ impl<'q> Binder<'q> {
         let none = Relation::values(self.columns.0.clone(), vec![])?;
         let made = none.window(window).map_err(|e| e.placed(at.0))?;
         let Some(column) = made.schema().columns().last() else { unreachable!("a window adds a column") };
-        // A sum may be NULL for its size, except a sum of ones.
+        // A sum may be NULL because of its size, except a sum of ones.
         let sums = matches!(call, WindowFunction::RunningSum(of, _) if !is_count(of));
         let column = Column { range: None, nullable: column.nullable || sums, ..column.clone() };
         Ok(self.columns.add(column))

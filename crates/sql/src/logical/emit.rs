@@ -1,4 +1,5 @@
-//! Turns plans into relations: numbers of columns become indices.
+//! Turns plans into relations: numbers of columns become indices. Only here are the ranges of
+//! columns known. Equal relations are shared.
 
 use super::{Columns, Id, Ids, LogicalJoin, LogicalPlan, reads, replaced};
 use crate::{
@@ -18,13 +19,13 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 /// Options of a query that its text does not contain.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Options {
-    /// Groups with fewer rows are left out of results; 0 and 1 leave out none.
+    /// Groups with fewer rows are left out of results; 0 and 1 leave out no group.
     pub min_group: u64,
-    /// A limit on the pairs of a join if neither side is unique by its keys. By default there is
-    /// none, up to [`Options::MOST_PAIRS`].
+    /// A limit on the pairs of a join in which neither side is unique by its keys. The default is
+    /// no limit below [`Options::MOST_PAIRS`].
     pub join_bound: Option<u64>,
-    /// The time that NOW and CURRENT_DATE mean, in microseconds since 1970, in UTC. All members
-    /// agree on it; without it, queries that ask for the time are refused.
+    /// The value of NOW and CURRENT_DATE, in microseconds since 1970 in UTC. All members agree on
+    /// it. Without it, queries that ask for the time are refused.
     pub now: Option<i64>,
 }
 
@@ -49,8 +50,8 @@ pub(crate) fn emit(
     relation.project(named.collect())
 }
 
-/// The columns of each table that any scan reads: owners bring these, and all scans of a table are
-/// one.
+/// The columns of each table that any scan reads. The owners bring these, and all scans of a table
+/// become one.
 fn scanned(plan: &LogicalPlan, read: &mut BTreeMap<usize, BTreeSet<usize>>) {
     match plan {
         LogicalPlan::Scan { table, columns, .. } => {
@@ -79,7 +80,7 @@ struct Emitter<'a> {
     catalog: &'a Catalog,
     read: BTreeMap<usize, BTreeSet<usize>>,
     options: Options,
-    /// The relations made so far: an equal relation is the same one, and is computed once.
+    /// The relations made so far. Equal relations are shared, and computed once.
     known: HashMap<Relation, Relation>,
 }
 
@@ -91,7 +92,7 @@ fn places(ids: impl IntoIterator<Item = Id>) -> Places {
     all
 }
 
-/// An expression on indices of a schema. A number without an index would be mistaken for one.
+/// An expression on indices of a schema. A number without an index would be mistaken for an index.
 fn placed(expr: &Expr, places: &Places, schema: &Schema) -> Result<Expr, Fault> {
     if reads(expr).iter().any(|id| !places.contains_key(id)) {
         return Err(unsupported(
@@ -101,7 +102,7 @@ fn placed(expr: &Expr, places: &Places, schema: &Schema) -> Result<Expr, Fault> 
         ));
     }
     let made = replaced(expr, &places.iter().map(|(id, at)| (*id, Expr::Column(*at))).collect());
-    // Only here are the ranges of columns known.
+    // The ranges of columns are known only here.
     Ok(precise(&made, schema))
 }
 
@@ -125,7 +126,7 @@ impl Emitter<'_> {
                 let column = |(k, id): (usize, &Id)| {
                     let made = Column { range: None, ..self.columns.of(*id).clone() };
                     let numbers = || rows.iter().filter_map(|row| row[k].number());
-                    // The narrowest range: the rows are public.
+                    // The rows are public, so the range can be the narrowest one.
                     match numbers().min().zip(numbers().max()) {
                         Some((low, high)) => made.within(low, high),
                         None => made,
@@ -197,7 +198,7 @@ impl Emitter<'_> {
     ) -> Result<(Relation, Places), Fault> {
         let whole = self.catalog.table(table);
         let mut kept: Vec<usize> = self.read[&table].iter().copied().collect();
-        // Rows are counted by their columns, so one remains.
+        // Rows are counted by their columns, so at least one column stays.
         if kept.is_empty() {
             kept = (0..whole.schema.columns().len())
                 .min_by_key(|at| whole.schema.columns()[*at].ty.bits())
@@ -247,7 +248,7 @@ impl Emitter<'_> {
         let mut pairs: Vec<(Expr, Expr)> =
             on.iter().map(|(a, b)| (Expr::Column(left_at[a]), Expr::Column(right_at[b]))).collect();
         if pairs.is_empty() {
-            // Every row meets every row.
+            // Without keys, every row meets every row.
             let one = || Expr::literal(Value::Number(1), ColumnType::SmallInt);
             pairs.push((one(), one()));
         }
@@ -265,7 +266,7 @@ impl Emitter<'_> {
         let most = left.rows().saturating_mul(right.rows());
         let bound = self.options.join_bound.or(Some(most).filter(|most| *most <= Options::MOST_PAIRS));
         let joined = |bound| left.join(&right, kind, pairs.clone(), residual.clone(), bound);
-        // A bound is only set on a join that needs one.
+        // A bound is set only on a join that needs one.
         let made = joined(None).or_else(|e| bound.map_or(Err(e), |bound| joined(Some(bound.min(most)))));
         let made = self.one(made)?;
         let semi = matches!(kind, JoinKind::Semi | JoinKind::Anti);
@@ -302,7 +303,7 @@ fn keys(order: &[super::OrderKey], at: &Places) -> Vec<SortKey> {
     order.iter().map(key).collect()
 }
 
-/// The numbers of the columns that a plan must keep.
+/// The columns that a plan must keep.
 pub(crate) fn needed(outputs: &[(String, Id)]) -> Ids {
     outputs.iter().map(|(_, id)| *id).collect()
 }

@@ -10,7 +10,7 @@ pub(crate) fn map(expr: &Expr, f: &mut impl FnMut(Expr) -> Expr) -> Expr {
     f(whole)
 }
 
-/// The columns that it reads.
+/// The columns that an expression reads.
 pub(crate) fn reads(expr: &Expr) -> Ids {
     expr.columns().into_iter().collect()
 }
@@ -28,15 +28,15 @@ pub(crate) fn truth(value: bool) -> Expr {
     Expr::Literal(Value::Boolean(value), ColumnType::Boolean)
 }
 
-/// Splits a condition into conjuncts. The common conjuncts of all alternatives of an OR are among
-/// them.
+/// Splits a condition into conjuncts. If all alternatives of an OR have conjuncts in common, these
+/// are split off too.
 pub(crate) fn conjuncts(expr: Expr) -> Vec<Expr> {
     match expr {
         Expr::And(a, b) => [conjuncts(*a), conjuncts(*b)].concat(),
         Expr::Or(..) => factored(expr),
         Expr::Literal(Value::Boolean(true), _) => vec![],
         Expr::Not(inner) => match *inner {
-            // This also holds for three values: not (a or b) is true if both are false.
+            // This also holds in three-valued logic: not (a or b) is true if both are false.
             Expr::Or(a, b) => [conjuncts(a.not()), conjuncts(b.not())].concat(),
             Expr::Not(a) => conjuncts(*a),
             other => vec![other.not()],

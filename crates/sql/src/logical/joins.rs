@@ -1,8 +1,8 @@
 //! The order of inner joins.
 //!
-//! Rows do not become fewer before they are dropped explicitly, so a join costs what its two sides
-//! have. Small sides are joined first, and a join with a side that is unique by its keys comes
-//! before one that pairs many rows with many.
+//! No row disappears before an explicit step drops it, so the cost of a join depends on the sizes
+//! of its two sides. Small sides are joined first. A join with a side that is unique by its keys
+//! comes before a join of many rows with many.
 
 use super::{Columns, Id, Ids, LogicalJoin, LogicalPlan, RowFacts, conjuncts, filtered, reads};
 use crate::catalog::Catalog;
@@ -24,15 +24,15 @@ struct Edge {
     columns: [Id; 2],
 }
 
-/// Columns of a common type for an equality; computed in the item if they are expressions or need a
-/// cast.
+/// A column of the common type for one side of an equality. It is computed in the item if the side
+/// is an expression or needs a cast.
 fn key(expr: Expr, item: &mut LogicalPlan, to: ColumnType, columns: &mut Columns) -> Id {
     let ty = expr.check(&columns.0).map_or(to, |t| t.ty);
     let same = ty == to || matches!(to, ColumnType::Varchar(_));
     let expr = match to {
         _ if same => expr,
-        // Unlike a CAST, it is refused if its values may be too large, as soon as their range is
-        // known.
+        // Unlike a CAST, the conversion is refused if values may be too large, as soon as their
+        // range is known.
         ColumnType::Double { .. } | ColumnType::Decimal { .. } => {
             coalesce(vec![expr, Expr::Literal(Value::Null, to)])
         }
@@ -61,7 +61,7 @@ pub(crate) fn equality(condition: &Expr, left: &Ids, right: &Ids) -> Option<(Exp
     }
 }
 
-/// The two columns of an equality, one of each plan.
+/// The two columns of an equality, one from each plan.
 pub(crate) fn pair(
     condition: &Expr,
     left: &mut LogicalPlan,
@@ -121,13 +121,13 @@ fn edge(condition: &Expr, items: &mut [LogicalPlan], columns: &mut Columns) -> O
 }
 
 /// The price of a join, in order of importance: whether it pairs many with many, whether it has no
-/// equal columns, its rows.
+/// equal columns, and its rows.
 type Price = (bool, bool, u64);
 /// Two items and their pairs of equal columns.
 type Next = (usize, usize, Vec<(Id, Id)>);
 
-/// The two items to join next, the one with more rows first, and the pairs of columns; `None` if
-/// only one item is left.
+/// The two items to join next, the larger one first, and the pairs of equal columns; `None` if only
+/// one item is left.
 fn cheapest(items: &[LogicalPlan], edges: &[Edge], catalog: &Catalog) -> Option<Next> {
     let facts: Vec<RowFacts> = items.iter().map(|item| RowFacts::of(item, catalog)).collect();
     let ids: Vec<Ids> = items.iter().map(LogicalPlan::ids).collect();

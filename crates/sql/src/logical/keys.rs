@@ -13,7 +13,7 @@ pub(crate) struct RowFacts {
     unique: Vec<Ids>,
     /// Functional dependencies: two rows that agree on the first columns agree on the second.
     follows: Vec<(Ids, Ids)>,
-    /// Columns of row numbers, and what partitions are by.
+    /// Columns of row numbers, each with the columns of its partitions.
     numbers: Vec<(usize, Ids)>,
     /// A bound on the rows.
     pub(crate) rows: u64,
@@ -29,8 +29,8 @@ impl RowFacts {
                 let id = |place: &usize| columns.iter().find(|(_, at)| at == place).map(|(id, _)| *id);
                 let keys = table.unique.iter().filter_map(|key| key.iter().map(id).collect::<Option<Ids>>());
                 let (unique, all): (Vec<Ids>, Ids) = (keys.collect(), plan.ids());
-                // An owner checks its own rows. Repetitions between owners only show in joins,
-                // which check them.
+                // An owner checks its own rows. Duplicates between owners only show in joins, which
+                // check them.
                 let firm = table.parts.len() == 1;
                 let follows = unique.iter().filter(|_| firm).map(|key| (key.clone(), all.clone())).collect();
                 RowFacts { unique, follows, rows: table.rows(), ..RowFacts::default() }
@@ -91,12 +91,12 @@ impl RowFacts {
         }
     }
 
-    /// The columns of a key.
+    /// The columns of a key, if there is one.
     pub(crate) fn key(&self) -> Option<Ids> {
         self.unique.first().cloned()
     }
 
-    /// Records that each partition has one row, if a condition keeps its first row alone.
+    /// Records that each partition has one row, if a condition keeps only its first row.
     fn first_of(&mut self, condition: &Expr) {
         let Expr::Compare(Comparison::Equal | Comparison::LessOrEqual, a, b) = condition else { return };
         if let (Expr::Column(id), Expr::Literal(Value::Number(1), _)) = (a.as_ref(), b.as_ref()) {
@@ -105,7 +105,7 @@ impl RowFacts {
         }
     }
 
-    /// Records that a column has the value of an expression.
+    /// Records that a column equals an expression.
     fn equal(&mut self, column: &Expr, to: &Expr) {
         if let Expr::Column(id) = column {
             self.follows.push((to.columns().into_iter().collect(), Ids::from([*id])));
@@ -117,7 +117,7 @@ impl RowFacts {
             self.follows.push((expr.columns().into_iter().collect(), Ids::from([*id])));
             if let Expr::Column(of) = expr {
                 self.follows.push((Ids::from([*id]), Ids::from([*of])));
-                // A key remains one under the columns' new names.
+                // A key is still a key under the columns' new names.
                 let renamed = self.unique.iter().filter(|key| key.contains(of));
                 let renamed = renamed.map(|key| key.iter().map(|k| if k == of { *id } else { *k }).collect());
                 self.unique.extend(renamed.collect::<Vec<Ids>>());
@@ -150,8 +150,9 @@ impl RowFacts {
             (_, true, _) | (LogicalJoin::Full, _, true) => self.rows.saturating_add(right.rows),
             _ => self.rows.saturating_mul(right.rows).saturating_add(self.rows).saturating_add(right.rows),
         };
-        // Beside NULLs, all of a side's columns are NULL. They follow from a key's NULLs only if no
-        // row of the side has NULLs in it: a key that had a partner is not NULL.
+        // If a row has no partner, all columns of the other side are NULL. They follow from NULLs
+        // of a key only if no row of that side has NULLs in the key. A key that had a partner is
+        // not NULL.
         let outer = kind != LogicalJoin::Inner;
         let met = |facts: &RowFacts| {
             let met = |(from, _): &&(Ids, Ids)| kind == LogicalJoin::Left && !from.is_disjoint(&theirs);
@@ -167,7 +168,7 @@ impl RowFacts {
         RowFacts { unique, follows, rows, ..RowFacts::default() }
     }
 
-    /// All columns that follow from these.
+    /// All columns that follow from `of`.
     pub(crate) fn closure(&self, of: &Ids) -> Ids {
         let mut all = of.clone();
         loop {
@@ -190,9 +191,9 @@ impl RowFacts {
         self.unique.iter().any(|key| key.is_subset(&all))
     }
 
-    /// The fewest of these columns from which the others follow, at least one: an aggregate without
-    /// keys has a row even for no rows. Expensive columns are dropped first, and columns without an
-    /// order stay.
+    /// The smallest subset of these columns from which the others follow. It has at least one
+    /// column, since an aggregate without keys has a row even over no rows. Expensive columns are
+    /// dropped first, and columns without an order stay.
     pub(crate) fn fewest(&self, keys: &[usize], columns: &Columns) -> Vec<usize> {
         let mut kept: Vec<usize> = keys.to_vec();
         let mut dearest: Vec<usize> =

@@ -1,7 +1,7 @@
 //! Queries as trees of operators on numbered columns.
 //!
-//! A column keeps its number from the operator that makes it to the top, wherever operators are
-//! moved, so rules do not need to renumber. Expressions are those of the algebra, whose indices
+//! A column keeps its number from the operator that makes it up to the top, even if operators are
+//! moved. So rules do not need to renumber. Expressions are those of the algebra, whose indices
 //! here are column numbers. [`emit`] turns numbers into indices at the end.
 
 mod emit;
@@ -38,9 +38,9 @@ pub(crate) type Ids = BTreeSet<Id>;
 pub(crate) struct Columns(pub(crate) Schema);
 
 impl Columns {
-    /// Adds a column. Only its type and NULLs matter here: ranges depend on rows and are judged
-    /// when relations are made. Numbers have the smallest range here, so that no expression is
-    /// refused for its type's range.
+    /// Adds a column. Only its type and its NULLs matter here: ranges depend on rows and are
+    /// determined when relations are made. Numbers have the smallest range here, so that no
+    /// expression is refused for its type's range.
     pub(crate) fn add(&mut self, column: Column) -> Id {
         let number = column.ty.is_numeric() || matches!(column.ty, ColumnType::Date | ColumnType::Timestamp);
         let range = number.then_some(Range { low: 0, high: 0 });
@@ -48,8 +48,8 @@ impl Columns {
         self.0.0.len() - 1
     }
 
-    /// Whether an expression may be NULL. For a CAST this depends on its operand's numbers, which
-    /// are unknown here: it may be NULL if the types allow it.
+    /// Whether an expression may be NULL. For a CAST this depends on the operand's values, which
+    /// are unknown here. So a CAST may be NULL if its types allow it.
     pub(crate) fn may_be_null(&self, expr: &Expr) -> Result<bool, Fault> {
         let nullable = expr.check(&self.0)?.nullable;
         if nullable || !parts_of(expr).iter().any(|part| matches!(part, Expr::Cast(..))) {
@@ -85,8 +85,8 @@ pub(crate) enum LogicalJoin {
     Inner,
     /// Pairs, and rows of the left side without a partner.
     Left,
-    /// Rows of the left side beside their partner. It is promised, and checked, that there is at
-    /// most one.
+    /// Rows of the left side with their partner. The query promises at most one partner, and the
+    /// run checks it.
     One,
     /// Pairs, and rows of both sides without a partner.
     Full,
@@ -107,8 +107,8 @@ pub(crate) struct OrderKey {
 /// A tree of operators.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum LogicalPlan {
-    /// Columns of a table of the catalog, each with its index there, and columns that its owners
-    /// compute from these.
+    /// Columns of a table of the catalog, each with its index there, and columns that the table's
+    /// owners compute from these.
     Scan { table: usize, columns: Vec<(Id, usize)>, made: Vec<(Id, Expr)> },
     /// One row without columns.
     One,
@@ -116,9 +116,9 @@ pub(crate) enum LogicalPlan {
     Values { columns: Vec<Id>, rows: Vec<Vec<Value>> },
     /// Rows for which a condition is true.
     Filter { input: Box<LogicalPlan>, condition: Expr },
-    /// Computed columns; columns that are not among them are dropped.
+    /// Computed columns. Columns that are not among them are dropped.
     Project { input: Box<LogicalPlan>, columns: Vec<(Id, Expr)> },
-    /// Pairs of rows whose columns in `on` are equal and which meet a further condition; if `on` is
+    /// Pairs of rows that are equal in the columns of `on` and meet a further condition. If `on` is
     /// empty, every row meets every row.
     Join {
         kind: LogicalJoin,
@@ -127,8 +127,8 @@ pub(crate) enum LogicalPlan {
         on: Vec<(Id, Id)>,
         residual: Option<Expr>,
     },
-    /// One row for each value of the keys. `asked` says that the query asks for the groups: if its
-    /// options say so, small ones are left out.
+    /// One row for each value of the keys. `asked` tells that the query itself asks for the groups.
+    /// Small groups are then left out if the options demand it.
     Group { input: Box<LogicalPlan>, keys: Vec<Id>, aggregates: Vec<(Id, Aggregate)>, asked: bool },
     /// Functions of neighbouring rows.
     Window {
@@ -141,7 +141,7 @@ pub(crate) enum LogicalPlan {
     Sort { input: Box<LogicalPlan>, keys: Vec<OrderKey> },
     /// A limited number of rows, from an offset on.
     Limit { input: Box<LogicalPlan>, offset: u64, limit: Option<u64> },
-    /// Rows of two sides, column by column.
+    /// A set operation on the rows of two sides, column by column.
     Set {
         kind: SetOperation,
         all: bool,
@@ -180,7 +180,7 @@ impl LogicalPlan {
         self.columns().into_iter().collect()
     }
 
-    /// Whether its rows are those of a table, in their order.
+    /// Whether the rows are those of a table, in the table's order.
     pub(crate) fn has_own_order(&self) -> bool {
         match self {
             LogicalPlan::Scan { .. } | LogicalPlan::One | LogicalPlan::Values { .. } => true,

@@ -1,8 +1,8 @@
-//! Moves what one owner computes in the open to the owner: calls on columns of one table become
-//! columns that its owners bring.
+//! Moves computations of one owner to the owner, who does them in the open. Calls on columns of one
+//! table become columns that its owners bring.
 //!
-//! Some functions exist nowhere else, such as regular expressions; they are refused where no owner
-//! has all of their columns. Others are cheaper there, and know more letters.
+//! Some functions, such as regular expressions, can only be computed there. They are refused if no
+//! owner has all of their columns. Other functions are cheaper there, and support more letters.
 
 use super::{Columns, Id, Ids, LogicalJoin, LogicalPlan, reads, replaced};
 use crate::{Fault, catalog::Catalog};
@@ -14,7 +14,7 @@ use hushwire_tables::{
 };
 use std::collections::BTreeMap;
 
-/// The plan in which owners compute what they can.
+/// Returns the plan in which owners compute what they can.
 ///
 /// # Errors
 /// No owner has all columns of a call that only owners compute.
@@ -86,12 +86,12 @@ impl Mover<'_> {
         })
     }
 
-    /// An expression on a plan's rows, in which calls are columns that owners bring.
+    /// Rewrites an expression on a plan's rows. Calls become columns that owners bring.
     fn expr(&mut self, expr: &Expr, input: &mut LogicalPlan) -> Result<Expr, Fault> {
         self.each(expr, &mut |this, call| this.offered(input, call))
     }
 
-    /// The same of the rows of two sides.
+    /// The same for an expression on the rows of two sides.
     fn on_sides(
         &mut self,
         expr: &Expr,
@@ -133,7 +133,7 @@ impl Mover<'_> {
         Ok(expr.with_operands(&mut |e| made.next().unwrap_or_else(|| e.clone())))
     }
 
-    /// The error of a call that only an owner computes, of columns that no owner has together.
+    /// The error for a call that only an owner can compute, on columns that no single owner has.
     fn refused(&self, expr: &Expr) -> Fault {
         let call = expr.shown(&self.columns.0).to_string();
         let clause = format!("{call}, which owners compute, of columns that no owner has in its file");
@@ -141,8 +141,8 @@ impl Mover<'_> {
         Fault::filled(code::SQL_UNSUPPORTED, &[("clause", &clause), ("remedy", &remedy)])
     }
 
-    /// The column of an expression that a plan's rows have, where owners of a table below can
-    /// compute it. The plan has it then.
+    /// The column of an expression on a plan's rows, if owners of a table below can compute it. The
+    /// plan then has that column.
     fn offered(&mut self, plan: &mut LogicalPlan, expr: &Expr) -> Result<Option<Id>, Fault> {
         let read = reads(expr);
         let within = |plan: &LogicalPlan| read.is_subset(&plan.ids());
@@ -186,7 +186,7 @@ impl Mover<'_> {
                 Some(id)
             }
             LogicalPlan::Join { kind, left, right, .. } => {
-                // Beside NULLs of a side without a partner, it must be NULL too.
+                // In a row whose other side has no partner, the column must be NULL too.
                 let null_of_null = is_null_of_null(expr);
                 if within(left) && (*kind != LogicalJoin::Full || null_of_null) {
                     self.offered(left, expr)?
@@ -213,7 +213,7 @@ impl Mover<'_> {
                 if let Some((known, _)) = known {
                     return Ok(Some(*known));
                 }
-                // All rows of a group agree in it.
+                // All rows of a group agree in this column.
                 let own = self.columns.add(Column { range: None, ..self.columns.of(id).clone() });
                 aggregates.push((own, least));
                 Some(own)
@@ -228,7 +228,7 @@ impl Mover<'_> {
                     replaced(expr, &by.collect())
                 };
                 let (of_left, of_right) = (of(&left.1), of(&right.1));
-                // Both sides must be able to.
+                // Both sides must be able to compute it.
                 let mut tried = (left.0.clone(), right.0.clone());
                 let found = (self.offered(&mut tried.0, &of_left)?, self.offered(&mut tried.1, &of_right)?);
                 let (Some(a), Some(b)) = found else { return Ok(None) };
@@ -251,7 +251,7 @@ impl Mover<'_> {
     }
 }
 
-/// Whether an expression is NULL where all of its columns are.
+/// Whether an expression is NULL if all of its columns are NULL.
 fn is_null_of_null(expr: &Expr) -> bool {
     match expr {
         Expr::Column(_) => true,
@@ -262,7 +262,7 @@ fn is_null_of_null(expr: &Expr) -> bool {
     }
 }
 
-/// A call of literals alone.
+/// The value of a call whose arguments are literals.
 fn constant(expr: &Expr) -> Result<Expr, Fault> {
     let ty = expr.check(&Schema::default())?.ty;
     let one = Relation::values(Schema::default(), vec![vec![]])?;

@@ -1,4 +1,4 @@
-//! Removes everything that nobody reads: columns of tables, aggregates of groups, and projections
+//! Removes everything that is not read: columns of tables, aggregates of groups, and projections
 //! that compute nothing.
 
 use super::{Ids, LogicalPlan, reads};
@@ -28,7 +28,7 @@ pub(crate) fn prune(plan: LogicalPlan, needed: &Ids) -> LogicalPlan {
             let columns: Vec<_> = columns.into_iter().filter(|(id, _)| needed.contains(id)).collect();
             let below = columns.iter().flat_map(|(_, expr)| expr.columns()).collect();
             let input = Box::new(prune(*input, &below));
-            // Nothing is computed, and additional columns do no harm.
+            // The projection computes nothing, and additional columns do no harm.
             if columns.iter().all(|(id, expr)| *expr == Expr::Column(*id)) {
                 return *input;
             }
@@ -65,7 +65,7 @@ pub(crate) fn prune(plan: LogicalPlan, needed: &Ids) -> LogicalPlan {
             LogicalPlan::Limit { input: Box::new(prune(*input, needed)), offset, limit }
         }
         LogicalPlan::Set { kind, all, left, right, columns } => {
-            // If rows are compared, every column counts.
+            // A set operation that compares rows needs every column.
             let kept: Vec<usize> = (0..columns.len())
                 .filter(|i| needed.contains(&columns[*i]) || !all || kind != SetOperation::Union)
                 .collect();

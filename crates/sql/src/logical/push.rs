@@ -1,4 +1,4 @@
-//! Moves conditions towards the source of their columns: fewer rows are compared there than after
+//! Moves conditions towards the source of their columns, where fewer rows are compared than after
 //! joins.
 
 use super::{Ids, LogicalJoin, LogicalPlan, conjunction, conjuncts, reads, replaced};
@@ -24,7 +24,7 @@ fn one(plan: LogicalPlan, condition: Expr) -> LogicalPlan {
             if all.contains(&condition) {
                 return LogicalPlan::Filter { input, condition: conjunction(all) };
             }
-            // Below the filter if it can be moved there, otherwise beside it.
+            // The condition goes below the filter if possible, else next to it.
             match one(*input, condition) {
                 LogicalPlan::Filter { input, condition: mine } => {
                     all.extend(conjuncts(mine));

@@ -80,7 +80,7 @@ fn months_keep_to_the_calendar() {
 
 #[test]
 fn dates_outside_of_four_digits_are_shown_and_not_read() {
-    // Columns may be moved there; Python and ISO 8601 count the same days.
+    // Columns may hold such dates; Python and ISO 8601 count the same days.
     for (day, text) in [
         (2_932_896, "9999-12-31"),
         (2_932_897, "10000-01-01"),

@@ -1,4 +1,4 @@
-//! Intervals that are divided, frames by a distance, and columns by name.
+//! Divided intervals, frames by a distance, and columns by name.
 
 use super::reference::{answered, planned};
 
@@ -7,7 +7,7 @@ fn value(of: &str) -> String {
     rows[0][0].clone()
 }
 
-/// Days and time are divided together, as PostgreSQL does; months stay whole.
+/// Days and time are divided together, as in PostgreSQL; months stay whole.
 #[test]
 fn intervals_are_divided() {
     for (interval, text) in [
@@ -30,7 +30,7 @@ fn intervals_are_divided() {
     }
 }
 
-/// The least and the greatest value of a frame are those of a join on the distance.
+/// The least and the greatest value of a frame equal those of a join on the distance.
 #[test]
 fn extremes_over_a_distance_are_those_of_a_join() {
     for (key, order, frame, join) in [
@@ -65,7 +65,7 @@ fn extremes_over_a_distance_are_those_of_a_join() {
     }
 }
 
-/// Figures of few rows are products below one step of a DOUBLE.
+/// Some figures of few rows are products below one step of a DOUBLE.
 #[test]
 fn figures_of_few_rows_are_planned() {
     for rows in [0, 1, 2] {
@@ -80,7 +80,7 @@ fn figures_of_few_rows_are_planned() {
     }
 }
 
-/// DuckDB 0.10.3 has these, among them ends of months in both directions.
+/// DuckDB 0.10.3 gives these results, also for ends of months in both directions.
 #[test]
 fn months_are_whole_from_the_earlier_time_on() {
     for (first, last, months, years) in [
@@ -103,7 +103,7 @@ fn months_are_whole_from_the_earlier_time_on() {
     assert_eq!(value("DATE_SUB('month', CAST(NULL AS DATE), day)"), "NULL");
 }
 
-/// The ends of a frame are those of its rows in order, NULLs counted or not.
+/// The first and last values of a frame are those of its rows in order, with NULLs counted or not.
 #[test]
 fn ends_of_a_distance_are_those_of_its_rows() {
     let values = [("1", "Room 12, east"), ("2", "x-y-z"), ("3", "NULL"), ("4", "42")];
@@ -135,7 +135,7 @@ fn ends_of_a_distance_are_those_of_its_rows() {
     }
 }
 
-/// Rows and markers have the same numbers, whatever columns each of them reads. Here another window
+/// Rows and markers have the same numbers, even if they read different columns. Here another window
 /// moves the rows, and only rows read its column.
 #[test]
 fn a_distance_over_rows_that_another_window_moved() {
@@ -158,8 +158,8 @@ fn columns_of_a_union_meet_by_name() {
     assert_eq!(rows, [["-3", "7"]]);
 }
 
-/// Points that are a metre apart, wherever a query measures them: with the 32 fractional bits of
-/// DOUBLEs their angle would be 0, or a hundred times as large.
+/// Points that are a metre apart, wherever a query measures the distance. With the 32 fractional
+/// bits of DOUBLEs, their angle would be 0 or a hundred times too large.
 #[test]
 fn distances_of_near_points_have_their_digits() {
     let there = "price / 10 + 0.00001";
@@ -186,7 +186,7 @@ fn distances_of_near_points_have_their_digits() {
         let found: f64 = rows[0][0].parse().unwrap_or_else(|e| panic!("{sql}: {rows:?}: {e}"));
         assert!((found - 1.1119).abs() < 0.01, "{sql}: {found} {types:?}");
     }
-    // A key that is a sine has 32 of these bits, and stays a key.
+    // A key that is a sine has 32 of these bits, and is still a key.
     let sql = "SELECT ACOS(SIN(price)) AS a, SIN(price) AS s FROM e WHERE id = 1 GROUP BY SIN(price)";
     assert_eq!(answered(sql).0.len(), 1);
 }

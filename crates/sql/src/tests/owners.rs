@@ -1,4 +1,4 @@
-//! Calls that owners compute in the open, and those that they must not.
+//! Calls that owners compute in the open, and calls that they must not compute.
 
 use crate::{Catalog, Fault, Options, relation, test_support::World};
 use hushwire_fault::code;
@@ -34,7 +34,7 @@ fn world() -> World {
     World::new(tables).unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// The rows of a query in the open, which those of its computation are.
+/// The rows of a query in the open, which equal those of its computation.
 fn answered(world: &World, sql: &str) -> Result<Vec<Row>, Fault> {
     let options = Options { join_bound: Some(64), ..Options::default() };
     let plan = relation(sql, &world.catalog, options)?;
@@ -81,10 +81,10 @@ fn owners_compute_what_is_of_their_columns_alone() {
     }
     let both = "SELECT REGEXP_EXTRACT(s, '[0-9]') AS d FROM (SELECT s FROM t UNION ALL SELECT s FROM v) AS w";
     assert_eq!(one(both), ["", "", "", "1", "2", "7", "9"].map(text));
-    // Beside a row without a partner, it is NULL.
+    // For a row without a partner, the value is NULL.
     let left = "SELECT REGEXP_MATCHES(v.s, '[0-9]') AS d FROM t LEFT JOIN v ON t.id = v.id WHERE t.id > 1";
     assert_eq!(one(left), [Value::Null, Value::Boolean(true)]);
-    // As a condition, an argument, a key.
+    // As a condition, an argument and a key.
     assert_eq!(one("SELECT id FROM t WHERE u ~ '.[a-z]+' ORDER BY id"), [0, 2].map(Value::Number));
     assert_eq!(one("SELECT MAX(REGEXP_REPLACE(s, '[^0-9]', '', 'g')) AS m FROM t"), [text("7")]);
 }
@@ -116,8 +116,8 @@ fn what_no_owner_has_together_is_refused_by_name() {
     }
 }
 
-/// A column that an owner computes has that owner's rows in it and nobody else's: the computation
-/// takes it from that owner, and what the owner brings does not depend on others.
+/// A column that an owner computes has only that owner's rows. The computation takes it from the
+/// owner, and the owner's values do not depend on other owners.
 #[test]
 fn an_owner_computes_of_its_own_rows() {
     let world = world();
@@ -152,7 +152,8 @@ fn tables_at_rest_have_no_owner_who_computes() {
     assert_eq!(query.letters("t").len(), 1);
 }
 
-/// A value that has no room is refused by the owner, who learns the row and not the parties.
+/// The owner refuses a value that is too large for its column. The owner learns the row; the
+/// parties do not.
 #[test]
 fn a_value_without_room_is_named_by_its_row() {
     let world = world();
@@ -164,7 +165,7 @@ fn a_value_without_room_is_named_by_its_row() {
     assert_eq!(made.concat(), [Value::text("Ü")]);
 }
 
-/// Whatever is refused says what to write.
+/// Every refusal says what to write instead.
 #[test]
 fn each_refusal_says_what_to_write_instead() {
     let lines = include_str!("refused.txt").lines().skip(2).step_by(2);

@@ -47,7 +47,8 @@ fn conditions_move_to_their_tables_and_unread_columns_go() {
 
 #[test]
 fn small_sides_are_joined_first() {
-    // Shops meet sales before goods do, since they are fewer; many-to-many pairs come last.
+    // Shops are joined with sales before goods are, since there are fewer shops. Many-to-many pairs
+    // come last.
     let made = plan("SELECT 1 FROM goods, sale, shop WHERE goods.id = goods AND shop.id = shop");
     assert_eq!(made.map(|plan| plan.rows()), Ok(500));
 }
@@ -80,7 +81,7 @@ fn keys_that_follow_from_others_are_not_sorted_by() {
     );
     check("SELECT DISTINCT id, city FROM shop", "shop(id city)");
     check("SELECT DISTINCT city FROM shop", "group[1, 0] shop(city)");
-    // A constant key stays: without keys there would be a row even of nothing.
+    // A constant key stays: without keys there would be a row even over no rows.
     check(
         "SELECT city FROM shop WHERE city = 'x' GROUP BY city",
         "group[1, 0] filter[city = 'x'] shop(city)",

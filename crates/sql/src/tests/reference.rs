@@ -1,5 +1,5 @@
-//! `docs/reference/sql.md`: what functions, aggregates and clauses take and give, with examples
-//! that the plain evaluator answers and prices of the plans that parties run.
+//! Writes `docs/reference/sql.md`: the arguments and results of functions, aggregates and clauses.
+//! Examples are computed by the plain evaluator, and have the prices of the plans that parties run.
 
 use crate::{
     Catalog, Options, cell,
@@ -16,7 +16,7 @@ use hushwire_tables::{
 use hushwire_three::{Cut, Plan};
 use std::fmt::Write;
 
-/// The rows of a table whose plan is priced.
+/// The number of rows of a table whose plan is priced.
 const ROWS: u64 = 1000;
 
 fn columns() -> Vec<Column> {
@@ -30,7 +30,7 @@ fn rows() -> Vec<Row> {
     EXAMPLE.1.iter().map(|row| row.iter().zip(&columns()).map(value).collect()).collect()
 }
 
-/// The table of examples, which its owner brings.
+/// The table of examples. An owner brings it.
 fn table(owner: &str, rows: u64) -> Table {
     let parts = vec![TablePart { owner: owner.to_owned(), rows }];
     Table { name: "e".into(), schema: Schema(columns()), parts, padded: false, unique: vec![vec![0]] }
@@ -63,15 +63,15 @@ pub(super) fn answered(sql: &str) -> (Vec<Vec<String>>, Vec<String>) {
     (rows, columns.iter().map(|column| column.ty.to_string()).collect())
 }
 
-/// A query that parties can compute of a table with this number of rows.
+/// A query on a table with this number of rows, which parties can compute.
 pub(super) fn planned(sql: &str, rows: u64) -> Result<Query, hushwire_tables::Fault> {
     let catalog = Catalog::new(vec![table("owner", rows)])?;
     let options = Options { join_bound: Some(64), ..Options::default() };
     Query::new("query", &relation(sql, &catalog, options)?, &["analyst"])
 }
 
-/// Rounds, and bytes that the party that sends most sends, where parties hold shares of the table;
-/// `None` if only an owner can compute it.
+/// The rounds, and the bytes of the party that sends most, if the parties hold shares of the table.
+/// `None` if only an owner can compute the query.
 fn price(sql: &str) -> Option<(u64, u64)> {
     let catalog = Catalog::new(vec![table("owner", ROWS)]).unwrap_or_else(|e| panic!("{e}"));
     let options = Options { join_bound: Some(ROWS), ..Options::default() };
@@ -88,7 +88,7 @@ fn price(sql: &str) -> Option<(u64, u64)> {
     Some((rounds.unwrap_or(0), costs.iter().map(|cost| cost.bytes_sent).max().unwrap_or(0)))
 }
 
-/// The price of a query beside that of another one, in words.
+/// The price of a query relative to another query's price, in words.
 fn beside(sql: &str, other: (u64, u64)) -> String {
     match price(sql) {
         None => "by owner".to_owned(),
@@ -112,7 +112,8 @@ fn names(usage: &str, all: &[&str]) -> String {
     all.iter().filter(|name| !usage.to_lowercase().contains(**name)).map(upper).collect()
 }
 
-/// The example of a function and its value; the first row's of a scalar one.
+/// The example of a function and its value. For a scalar function, it is the value of the first
+/// row.
 fn example(call: &str, one: bool) -> String {
     if call.is_empty() {
         return "– | –".to_owned();
@@ -206,13 +207,13 @@ fn the_reference_is_made_of_the_tables() {
     }
 }
 
-/// The words of a text that are in capitals.
+/// The words of a text that are in upper case.
 fn capitals(text: &str) -> Vec<&str> {
     let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
     words.filter(|word| word.len() > 1 && word.chars().all(|c| !c.is_ascii_lowercase())).collect()
 }
 
-/// The random queries that are compared with DuckDB call each function and each aggregate, and have
+/// The random queries that are compared with DuckDB call each function and each aggregate, and use
 /// each clause.
 #[test]
 fn random_queries_have_all_functions_and_clauses() {

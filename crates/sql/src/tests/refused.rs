@@ -36,7 +36,7 @@ fn what_cannot_be_is_refused_with_its_place_and_its_fields() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Other databases read a text between double quotes.
+/// Other databases read double quotes as a text.
 #[test]
 fn a_name_between_quotes_may_be_a_text() {
     let remedy = |sql: &str| plan(sql).expect_err(sql).remedy();
@@ -49,9 +49,9 @@ fn deep_nesting_is_refused_without_a_crash() {
     let sql = format!("SELECT {}1{} FROM shop", "(".repeat(4000), ")".repeat(4000));
     assert_eq!(refused(&sql), code::QUERY_TOO_LARGE);
     let sql = format!("SELECT id FROM shop WHERE {} id = 1", "NOT ".repeat(4000));
-    // The parser takes back what it tried, and says that a word is wrong.
+    // The parser backtracks, and then reports that a word is wrong.
     assert_eq!(refused(&sql), code::SYNTAX);
-    // A chain is as deep as it is long.
+    // The depth of a chain equals its length.
     let chain = |n: usize| format!("SELECT {} FROM shop", vec!["id"; n].join("+"));
     assert_eq!(refused(&chain(20_000)), code::QUERY_TOO_LARGE);
     assert!(plan(&chain(400)).is_ok());
@@ -88,7 +88,7 @@ fn a_common_type_that_does_not_hold_both_is_refused() {
     }
 }
 
-/// The remedy that an error names is one.
+/// The remedy that an error names works.
 #[test]
 fn remedies_help() {
     for (sql, code) in [
@@ -113,7 +113,7 @@ fn remedies_help() {
     }
 }
 
-/// A short text that stands for much: each of these would be planned for years.
+/// Short texts that expand to very large queries. To plan one of them would take years.
 #[test]
 fn what_grows_with_every_level_is_refused() {
     let repeated = |open: &str, close: &str, n: usize| {

@@ -1,4 +1,4 @@
-//! Words of other databases, beside those of this one that have the same meaning.
+//! Calls in the words of other databases, with the equivalent calls of this one.
 
 use super::plan;
 use crate::{Options, relation};
@@ -31,7 +31,7 @@ const ALIKE: &[(&str, &str)] = &[
         "SELECT DATEDIFF(month, day, DATE '2024-01-01') AS x FROM sale",
         "SELECT DATE_DIFF('month', day, DATE '2024-01-01') AS x FROM sale",
     ),
-    // A column in front of no unit stays one.
+    // A column that no unit follows is still a column.
     (
         "SELECT DATEDIFF('month', day, day) AS x FROM sale",
         "SELECT DATE_DIFF('month', day, day) AS x FROM sale",
@@ -64,7 +64,7 @@ const ALIKE: &[(&str, &str)] = &[
         "SELECT TOP 2 x FROM shop CROSS APPLY (SELECT TOP 1 day AS x FROM sale WHERE shop = id ORDER BY day, goods, pieces) AS s ORDER BY id",
         "SELECT x FROM shop CROSS JOIN LATERAL (SELECT day AS x FROM sale WHERE shop = id ORDER BY day, goods, pieces LIMIT 1) AS s ORDER BY id LIMIT 2",
     ),
-    // Rows of functions in FROM.
+    // Functions in FROM.
     ("SELECT n FROM GENERATE_SERIES(1, 3) AS n", "SELECT n FROM (VALUES (1), (2), (3)) AS t(n)"),
     ("SELECT t.n FROM GENERATE_SERIES(5, 1, -2) AS t(n)", "SELECT n FROM (VALUES (5), (3), (1)) AS t(n)"),
     (

@@ -42,7 +42,7 @@ fn declarations_are_read_as_they_are_written() {
     assert_eq!(parse_type("decimal(5)"), Some(ColumnType::Decimal { precision: 5, scale: 0 }));
 }
 
-/// Whatever a file calls its columns.
+/// A file may give its columns any names.
 #[test]
 fn names_of_more_than_a_word_are_quoted() {
     for name in ["n", "it's", "first name", "", " ", "\"", "\"a\"", "a \"b\" c", "x\ty NOT NULL", "a,b"] {
@@ -82,7 +82,7 @@ fn types_are_the_narrowest_that_take_all_fields() {
         (&["12345678901234.5", "0.1234567890123456789012345"], "c DOUBLE(19) NOT NULL"),
         (&["1e5", "2f6"], "c VARCHAR(3) NOT NULL"),
         (&["1", "nan"], "c VARCHAR(3) NOT NULL"),
-        // Forty digits are a name.
+        // A field of forty digits is a name.
         (&["1234567890123456789012345678901234567890"], "c VARCHAR(40) NOT NULL"),
         (&["2026-11-23"], "c DATE NOT NULL"),
         (&["2026-11-23", "2026-11-23 10:00"], "c TIMESTAMP NOT NULL"),
@@ -137,7 +137,7 @@ fn what_a_file_declares_bounds_the_choice() {
     }
 }
 
-/// A column of numbers never becomes text for the size of one of them.
+/// A column of numbers does not become text because one of them is too large.
 #[test]
 fn numbers_that_no_type_holds_are_refused() {
     for (declared, fields) in [

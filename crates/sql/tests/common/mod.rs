@@ -1,4 +1,4 @@
-//! Tables, and SQLite as an oracle that shares nothing with the planner.
+//! Test tables, and SQLite as an oracle that shares no code with the planner.
 #![allow(dead_code, unreachable_pub, reason = "each test has its own use of it")]
 
 pub mod three;
@@ -19,11 +19,11 @@ use std::{
 /// Tables of tests, with their rows.
 pub trait Oracle {
     fn plan(&self, sql: &str) -> Relation;
-    /// The rows of a query in the open, of tables that have the columns it reads.
+    /// Evaluates a query in the open, on tables with the columns it reads.
     fn run(&self, sql: &str) -> (Relation, Vec<Row>);
-    /// The rows of a query by the computation that it is lowered to, in the open.
+    /// The rows of a query, evaluated in the open by the computation that it is lowered to.
     fn lowered(&self, plan: &Relation) -> Vec<Row>;
-    /// The same in SQLite; `None`, with a note, where there is no python3.
+    /// The rows of queries in SQLite; `None`, with a note, if there is no python3.
     fn sqlite(&self, queries: &[&str]) -> Option<Vec<Result<Vec<Vec<Json>>, String>>>;
 }
 
@@ -54,7 +54,7 @@ impl Oracle for World {
             let rows: Vec<Vec<Json>> = self.rows[&table.name].iter().map(row).collect();
             tables.insert(table.name.clone(), json!({ "columns": kinds.collect::<Vec<_>>(), "rows": rows }));
         }
-        // SQLite's quotient of integers is an integer.
+        // The quotient of two integers is an integer in SQLite.
         let queries: Vec<String> = queries.iter().map(|sql| sql.replace(" // ", " / ")).collect();
         let job = json!({ "tables": tables, "queries": queries }).to_string();
         let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/common/oracle.py");
@@ -96,8 +96,8 @@ fn as_json(value: &Value, ty: ColumnType) -> Json {
     }
 }
 
-/// Whether a value is the oracle's: decimals but for the step in which they end, and what floating
-/// point loses.
+/// Whether a value equals the oracle's. Decimals may differ by their last step, and floating-point
+/// numbers by rounding errors.
 pub fn same(value: &Value, ty: ColumnType, oracle: &Json) -> bool {
     match (value, ty) {
         (Value::Null, _) => oracle.is_null(),
@@ -107,7 +107,7 @@ pub fn same(value: &Value, ty: ColumnType, oracle: &Json) -> bool {
         }
         (_, ColumnType::Decimal { scale, .. }) => {
             let (ours, theirs) = (cell::show(value, ty).parse::<f64>().expect("a number"), oracle.as_f64());
-            // Whole numbers are rounded once at most: a step more or less would be another CEIL.
+            // Whole numbers are rounded at most once: a step more or less would be another CEIL.
             let steps = if scale == 0 { 0.51 } else { 1.01 };
             let most = 10f64.powi(-i32::from(scale)) * steps;
             theirs.is_some_and(|theirs| (ours - theirs).abs() <= most + theirs.abs() * 1e-9)
@@ -116,7 +116,7 @@ pub fn same(value: &Value, ty: ColumnType, oracle: &Json) -> bool {
             let (ours, theirs) = (cell::show(value, ty).parse::<f64>().expect("a number"), oracle.as_f64());
             theirs.is_some_and(|theirs| (ours - theirs).abs() <= 1e-8 + theirs.abs() * 1e-9)
         }
-        // SQLite goes on in floating point where 64 bits end.
+        // Beyond 64 bits, SQLite continues in floating point.
         (Value::Number(n), _) if i64::try_from(*n).is_err() => {
             oracle.as_f64().is_some_and(|theirs| (*n as f64 - theirs).abs() <= theirs.abs() * 1e-9)
         }

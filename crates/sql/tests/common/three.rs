@@ -12,7 +12,7 @@ use hushwire_three::{
 };
 use std::time::Duration;
 
-/// The rows of a query whose tables nobody of the three sees, on this many shards of each.
+/// The rows of a query among three parties with this many shards each. No party sees the tables.
 pub fn rows(world: &World, plan: &Relation, shards: usize) -> Vec<Row> {
     let query = Query::new("query", plan, &["analyst"]).unwrap_or_else(|e| panic!("{e}"));
     let computation = query.computation();

@@ -1,6 +1,6 @@
-//! A small world of TPC-DS: the columns that the queries below read, drawn as the benchmark has
-//! them, with NULL among keys of sales. Tables and queries follow the benchmark's specification;
-//! the queries are those of its numbers in words of our own.
+//! A small world of TPC-DS: the columns that the queries below read, drawn as in the benchmark,
+//! with NULLs among the keys of sales. The tables follow the benchmark's specification. The queries
+//! have the benchmark's numbers and meaning, in our own words.
 
 use hushwire_compute::test_support::Dice;
 use hushwire_sql::{cell, schema, test_support::World};
@@ -24,12 +24,12 @@ pub const QUERIES: [(u8, &str); 11] = [
     (98, include_str!("../tpcds/q98.sql")),
 ];
 
-/// The query of a number.
+/// The query with a number.
 pub fn query(number: u8) -> &'static str {
     QUERIES.iter().find(|(n, _)| *n == number).map(|(_, sql)| *sql).expect("it is one of the queries")
 }
 
-/// A table of rows as text; an empty field is NULL where its column may be.
+/// A table from rows as text. An empty field is NULL if its column may be NULL.
 fn table(
     name: &str,
     owner: &str,
@@ -62,15 +62,15 @@ type Declared<'a> = (&'a str, &'a str, Vec<String>, &'a [usize], &'a [Vec<String
 const STATES: [&str; 4] = ["TN", "OH", "TX", "GA"];
 const DAYS: [&str; 7] = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
 
-/// All tables with this many sales in stores. Sales are one owner's, and what describes them
-/// another's.
+/// All tables, with this many sales in stores. One owner has the sales, another the tables that
+/// describe them.
 pub fn world(sales: u64) -> World {
     let dice = &mut Dice(7);
     let of = |dice: &mut Dice, n: u64| dice.below(n as usize) as u64;
     let money = |cents: u64| format!("{}.{:02}", cents / 100, cents % 100);
     let (items, customers, stores) = (24u64, 40u64, 4u64);
 
-    // Days of two years, one in three of them.
+    // One in three of the days of two years.
     let mut days = vec![];
     for day in (0..730u64).step_by(3) {
         let (year, rest) = (1999 + day / 365, day % 365);
@@ -145,7 +145,7 @@ pub fn world(sales: u64) -> World {
         })
         .collect();
 
-    // A key of a sale is NULL now and then.
+    // Some keys of a sale are NULL.
     let some = |dice: &mut Dice, key: String| if of(dice, 25) == 0 { String::new() } else { key };
     let (mut sold, mut returned) = (vec![], vec![]);
     for n in 0..sales {

@@ -1,13 +1,12 @@
-//! Joins whose rows stay in the order of their keys: right rows among them are no rows of any
-//! group.
+//! Joins whose rows stay in the order of their keys. The right rows among them belong to no group.
 
 use super::{check, common::three, owned};
 use crate::common::Oracle;
 use hushwire_sql::test_support::World;
 use hushwire_tables::algebra::{Column, ColumnType};
 
-/// Rows of `e` that name departments, and departments of one owner or of two, with names of `bytes`
-/// bytes.
+/// Rows of `e` that name departments, and the departments, of one owner or of two. Names have
+/// `bytes` bytes.
 fn departments(e: &[&str], d: &[&str], shared: bool, bytes: u16) -> World {
     let columns_e = vec![
         Column::new("dept", ColumnType::Integer),
@@ -53,7 +52,7 @@ fn groups_of_a_join_left_in_the_order_of_keys_are_those_of_sqlite() {
     }
 }
 
-/// A key that the right side has is a left key of no row where it is written in fewer bits.
+/// A key of the right side that does not fit the left side's narrower type matches no row.
 #[test]
 fn keys_of_the_wider_side_are_none_of_the_narrower() {
     let narrow = Column::new("k", ColumnType::Integer).within(0, 100);
@@ -70,8 +69,8 @@ fn keys_of_the_wider_side_are_none_of_the_narrower() {
     }
 }
 
-/// Rows of a first join that have no partner have the key 0 of a second one, and no group may take
-/// a column of them.
+/// Rows of a first join without a partner have the key 0 of a second join. No group may take a
+/// column of them.
 #[test]
 fn groups_take_what_follows_from_their_key_of_rows_that_are_there() {
     let int = |name| Column::new(name, ColumnType::Integer);

@@ -1,5 +1,5 @@
-//! Every operator on small tables: in the open and lowered to a computation, against each other and
-//! against SQLite.
+//! Every operator on small tables, in the open and lowered to a computation. Both are compared with
+//! each other and with SQLite.
 
 #[path = "../common/mod.rs"]
 mod common;
@@ -25,7 +25,7 @@ fn table(name: &str, columns: Vec<Column>, key: usize, rows: &[&str]) -> (Table,
     owned(name, columns, Some(key), true, rows)
 }
 
-/// A table of one owner or of two. `''` is an empty string, and nothing is NULL.
+/// A table of one owner or of two. `''` is an empty string, and an empty field is NULL.
 fn owned(
     name: &str,
     columns: Vec<Column>,
@@ -119,7 +119,7 @@ fn every_operator_has_the_rows_of_sqlite() {
     }
 }
 
-/// Numbers near the ends of their types, whose sums and products these do not hold.
+/// Numbers near the ends of their types. Their sums and products are too large for these types.
 fn large() -> World {
     let columns = vec![
         Column::new("k", ColumnType::Integer),
@@ -158,7 +158,7 @@ fn no_number_wraps() {
             "SELECT k, ROUND(d, 1), ROUND(d * 2) FROM n",
         ],
     );
-    // Here SQLite has an error.
+    // For these queries, SQLite has an error.
     let one = |sql: &str| {
         let (plan, rows) = world.run(sql);
         assert_eq!(rows, world.lowered(&plan), "{sql}");
@@ -172,7 +172,7 @@ fn no_number_wraps() {
         ),
         ("SELECT AVG(b) FROM n WHERE k = 1 OR k = 3", "6917529027641081855.5000"),
         ("SELECT VAR_POP(d), VAR_SAMP(d) FROM n WHERE k IN (3, 6)", "625000000|1250000000"),
-        // 100 squares of 2^126 are none of 128 bits.
+        // The sum of 100 squares of 2^126 exceeds 128 bits.
         ("SELECT VAR_POP(b) FROM n", ""),
         ("SELECT VAR_POP(CAST(b AS INTEGER)) FROM n", "2.2500"),
         ("SELECT SUM(b * b) FROM n", ""),
@@ -183,8 +183,8 @@ fn no_number_wraps() {
     }
 }
 
-/// Doubles with few bits behind the point have 32 there beside digits behind it, in quotients and
-/// in means.
+/// Doubles with few fractional bits have 32 of them in quotients, in means, and in operations with
+/// decimals.
 #[test]
 fn narrow_doubles_keep_fractions() {
     let double = |name, frac| Column::new(name, ColumnType::Double { frac }).nullable();
@@ -207,7 +207,7 @@ fn narrow_doubles_keep_fractions() {
     );
 }
 
-/// A NULL that stands for itself is of the other side's type.
+/// A bare NULL takes the other side's type.
 #[test]
 fn bare_nulls_take_a_type() {
     let all = [world(&A, &B), world(&[], &B)];
@@ -237,8 +237,8 @@ fn bare_nulls_take_a_type() {
     all.iter().for_each(|world| check(world, &queries));
 }
 
-/// A number is cast to what the type's digits hold, or to NULL: beside the same condition as a
-/// CASE, and in the open beside lowered.
+/// A CAST of a number that the type's digits cannot hold is NULL. The CAST is compared with a CASE
+/// of the same condition, in the open and lowered.
 #[test]
 fn casts_beyond_a_type_are_null() {
     let world = world(&A, &B);
@@ -264,8 +264,8 @@ fn casts_beyond_a_type_are_null() {
     }
 }
 
-/// A number that its type does not hold is a NULL of NOT IN, too: on both sides, beside the same
-/// condition as a CASE.
+/// A number that its type cannot hold is also a NULL for NOT IN, on both sides. The query is
+/// compared with a CASE of the same condition.
 #[test]
 fn casts_beyond_a_type_are_nulls_of_not_in() {
     let world = world(&A, &B);
@@ -289,7 +289,7 @@ fn casts_beyond_a_type_are_nulls_of_not_in() {
     }
 }
 
-/// Rows that an ORDER BY leaves equal would stand in the order of keys that nobody asked for.
+/// Rows that an ORDER BY leaves equal would otherwise be in the order of hidden keys.
 #[test]
 fn no_limit_and_no_number_goes_by_hidden_keys() {
     let world = world(&A, &B);

@@ -1,4 +1,4 @@
-//! Promises of queries: each is checked on shares and in the open, and named.
+//! Promises of queries. Each is checked on shares and in the open, and errors name it.
 
 use super::owned;
 use hushwire_sql::{Options, relation, test_support::World};
@@ -12,7 +12,7 @@ fn int(name: &str) -> Column {
     Column::new(name, ColumnType::Integer)
 }
 
-/// The result of a plan in the open, by sorts and by tags, which are one.
+/// The result of a plan in the open, by sorts and by tags. Both must be equal.
 fn result(world: &World, plan: &Relation) -> Result<Vec<Row>, String> {
     let told = |e: Fault| e.field("promise").unwrap_or_else(|| panic!("{e}"));
     let sorted = |rows: Result<Vec<Row>, Fault>| {
@@ -52,7 +52,7 @@ fn bounds_that_look_equal_are_checked_each() {
     assert_eq!(broken(chain, 8), "");
     let selves = "SELECT COUNT(*) FROM a AS x JOIN a AS y ON x.k = y.k JOIN a AS z ON x.k = z.k";
     assert_eq!(broken(selves, 4), four("a and a with a"));
-    // Arms of a union, a table that WITH names twice, and joins within subqueries.
+    // Arms of a union, a table of WITH that is named twice, and joins within subqueries.
     for sql in [
         "SELECT a.k FROM a JOIN b ON a.k = b.k WHERE b.j > 1 UNION ALL SELECT a.k FROM a JOIN b ON a.k = b.k",
         "WITH w AS (SELECT a.k FROM a JOIN b ON a.k = b.k) SELECT k FROM w WHERE k > 1 UNION ALL SELECT k FROM w",
@@ -66,7 +66,7 @@ fn bounds_that_look_equal_are_checked_each() {
     }
 }
 
-/// Keys that two owners have between them.
+/// Two owners have the keys between them.
 #[test]
 fn one_row_of_a_subquery_and_keys_are_checked_among_owners() {
     let world = |twice: bool| {
@@ -82,7 +82,7 @@ fn one_row_of_a_subquery_and_keys_are_checked_among_owners() {
             "that there is at most one row of b in place of a value",
         ),
         ("SELECT a.k, (SELECT y FROM b WHERE b.k = a.x) FROM a", unique),
-        // Either side of its join has a key, and the greater one has more rows.
+        // Both sides of the join have a key, and `a` has more rows than `b`.
         ("SELECT a.k, (SELECT y FROM b WHERE b.k = a.k) FROM a", unique),
         ("SELECT a.k FROM a WHERE a.k < (SELECT y FROM b WHERE b.k = a.x)", unique),
         ("SELECT a.k, y FROM a JOIN b ON a.x = b.k", unique),

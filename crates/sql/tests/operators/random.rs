@@ -1,4 +1,4 @@
-//! Random queries, whose rows are those of SQLite.
+//! Random queries, whose rows are compared with those of SQLite.
 
 use super::{A, B, check, owned, world};
 use hushwire_sql::test_support::World;
@@ -8,7 +8,7 @@ use hushwire_tables::{
     plain::evaluate,
 };
 
-/// Numbers from a seed.
+/// A generator of numbers from a seed.
 struct Dice(u64);
 
 impl Dice {
@@ -78,7 +78,7 @@ impl Dice {
 fn random_queries_have_the_rows_of_sqlite() {
     let mut dice = Dice(0x5eed);
     let queries: Vec<String> = (0..120).map(|_| dice.query()).collect();
-    // A constant in GROUP BY is a place of the list.
+    // A constant in GROUP BY would be an ordinal of the list.
     let queries: Vec<&str> = queries
         .iter()
         .map(String::as_str)
@@ -87,8 +87,8 @@ fn random_queries_have_the_rows_of_sqlite() {
     check(&world(&A, &B), &queries);
 }
 
-/// Three tables of few values, many of them NULL, 0 or empty: `p` has a key and one owner, `q` a
-/// key and two, `r` no key.
+/// Three tables of few values, many of them NULL, 0 or empty. `p` has a key and one owner, `q` has
+/// a key and two owners, and `r` has no key.
 fn few_values(dice: &mut Dice) -> World {
     let columns = |names: [&str; 2]| {
         vec![
@@ -124,12 +124,12 @@ fn few_values(dice: &mut Dice) -> World {
 }
 
 impl Dice {
-    /// A table, its column of numbers that may be NULL, and its long strings.
+    /// A table, its nullable column of numbers, and its long strings.
     fn source(&mut self) -> [&'static str; 3] {
         [["p", "x", "s"], ["q", "y", "v"], ["r", "z", "w"]][self.below(3) as usize]
     }
 
-    /// Two that are not one.
+    /// Two different tables.
     fn sources(&mut self) -> [[&'static str; 3]; 2] {
         let first = self.source();
         loop {
@@ -140,7 +140,7 @@ impl Dice {
         }
     }
 
-    /// A condition on one table.
+    /// A random condition on one table.
     fn asked(&mut self, [t, n, s]: [&str; 3]) -> String {
         let form = self.pick(&[
             "T.N IS NULL",
@@ -161,7 +161,7 @@ impl Dice {
         if self.below(2) == 0 { format!("{before}{}", self.asked(of)) } else { String::new() }
     }
 
-    /// Groups of a join.
+    /// A query with groups of a join.
     fn grouped_join(&mut self) -> String {
         let [l, r] = self.sources();
         let join = self.pick(&["JOIN", "JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN"]);
@@ -180,7 +180,7 @@ impl Dice {
         )
     }
 
-    /// Three tables, the second and third joined first.
+    /// A query on three tables, in which the second and third are joined first.
     fn chained(&mut self) -> String {
         let join = self.pick(&["JOIN", "LEFT JOIN"]);
         let inner = self.pick(&["JOIN", "LEFT JOIN"]);
@@ -212,7 +212,7 @@ impl Dice {
         )
     }
 
-    /// A subquery of the second table, correlated with the first or not.
+    /// A subquery of the second table, which may be correlated with the first.
     fn within(&mut self, [outer, inner]: [[&str; 3]; 2], list: &str) -> String {
         let [t, n, s] = inner;
         let list = list
@@ -237,7 +237,7 @@ impl Dice {
             " LIMIT 0",
             " LIMIT 1",
         ]);
-        // SQLite takes HAVING of aggregates alone.
+        // SQLite allows HAVING only with aggregates.
         let tail = if tail.contains("HAVING") && !list.contains('(') { "" } else { tail };
         let tail = tail.replace("T.N", &format!("{t}.{n}"));
         format!("(SELECT {list} FROM {t} WHERE {correlated}{}{tail})", self.maybe(" AND ", inner))
@@ -295,7 +295,8 @@ fn many(seed: u64, worlds: u64, queries: usize) {
         let texts: Vec<String> = (0..queries).map(|_| dice.nullful()).collect();
         let can = |sql: &&str| {
             let made = world.relation(sql).map_err(|e| e.to_string());
-            // SQLite takes the first of several rows in place of a value, which is an error here.
+            // For a subquery of several rows in place of a value, SQLite takes the first row; here
+            // it is an error.
             if let Ok(plan) = &made
                 && let Err(e) = evaluate(plan, &world.read(plan))
             {

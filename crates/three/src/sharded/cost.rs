@@ -1,4 +1,5 @@
-//! The cost and the memory of each shard, without anybody's data.
+//! Computes the cost and the memory of each shard without any party's data. Costs between parties
+//! are those of the shard's rows, and exchanges between shards are counted separately.
 
 use super::{moves::packed, spread::Spread, sums};
 use crate::{
@@ -20,13 +21,13 @@ use hushwire_rep3::{
 pub struct ShardCost {
     /// Rounds and bytes sent between parties, and whether they are exact.
     pub between_parties: PlanCost,
-    /// Bytes that it gives to the party's other shards, at most.
+    /// The most bytes that it sends to the party's other shards.
     pub to_shards: u64,
-    /// Exchanges between the party's shards.
+    /// The number of exchanges between the party's shards.
     pub exchanges: u64,
 }
 
-/// Rows of a step of all shards.
+/// The rows of a step that runs across all shards.
 pub(super) fn across_rows(step: &PlanStep<Three>, sizes: &[Size]) -> usize {
     match step.talk() {
         Some(Talk::Reorder(Reorder::Permute { .. })) => sizes[1].rows(),
@@ -37,16 +38,16 @@ pub(super) fn across_rows(step: &PlanStep<Three>, sizes: &[Size]) -> usize {
 /// The memory of one shard of one party.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ShardMemory {
-    /// Bytes that values and what works on them take, at most, as [`Plan::memory`] has them.
+    /// The most bytes that values and the work on them take, as in [`Plan::memory`].
     pub bytes: u64,
-    /// The step that runs on shard 0 alone and takes the most memory there: the operation that it
-    /// is a part of, and its bytes. None where every step is spread over all shards, or small.
+    /// The operation and the bytes of the step that takes the most memory among those that run
+    /// whole on shard 0. `None` if every step is small, or is spread over all shards.
     pub whole: Option<(Value, u64)>,
 }
 
 impl Plan {
-    /// The costs of all shards in order, where each party has this many, for the party of this
-    /// number. Every shard has lanes of its own, cut so.
+    /// Returns the costs of all shards in order, for this party. Each party has `shards` shards.
+    /// Every shard has its own lanes, with this cut.
     ///
     /// # Errors
     /// As [`Plan::cost`].
@@ -57,7 +58,7 @@ impl Plan {
         self.sharded_cost_by(party, cut, shards, sort_bound)
     }
 
-    /// The costs as they are likely to be.
+    /// Returns the likely costs.
     ///
     /// # Errors
     /// As [`Plan::cost`].
@@ -131,8 +132,9 @@ impl Plan {
         Ok(sum)
     }
 
-    /// The cost between parties of a step of all shards, at most: of this shard's part of the rows.
-    /// A sort takes the rounds and the levels of all rows, and the levels that part them.
+    /// The largest cost between parties of a step across all shards, for this shard's part of the
+    /// rows. A sort takes the rounds and levels of all rows, and the levels that split the rows
+    /// between shards.
     fn across_cost(
         &self,
         at: Slot,
@@ -145,14 +147,14 @@ impl Plan {
         let rows = across_rows(&self.steps[at], &sizes);
         let bounds = ranges(rows, shards);
         let own = match bounds[shard + 1] - bounds[shard] {
-            // A machine of one row says nothing; a shard with one of several does.
+            // A machine with one row sends nothing; a shard with one of several rows does.
             1 => rows.min(2),
             own => own,
         };
         if let Talk::Reorder(Reorder::Sort { .. }) = talk {
             let keys = sizes.iter().map(|size| size.width()).sum();
             let all = (terms.of_sort)(terms.party.role(), rows, keys, terms.cut.few());
-            // Shard 0 ranks a few rows alone.
+            // Shard 0 alone ranks a small number of rows.
             let is_few = rows < (256 * shards).max(64 * shards * shards);
             let ranked = match (is_few, shard) {
                 (true, 0) => rows,
@@ -180,7 +182,8 @@ impl Plan {
         Three::price(terms, &part, &reads, self.steps[at].size, own)
     }
 
-    /// Bytes that a step makes a shard give to the others, and the exchanges of all.
+    /// The bytes that a step makes this shard send to the others, and the number of exchanges of
+    /// all shards.
     fn to_shards(&self, step: &PlanStep<Three>, shard: usize, shards: usize) -> (u64, u64) {
         let sizes: Vec<Size> = step.reads.iter().map(|slot| self.steps[*slot].size).collect();
         let others = shards as u64 - 1;
@@ -201,7 +204,7 @@ impl Plan {
                 let part = |picks: &Picks| packed(sizes[0].with_rows(picks.len())) as u64;
                 (route.sends.iter().map(part).sum(), u64::from(route.crosses))
             }
-            // Places are known in the run alone: all of them may lie here.
+            // The places are known only in the run. All of them may lie here.
             Spread::Gathers { .. } => {
                 let to = (0..shards).filter(|to| *to != shard);
                 (to.map(|to| packed(own(step.size, to)) as u64).sum(), 1)
@@ -227,8 +230,9 @@ impl Plan {
         }
     }
 
-    /// The same of a step of all shards, at most: places that a stage is drawn by, each summand
-    /// that moves, and what is brought to whole rows. How many rows leave a shard is random.
+    /// The same upper bound for a step across all shards. It covers the places by which a stage is
+    /// drawn, each summand that moves, and the move to whole rows. The number of rows that leave a
+    /// shard is random.
     fn across_to_shards(
         &self,
         step: &PlanStep<Three>,
@@ -240,7 +244,7 @@ impl Plan {
         let bounds = ranges(rows, shards);
         let own = bounds[shard + 1] - bounds[shard];
         let most = (own + 8 * own.isqrt() + 64) as u64;
-        // Bytes of a row of what moves, as bits or in words of eight bytes.
+        // The bytes of a moved row, as bits or in words of eight bytes.
         let row = |size: &Size| {
             let inner = size.rows().div_ceil(rows.max(1));
             (inner * size.width().div_ceil(8).next_multiple_of(if size.width() > 8 { 8 } else { 1 })) as u64
@@ -255,18 +259,18 @@ impl Plan {
             Some(Talk::Own(OwnTalk::Compact { .. })) => (drawn + placed + 12 + 3 * row(&sizes[1]), 32),
             _ => (drawn + placed + 8 * strings + 32, 64),
         };
-        // A row on either side of each bound, before and behind.
+        // A row on each side of each bound, before and after the step.
         let realigned = 16 * row(&sizes[sizes.len().min(2) - 1]).max(row(&sizes[0]));
         let told = (8 * shards as u64 + 512 * strings) * shards as u64;
         (most * each + realigned + told, exchanges)
     }
 
-    /// The cut with which every shard takes at most `bytes` bytes, as [`Plan::cut_within`] has it.
-    /// AGREEMENT: all shards of all parties say the same.
+    /// Returns the cut with which every shard takes at most `bytes` bytes, as [`Plan::cut_within`]
+    /// does. AGREEMENT: all shards of all parties give the same arguments.
     ///
     /// # Errors
-    /// The memory of the shard that takes the most, in the shortest pieces. Where its step
-    /// [`ShardMemory::whole`] alone takes more than `bytes`, more shards are of no help.
+    /// The memory of the shard that takes the most, with the shortest pieces. If the step in
+    /// [`ShardMemory::whole`] alone takes more than `bytes`, more shards do not help.
     pub fn cut_within_shards(&self, mut cut: Cut, shards: usize, bytes: u64) -> Result<Cut, ShardMemory> {
         loop {
             let all = (0..shards).map(|shard| self.shard_memory(cut, shard, shards));
@@ -277,7 +281,7 @@ impl Plan {
         }
     }
 
-    /// The memory of one shard, where each party has this many.
+    /// Returns the memory of one shard. Each party has `shards` shards.
     ///
     /// # Panics
     /// If there is no such shard (the caller's bug).

@@ -4,21 +4,20 @@
 //!            party 0      party 1      party 2
 //! shard 0    ● ────────── ● ────────── ●          a session of its own
 //! shard 1    ● ────────── ● ────────── ●          another one
-//!            │ mover      │            │          what a party's shards tell each other
+//!            │ mover      │            │          messages between a party's shards
 //!
 //! a value of E elements    shard s of S has elements ⌊E s/S⌋ to ⌊E (s+1)/S⌋ of it
 //! what all parties know    every shard has all of it
 //! ```
 //!
-//! All shards of all parties run the same plan in the same order. Steps whose rows are computed
-//! each for itself ([`Spread::Rows`]) run on every shard's own rows, and a wave's together.
-//! Every other step has its own way between shards, and they run one after the other in the plan's
-//! order, so that all shards of a party exchange the same at the same time.
+//! All shards of all parties run the same plan in the same order. Steps with independent rows
+//! ([`Spread::Rows`]) run on every shard's own rows, and those of a wave run together. Every other
+//! step has its own exchanges between shards. These steps run one after the other in the plan's
+//! order, so that all shards of a party are in the same exchange.
 //!
-//! **Security.** As on one machine. Shares move between the shards of one party alone, to places
-//! that follow from the plan and from what is open. Sessions have nothing in common but the plan:
-//! no two share a key.
-//! **Rounds and bytes.** [`Plan::sharded_cost`].
+//! **Security.** As on one machine. Shares move only between the shards of one party, to places
+//! that follow from the plan and from opened values. Sessions share only the plan: no two have a
+//! key in common. **Rounds and bytes.** [`Plan::sharded_cost`].
 
 mod cost;
 mod moves;
@@ -51,7 +50,7 @@ use std::borrow::BorrowMut;
 use sums::{counted, folded};
 
 impl Door {
-    /// The door of one shard's elements of the value.
+    /// The door for one shard's elements of the value.
     ///
     /// # Panics
     /// If there is no such shard (the caller's bug).
@@ -64,13 +63,14 @@ impl Door {
 }
 
 /// Runs a plan as one shard of one of three parties. `party` and `lanes` are this shard's session,
-/// as [`run`](crate::run()) has them, and `mover` leads to the other shards of this party. `inputs`
-/// are shares of this shard's elements of each input, as [`Door::of_shard`] of each of
-/// [`Plan::inputs`] says. Gives shares of its elements of each output, likewise. `go_on` is asked
-/// between rounds, on this thread, with the steps done and all steps.
+/// as for [`run`](crate::run()), and `mover` leads to the other shards of this party. `inputs` are
+/// shares of this shard's elements of each input. Their forms are [`Door::of_shard`] of each door
+/// in [`Plan::inputs`]. The result has shares of its elements of each output, in the corresponding
+/// forms. `go_on` is called between rounds, on this thread, with the numbers of completed steps and
+/// of all steps.
 ///
-/// A run that fails has ended for all shards of all parties, each with a cause: a shard that ends
-/// ends the exchanges of its party's others, and the sessions of all of them.
+/// If a shard fails, the run ends for all shards of all parties, each with a cause. A shard that
+/// ends also ends the exchanges of its party's other shards, and the sessions of all of them.
 ///
 /// # Errors
 /// As [`run`](crate::run()); [`NetError::Shard`](hushwire_machine::NetError::Shard) if another
@@ -152,7 +152,7 @@ pub fn run_sharded<C: BorrowMut<Channel> + Send>(
     }
 }
 
-/// A shard's session under way.
+/// A shard's running session.
 struct OfShard<'r, C> {
     party: &'r mut Rep3Party,
     lanes: Vec<[C; 2]>,
@@ -160,7 +160,7 @@ struct OfShard<'r, C> {
 }
 
 impl<C: BorrowMut<Channel> + Send> OfShard<'_, C> {
-    /// Runs steps that wait for no other shard, as a wave: the value of each.
+    /// Runs steps that wait for no other shard, as a wave. Returns the value of each.
     fn run(
         &mut self,
         values: &mut LiveValues<'_, Three>,
@@ -181,7 +181,7 @@ impl<C: BorrowMut<Channel> + Send> OfShard<'_, C> {
         Ok(wave.end().map(|(_, at, form)| (at, form)).collect())
     }
 
-    /// Runs a step of all shards. All shards of the party run it at the same time.
+    /// Runs a step across all shards. All shards of the party run it at the same time.
     fn across(
         &mut self,
         across: &Across,
@@ -205,12 +205,12 @@ impl<C: BorrowMut<Channel> + Send> OfShard<'_, C> {
     }
 }
 
-/// The sizes of what a step reads.
+/// The sizes of a step's operands.
 fn sizes(plan: &Plan, step: &PlanStep<Three>) -> Vec<Size> {
     step.reads.iter().map(|slot| plan.steps[*slot].size).collect()
 }
 
-/// All elements of what a step reads, on shard 0; nothing on the others.
+/// All elements of a step's operands on shard 0; no elements on the others.
 fn on_first(
     plan: &Plan,
     between: &mut Between<'_>,
@@ -224,7 +224,7 @@ fn on_first(
     Ok((between.shard() == 0).then_some(whole))
 }
 
-/// The value of a step without a message to other parties: this shard's elements of it.
+/// The value of a step without a message to other parties, restricted to this shard's elements.
 fn local_step(
     plan: &Plan,
     own: &mut Own<'_>,
@@ -237,7 +237,7 @@ fn local_step(
     Ok(match Spread::of_local(prim) {
         Spread::Known => local_of(own, prim, reads, step.size.rows())?,
         Spread::Rows => {
-            // What all parties know is there whole; one factor serves all rows.
+            // Known values are here whole. One factor serves all rows.
             let is_one = |form: &StepValue| matches!((prim, form), (Local::Scale, StepValue::Known(all)) if all.len() == 1);
             let part = |form: &StepValue| if is_one(form) { form.clone() } else { between.own_of(form) };
             local_of(own, prim, &reads.iter().map(part).collect::<Vec<_>>(), rows)?

@@ -1,4 +1,5 @@
-//! Values on their way between the shards of a party.
+//! Moves values between the shards of a party. In an exchange, every shard sends each other shard a
+//! part of a known length, which may be empty. No message goes to another party.
 
 use crate::{
     ThreeError,
@@ -18,7 +19,7 @@ use std::{ops::Range, sync::Arc};
 /// The step's name in errors.
 const MOVE: &str = "an exchange between shards";
 
-/// The way from one shard of a party to its others.
+/// The exchanges between one shard of a party and its other shards.
 pub(crate) struct Between<'m> {
     mover: &'m mut dyn Mover,
 }
@@ -46,13 +47,13 @@ impl<'m> Between<'m> {
         ranges(elements, self.shards())
     }
 
-    /// This shard's elements of a value.
+    /// The elements of a value that this shard has.
     pub(crate) fn own(&self, elements: usize) -> Range<usize> {
         let bounds = self.bounds(elements);
         bounds[self.shard()]..bounds[self.shard() + 1]
     }
 
-    /// Gives each shard its part, and takes a part of a known length from each.
+    /// Sends each shard its part, and receives a part of a known length from each.
     pub(crate) fn exchange(
         &mut self,
         to: Vec<Vec<u8>>,
@@ -69,7 +70,7 @@ impl<'m> Between<'m> {
         Ok(from)
     }
 
-    /// Elements of values of one form, by a route.
+    /// Moves elements of values of one form, by a route.
     pub(crate) fn moved(&mut self, reads: &[&StepValue], route: &Route) -> Result<StepValue, ThreeError> {
         if !route.crosses {
             return Ok(picked(reads, &route.picks));
@@ -87,7 +88,8 @@ impl<'m> Between<'m> {
         Ok(picked(&all, &route.picks))
     }
 
-    /// All elements of a value on shard 0, and none on the others; what all parties know as it is.
+    /// Collects all elements of a value on shard 0, and none on the others. A known value stays as
+    /// it is.
     pub(crate) fn collected(&mut self, form: &StepValue, size: Size) -> Result<StepValue, ThreeError> {
         match size {
             Size::Known(..) => Ok(form.clone()),
@@ -99,7 +101,7 @@ impl<'m> Between<'m> {
         }
     }
 
-    /// This shard's elements of a value that shard 0 has whole, and the others not at all.
+    /// Distributes a value that shard 0 has whole. Returns this shard's elements.
     pub(crate) fn handed_out(
         &mut self,
         made: Option<StepValue>,
@@ -118,14 +120,14 @@ impl<'m> Between<'m> {
         self.moved(&[&form], &route)
     }
 
-    /// The bounds of a value that is on shard 0.
+    /// The bounds of a value that is whole on shard 0.
     fn first(&self, elements: usize) -> Vec<usize> {
         let mut bounds = vec![elements; self.shards() + 1];
         bounds[0] = 0;
         bounds
     }
 
-    /// This shard's elements of a known value; other values as they are.
+    /// This shard's elements of a known value. Other values stay as they are.
     pub(crate) fn own_of(&self, form: &StepValue) -> StepValue {
         match form {
             StepValue::Known(all) => {
@@ -140,7 +142,7 @@ impl<'m> Between<'m> {
         }
     }
 
-    /// All elements of what was opened, of which every shard has its own.
+    /// All elements of an opened value, of which every shard has its own part.
     pub(crate) fn known(&mut self, own: &Tensor, mut all: Tensor) -> Result<StepValue, ThreeError> {
         let bounds = self.bounds(all.len());
         let part: Vec<u8> = own.words().iter().flat_map(|word| word.to_le_bytes()).collect();
@@ -159,7 +161,7 @@ impl<'m> Between<'m> {
     }
 }
 
-/// The form and size of a value that a shard has, which is no order.
+/// The form and size of a value on this shard. The value is not an order.
 fn size_of(form: &StepValue) -> Size {
     match form {
         StepValue::Bits(bits) => Size::Bits(bits.width(), bits.rows()),
@@ -171,7 +173,7 @@ fn size_of(form: &StepValue) -> Size {
     }
 }
 
-/// Bytes of a share of elements on their way.
+/// The bytes of a share of moved elements.
 fn share_bytes(size: Size) -> usize {
     match size {
         Size::Bits(width, rows) => width * rows.div_ceil(8),
@@ -180,12 +182,12 @@ fn share_bytes(size: Size) -> usize {
     }
 }
 
-/// Bytes of both shares of elements on their way.
+/// The bytes of both shares of moved elements.
 pub(crate) fn packed(size: Size) -> usize {
     2 * share_bytes(size)
 }
 
-/// Both shares, one behind the other.
+/// Both shares, one after the other.
 pub(crate) fn pack(form: &StepValue) -> Vec<u8> {
     match form {
         StepValue::Bits(bits) => {
@@ -205,7 +207,7 @@ fn pack_words<W: Held>(words: &RingWords) -> Vec<u8> {
     bytes
 }
 
-/// The reverse of [`pack`], of as many bytes as the size has.
+/// The reverse of [`pack`], for exactly the bytes of the size.
 fn unpack(bytes: &[u8], size: Size) -> Result<StepValue, ThreeError> {
     let (own, next) = bytes.split_at(share_bytes(size));
     Ok(match size {

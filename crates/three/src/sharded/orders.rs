@@ -1,4 +1,6 @@
-//! Orders of rows that lie on all shards, and rows that are moved by them.
+//! Orders of rows that lie on all shards, and rows that they permute. Operands are first moved so
+//! that each shard has whole rows. Then all shards run one machine together, and its value is moved
+//! back to the bounds of elements.
 
 use super::{cost::across_rows, moves::Between};
 use crate::{
@@ -14,17 +16,18 @@ use hushwire_rep3::{
 };
 use std::sync::Arc;
 
-/// What a step over all shards reads, of this shard's rows, and the rows of all shards.
+/// The operands of a step across all shards, restricted to this shard's rows, and the number of
+/// rows of all shards.
 pub(super) struct Across {
     reads: Vec<StepValue>,
     rows: usize,
-    /// Elements of a row of its value, and rows of its value.
+    /// The elements of a row of its value, and the rows of its value.
     inner: usize,
     made: usize,
 }
 
 impl Across {
-    /// The values that a step reads, brought to bounds of whole rows.
+    /// Moves a step's operands to bounds of whole rows.
     pub(super) fn new(
         between: &mut Between<'_>,
         step: &PlanStep<Three>,
@@ -47,7 +50,7 @@ impl Across {
         Ok(Across { reads, rows, inner, made })
     }
 
-    /// The value of a step, brought to bounds of elements.
+    /// Moves a step's value back to bounds of elements.
     pub(super) fn end(&self, between: &mut Between<'_>, form: StepValue) -> Result<StepValue, ThreeError> {
         if let StepValue::Order(_) = form {
             return Ok(form);
@@ -135,7 +138,7 @@ impl Across {
     }
 }
 
-/// The bounds of elements where rows of `inner` of them are kept together.
+/// The bounds of elements that keep rows of `inner` elements together.
 fn of_rows(between: &Between<'_>, rows: usize, inner: usize) -> Vec<usize> {
     between.bounds(rows).into_iter().map(|bound| bound * inner).collect()
 }

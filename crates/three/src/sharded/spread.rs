@@ -1,41 +1,42 @@
-//! The way of each primitive between shards. Every match names all primitives, so that a new one
-//! without a way does not compile.
+//! The exchanges between shards for each primitive. Every match names all primitives, so that a new
+//! one without a rule does not compile.
 
 use crate::prim::{OwnLocal, OwnTalk, Three};
 use hushwire_plan::{Axis, Local, Picks, Prim, Reorder, Talk};
 
-/// The way of a step between the shards of a party.
+/// The way in which a step runs on the shards of a party.
 #[derive(Clone, Copy)]
 pub(crate) enum Spread<'p> {
-    /// What all parties know: every shard computes all of it.
+    /// All parties know the value. Every shard computes all of it.
     Known,
-    /// Each shard computes its rows from the same rows of what the step reads.
+    /// Each shard computes its rows from the same rows of the operands.
     Rows,
-    /// As [`Self::Rows`], and what is opened goes to all shards.
+    /// As [`Self::Rows`], and the opened values go to all shards.
     Opens,
     /// Elements move between shards, to known places.
     Moves(&'p Picks),
-    /// Rows at known places, which are the second value that it reads.
+    /// Rows at known places. The places are the second operand.
     Gathers {
-        /// Rows that there are.
+        /// The number of rows.
         rows: usize,
-        /// Elements of a row.
+        /// The elements of a row.
         inner: usize,
     },
     /// Sums of each shard's elements, then of the shards' sums.
     Sums {
         /// The axis.
         axis: Axis,
-        /// Whether there is a sum after each element.
+        /// Whether the sum up to each element is computed.
         prefix: bool,
     },
-    /// Numbers that follow from the flags before a row: totals go between shards.
+    /// Numbers that depend on the flags before a row. The shards exchange totals.
     Counts(&'p OwnLocal),
-    /// An order, which every shard turns for itself.
+    /// An order, which every shard inverts for itself.
     Order,
-    /// An order of the rows of all shards, or rows that are moved by one: a machine of all shards.
+    /// An order of the rows of all shards, or rows that it permutes. All shards run one machine
+    /// together.
     Across,
-    /// All of it on shard 0: rows are collected there, and handed out again.
+    /// All rows run on shard 0. They are collected there, and then distributed again.
     First,
 }
 
@@ -47,7 +48,7 @@ impl<'p> Spread<'p> {
         }
     }
 
-    /// Whether it runs on every shard's rows, in a wave.
+    /// Whether it runs in a wave on every shard's own rows.
     pub(crate) fn is_by_rows(self) -> bool {
         matches!(self, Spread::Rows | Spread::Opens)
     }

@@ -1,9 +1,9 @@
-//! Sums over the elements of all shards. Shares add up, so that a sum of shares is a share of the
-//! sum, and nothing goes to other parties.
+//! Sums over the elements of all shards. The sharing is additive: a sum of shares is a share of the
+//! sum, and no message goes to other parties.
 //!
 //! ```text
 //! an axis    a value is blocks of n lines of `inner` elements, and an axis goes through lines
-//! a sum      of what a shard has of each block, to the shard that has that element of the result
+//! a sum      of a shard's part of each block, to the shard that has that element of the result
 //! prefixes   within a shard; and the sums of a block's beginning on the shards before, added
 //! ```
 
@@ -17,11 +17,11 @@ use hushwire_plan::Axis;
 use hushwire_rep3::{pool, ranges, ring::Column};
 use std::ops::Range;
 
-/// Elements of a value along an axis: how they lie on a shard.
+/// The elements of a value along an axis, and the part that a shard has.
 #[derive(Clone)]
 struct Blocks {
     axis: Axis,
-    /// The elements of the value that the shard has.
+    /// The range of elements that the shard has.
     has: Range<usize>,
 }
 
@@ -30,7 +30,7 @@ impl Blocks {
         self.axis.n * self.axis.inner()
     }
 
-    /// The blocks of which it has something: the first, and the one behind the last.
+    /// The range of blocks of which the shard has elements.
     fn blocks(&self) -> Range<usize> {
         if self.has.is_empty() {
             return 0..0;
@@ -38,13 +38,13 @@ impl Blocks {
         self.has.start / self.block()..(self.has.end - 1) / self.block() + 1
     }
 
-    /// The sums to which it adds something.
+    /// The range of sums to which the shard contributes.
     fn results(&self) -> Range<usize> {
         let blocks = self.blocks();
         blocks.start * self.axis.inner()..blocks.end * self.axis.inner()
     }
 
-    /// What it has of a block.
+    /// The shard's elements of a block.
     fn of(&self, block: usize) -> Range<usize> {
         let all = block * self.block()..(block + 1) * self.block();
         all.start.max(self.has.start)..all.end.min(self.has.end)
@@ -70,7 +70,8 @@ impl Blocks {
         sums
     }
 
-    /// The sums up to and with each element, of what a block has in `carry` before.
+    /// The sums up to and including each element. `carry` has the sums of a block's elements before
+    /// this shard.
     fn prefixes<W: Held>(&self, share: &[W], carry: &[W]) -> Vec<W> {
         let inner = self.axis.inner();
         let mut out = pool::room(share.len());
@@ -120,7 +121,7 @@ pub(super) fn folded<W: Held>(
     Ok(W::words(made))
 }
 
-/// Words of a share that a shard gives to others.
+/// The words of a share that a shard sends to others.
 pub(super) fn sent(axis: Axis, prefix: bool, all: usize, shard: usize, shards: usize) -> u64 {
     let bounds = ranges(all, shards);
     let each: Vec<Blocks> = bounds.windows(2).map(|two| Blocks { axis, has: two[0]..two[1] }).collect();
@@ -136,7 +137,7 @@ pub(super) fn sent(axis: Axis, prefix: bool, all: usize, shard: usize, shards: u
     others.map(words).sum::<usize>() as u64
 }
 
-/// Whether a shard's last block goes on at another one.
+/// Whether a shard's last block continues on another shard.
 fn goes_on(each: &[Blocks], from: usize, to: usize) -> bool {
     let [from_blocks, to_blocks] = [each[from].blocks(), each[to].blocks()];
     from < to && !from_blocks.is_empty() && !to_blocks.is_empty() && from_blocks.end == to_blocks.start + 1
@@ -223,7 +224,7 @@ fn prefixes<W: Held>(
     Ok(Column { own: own.prefixes(&column.own, own_carry), next: own.prefixes(&column.next, next_carry) })
 }
 
-/// The flags of all shards, and of those before this one.
+/// The counts of the flags of all shards, and of the shards before this one.
 pub(super) fn counted<W: Held>(
     between: &mut Between<'_>,
     flags: &RingWords,

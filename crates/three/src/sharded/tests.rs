@@ -1,4 +1,4 @@
-//! Runs of several shards against the evaluator and against one machine.
+//! Runs of several shards, compared with the evaluator and with one machine.
 
 use crate::{
     Cut, Door, Plan, ThreeError,
@@ -19,11 +19,12 @@ use std::{
     time::Duration,
 };
 
-/// What one shard of one party gave, and the bytes that it sent to other parties.
+/// The result of one shard of one party, and the bytes that it sent to other parties.
 type Gave = (Result<Vec<Shares>, ThreeError>, u64);
 
-/// Runs all shards of three parties, each on a thread: by shard, then by party. `mover` wraps the
-/// movers of parties' shards, and `go_on` is asked with the party, the shard and the steps done.
+/// Runs all shards of three parties, each on a thread. Results are ordered by shard, then by party.
+/// `mover` wraps the movers of the shards. `go_on` is called with the party, the shard and the
+/// number of completed steps.
 fn all_shards(
     plan: &Plan,
     cut: Cut,
@@ -59,10 +60,10 @@ fn plainly(_: Role, mover: MemoryMover) -> Box<dyn Mover> {
     Box::new(mover)
 }
 
-/// A mover that counts, and that is gone after a number of exchanges or gives a byte too many.
+/// A mover that counts. It fails after a number of exchanges, or sends a byte too many.
 struct Watched {
     mover: MemoryMover,
-    /// Bytes given to other shards, and exchanges.
+    /// The bytes sent to other shards, and the number of exchanges.
     count: Arc<Mutex<[u64; 2]>>,
     gone_after: Option<u64>,
     longer_after: Option<u64>,
@@ -101,12 +102,13 @@ impl Mover for Watched {
     }
 }
 
-/// What shards made together.
+/// The results of all shards together.
 struct Ran {
     outputs: Vec<Tensor>,
-    /// Bytes that each party sent to others.
+    /// The bytes that each party sent to others.
     sent: [u64; 3],
-    /// For each shard of party 0, bytes that it gave to other shards, and exchanges.
+    /// For each shard of party 0, the bytes that it sent to other shards, and the number of
+    /// exchanges.
     moved: Vec<[u64; 2]>,
 }
 
@@ -140,7 +142,7 @@ fn sharded(
     Ok(Ran { outputs, sent, moved: counts.iter().map(|count| *count.lock().unwrap()).collect() })
 }
 
-/// Whether shards gave what the evaluator gives; false where either refuses.
+/// Whether the shards and the evaluator have equal results; false if either refuses.
 fn check_shards(
     c: &Computation,
     given: &Values,
@@ -195,7 +197,7 @@ fn random_computations_on_shards_of_bits() {
     });
 }
 
-/// Columns of no row, of one, of fewer than there are shards, and of more.
+/// Columns without rows, with one row, with fewer rows than shards, and with more.
 #[test]
 fn each_operation_on_shards() {
     let mut shards = 1;
@@ -205,7 +207,7 @@ fn each_operation_on_shards() {
     });
 }
 
-/// Every way between shards in one computation, whose outputs are long and short.
+/// A computation with every kind of exchange between shards. Its outputs are long and short.
 fn everything() -> Computation {
     text(
         "input x: u32[n] from m\ninput y: u32[n] from m\ninput z: u16[n, 3] from m\nf = x < y\np = x * y\n\
@@ -226,7 +228,8 @@ fn pieces_and_lanes_on_shards() {
     }
 }
 
-/// Bits take whole bytes on each shard, and a shard's sorts compare what one machine's do.
+/// Bits take whole bytes on each shard, and the sorts of a shard compare as many keys as those of
+/// one machine.
 #[test]
 fn parties_send_as_many_bytes_as_one_machine() {
     let (c, n) = (everything(), 3000);
@@ -237,13 +240,13 @@ fn parties_send_as_many_bytes_as_one_machine() {
     let one = sent(1);
     for shards in [2, 3, 4] {
         for (one, sent) in one.into_iter().zip(sent(shards)) {
-            // Comparisons of a sort follow from the order that it opens.
+            // The number of comparisons in a sort depends on the order that it opens.
             assert!(100 * sent <= 108 * one, "{sent} bytes of {one} on {shards} shards");
         }
     }
 }
 
-/// A shard that is lost in any of its exchanges ends all shards of all parties, each with a cause.
+/// If a shard is lost in any of its exchanges, all shards of all parties end, each with a cause.
 #[test]
 fn a_lost_shard_ends_all_shards_of_all_parties() {
     let c = text("input x: u32[9] from m\noutput y = permute(x, order(x)) + reveal(sum(x)) to m");
@@ -275,8 +278,8 @@ fn a_lost_shard_ends_all_shards_of_all_parties() {
     assert!(whole, "it runs where nothing is lost");
 }
 
-/// Each round of products reaches one party more, and the prefix sums reach each shard. A party
-/// that needs nothing more of the shard that stops may end well: with one round, one party can.
+/// Each round of products reaches one more party, and the prefix sums reach each shard. A party
+/// that needs nothing more from the shard that stops may finish: with one round, one party can.
 #[test]
 fn a_shard_that_stops_ends_the_others() {
     let c = text("input x: u32[40] from m\noutput y = prefix_sum(x * x * x * x * x) to m");
@@ -299,7 +302,7 @@ fn what_is_no_shards_is_refused() {
     let gave = all_shards(&plan, Cut::whole(), &c, &given, 2, longer, |_, _, _| true);
     let said = gave[1][0].0.as_ref().map(drop).unwrap_err().to_string();
     assert!(said.contains("shard 0") && said.contains("bytes where the plan has"), "{said}");
-    // Shares of all rows are no shard's.
+    // Shares of all rows are not the shares of one shard.
     let wider = text("input x: u32[42] from m\noutput y = prefix_sum(x * x) to m");
     let other = inputs(&wider, 7, 42);
     let gave = all_shards(&plan, Cut::whole(), &wider, &other, 2, plainly, |_, _, _| true);
@@ -320,7 +323,7 @@ fn a_shard_takes_its_part_of_the_memory() {
         let of_shard = rows.shard_memory(near, shard, 4);
         assert!(of_shard.bytes < rows.memory(near) / 2 && of_shard.whole.is_none());
     }
-    // A product of matrices is whole on shard 0, which says so.
+    // A product of matrices is whole on shard 0, and the error names it.
     let whole = plan("1024, 1024", "output z = matmul(x, y) to m");
     let [first, second] = [0, 1].map(|shard| whole.shard_memory(near, shard, 2));
     let (_, bytes) = first.whole.expect("it is named");

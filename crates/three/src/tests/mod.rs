@@ -1,4 +1,4 @@
-//! Runs of three parties against the evaluator.
+//! Runs of three parties, compared with the evaluator.
 
 mod operations;
 mod plans;
@@ -24,7 +24,7 @@ use hushwire_prg::{Prg, Seed};
 use hushwire_rep3::{Rep3Party, Shares};
 use hushwire_testkit::suite::{self, Values, computation_of as text};
 
-/// The outputs, in order, the cost of party 0, and whether all of that was declared.
+/// The outputs in order, the cost of party 0, and whether each machine declared its cost.
 type Ran = (Vec<Tensor>, Cost, bool);
 
 /// Runs three parties in lockstep.
@@ -56,7 +56,7 @@ fn shares_of(plan: &Plan, bound: &Computation, given: &Values) -> [Vec<Shares>; 
     shares
 }
 
-/// A run of three parties of a session; `hears` gets what party 0 sends.
+/// A run of one party in a session; `hears` receives the messages of party 0.
 fn in_session<'p>(
     parties: &mut [Rep3Party; 3],
     plan: &'p Plan,
@@ -86,7 +86,7 @@ fn in_session<'p>(
             };
             let begin = |(end, group)| registry::as_end(end, || Group::begin(group));
             let mut flights = flights.into_iter().enumerate().map(begin).collect::<Result<Vec<_>, _>>()?;
-            // A sort's cost depends on what it opens, and is counted.
+            // The cost of a sort depends on the opened values, so it is counted.
             let own = flights[0].cost();
             declared &= own.is_some();
             let mut spent = Cost::default();
@@ -114,7 +114,7 @@ fn in_session<'p>(
     Ok((opened.collect(), cost, declared))
 }
 
-/// Whether three parties gave what the evaluator gives; none where either refuses.
+/// Whether three parties and the evaluator have equal results; `None` if either refuses.
 pub(crate) fn check(
     c: &Computation,
     given: &Values,
@@ -164,7 +164,7 @@ fn random_computations_on_numbers() {
     suite::random_computations(200, |c, given| check(c, given, Plan::new).is_some());
 }
 
-/// Inputs that are kept as bit planes, whatever is done with them.
+/// Inputs that are kept as bit planes, for any use in the computation.
 #[test]
 fn random_computations_on_planes_that_are_kept() {
     let planes = |c: &Computation| Plan::with_planes(c, &[true; 64]);
@@ -177,10 +177,11 @@ fn random_computations_on_planes_that_are_kept() {
     assert!(check(&c, &given(&c, 9), |c| Plan::with_planes(c, &[true])).is_some());
 }
 
-/// Shares that parties keep from run to run, as those of a served model's weights: results are
-/// right, no position of a stream is used twice, and no message of the second run is one of the
-/// first, although all inputs are the same. They are brought to the forms of the plan once: a run
-/// gets none of them. Parties that first meet what is kept in different sessions agree.
+/// Shares that parties keep from run to run, such as those of a served model's weights. Results are
+/// correct, and no position of a stream is used twice. No message of the second run equals one of
+/// the first, although all inputs are the same. Kept shares are converted to the forms of the plan
+/// once, so a run converts none of them. Parties agree even if they first use the kept shares in
+/// different sessions.
 #[test]
 fn shares_that_are_kept_serve_several_runs_of_a_session() {
     let c = text(
@@ -195,7 +196,7 @@ fn shares_that_are_kept_serve_several_runs_of_a_session() {
     let shares = shares_of(&plan, &c, &given);
     let keep = |p: usize| KeptInputs::new(&plan, vec![(0, shares[p][0].clone())]).expect("they fit");
     let kept = [0, 1, 2].map(keep);
-    // Party 1 has run another client's request with them.
+    // Party 1 has served another client's request with them before.
     kept[1].values(&mut Rep3Party::three(Backend::best())[1], &plan, Cut::whole()).expect("its values");
     let said: Vec<Vec<Vec<u8>>> = (0..3)
         .map(|_| {
@@ -218,7 +219,7 @@ fn shares_that_are_kept_serve_several_runs_of_a_session() {
         .collect();
     let lengths: Vec<Vec<usize>> = said.iter().map(|run| run.iter().map(Vec::len).collect()).collect();
     assert!(lengths[0].len() > 3 && lengths.iter().all(|of| *of == lengths[0]), "{lengths:?}");
-    // Short messages may be alike by chance.
+    // Short messages may be equal by chance.
     for [a, b] in [[0, 1], [0, 2], [1, 2]] {
         let alike = said[a].iter().zip(&said[b]).filter(|(a, b)| a.len() > 8 && a == b);
         assert_eq!(alike.count(), 0, "runs {a} and {b} send the same");

@@ -1,5 +1,5 @@
-//! Operations, each against the evaluator: at the edges of numbers, in every form, and at the cost
-//! that is declared.
+//! Each operation against the evaluator: at the edges of numbers, in every form, and with the
+//! declared cost.
 
 use super::{check, check_cut, given, text};
 use crate::{Cut, Plan, run::PlanRun, test_support::shared};
@@ -31,7 +31,7 @@ fn bits_of_any_width_follow_an_order() {
 
 #[test]
 fn each_operation_in_each_form_at_edges() {
-    // x and y come as bits; p is words, and q words that have bits too.
+    // x and y arrive as bits; p is words, and q is words that also have bits.
     let columns =
         [("u8", 11), ("i16", 11), ("u32", 1), ("i64", 11), ("u37", 11), ("i128", 2), ("u1", 11), ("i64", 0)];
     for plan in [Plan::new, Plan::on_bits] {
@@ -39,17 +39,18 @@ fn each_operation_in_each_form_at_edges() {
     }
 }
 
-/// The sign of a difference is the order where no difference wraps, up to the last one, and is not
-/// taken for it beyond.
+/// The sign of a difference gives the order as long as no difference wraps. It is used up to the
+/// last such range, and not beyond.
 #[test]
 fn comparisons_are_by_the_sign_where_ranges_allow_it() {
-    // The ranges of x and y of each case, what is added to their squares, and whether x² < y² goes
-    // by the sign, and y² < x².
+    // Each case has the ranges of x and y, and the numbers added to their squares. The flags tell
+    // whether x² < y² and y² < x² are computed from the sign.
     let cases = [
-        // Squares are 0 … 121, and 0 … 144 in the second case: their difference is no i8.
+        // Squares are in 0 … 121, in the second case also in 0 … 144, whose difference does not fit
+        // an i8.
         ("u8", ["0..12", "0..12"], [0, 0], [true, true]),
         ("u8", ["0..12", "0..13"], [0, 0], [false, false]),
-        // Differences up to 127, 128 and 129; below 0 there is one more.
+        // The differences go up to 127, 128 and 129. There is one more negative number.
         ("u8", ["0..12", "0..1"], [6, 0], [true, true]),
         ("u8", ["0..12", "0..1"], [7, 0], [false, true]),
         ("u8", ["0..1", "0..12"], [0, 7], [true, false]),
@@ -63,7 +64,7 @@ fn comparisons_are_by_the_sign_where_ranges_allow_it() {
         for (compare, bounded) in
             [("<", by_sign[0]), ("<=", by_sign[1]), (">", by_sign[1]), (">=", by_sign[0])]
         {
-            // Products are words, and meet their ranges' ends.
+            // Products are words, and reach the ends of their ranges.
             let c = text(&format!(
                 "input x: {scalar}[n] in {x} from m\ninput y: {scalar}[n] in {y} from m\n\
                  p = x * x + {}\nq = y * y + {}\noutput c = p {compare} q to m\n",
@@ -95,7 +96,7 @@ fn comparisons_are_by_the_sign_where_ranges_allow_it() {
     }
 }
 
-/// Forms that are written with other operations: what no back end knows, all have.
+/// Operations that are rewritten by others. A back end without a rule for them still runs them.
 #[test]
 fn derived_forms() {
     for expr in [
@@ -130,7 +131,7 @@ fn derived_forms() {
     }
 }
 
-/// Bits past the last row may be anything: nobody hears them when a value is opened.
+/// Bits past the last row may have any value: no party receives them when a value is opened.
 #[test]
 fn what_stands_past_the_last_row_is_not_opened() {
     let c = text("input x: u8[3] from m\noutput y = reveal(x) to m");
@@ -152,7 +153,7 @@ fn what_stands_past_the_last_row_is_not_opened() {
     assert_eq!(heard, 3 * 8);
 }
 
-/// Rows by one bit are parted without comparisons: the cost is exact, unlike a sort's.
+/// Rows are partitioned by one bit without comparisons. The cost is exact, unlike that of a sort.
 #[test]
 fn an_order_by_one_bit_is_a_partition() {
     for rows in [0, 1, 2, 9, 65] {
@@ -189,8 +190,7 @@ fn sorts_between_parties_that_are_far_apart_compare_by_trees() {
     assert!(far.bytes_sent > near.bytes_sent);
 }
 
-/// A ring may be wider than its numbers: what was carried above them is not opened, nor does it go
-/// out.
+/// A ring may be wider than its numbers. Carries above the numbers are neither opened nor output.
 #[test]
 fn what_stands_above_a_number_is_not_opened() {
     let c = text(
@@ -231,8 +231,9 @@ fn what_stands_above_a_number_is_not_opened() {
     }
 }
 
-/// Keys that meet are in a random order, of which nothing here depends: how many rows come before
-/// the first of a key's, say. The cost is exact, unlike a sort's.
+/// Rows with equal keys become neighbours, and the keys are in a random order. The test's results
+/// do not depend on that order: for example, the number of rows before a key's first one. The cost
+/// is exact, unlike that of a sort.
 #[test]
 fn rows_meet_by_tags_of_their_keys() {
     for rows in [1, 2, 9, 65] {

@@ -1,4 +1,4 @@
-//! Plans: what is computed once, and what is built in.
+//! Plans: the steps that are computed once, and the operands that are built in.
 
 use super::{check, given, text};
 use crate::{Cut, Door, Plan};
@@ -54,7 +54,7 @@ fn the_same_is_computed_once_and_what_nobody_reads_never() {
     };
     let alone = steps("output z = x & y to m");
     assert_eq!(steps("w = x * y\nv = w < y\noutput z = x & y to m"), alone);
-    // Two columns are copied down by flags that are picked and joined once.
+    // Two columns are copied down by flags that are picked and joined only once.
     let one = steps("output a = copy_down(f, x) to m");
     let both = steps("output a = copy_down(f, x) to m\noutput b = copy_down(f, y) to m");
     assert!(both - one < one, "{both} steps of two, {one} of one");
@@ -62,7 +62,7 @@ fn the_same_is_computed_once_and_what_nobody_reads_never() {
     assert_eq!(steps(order), steps(&format!("{order}\noutput b = permute(y, o) to m")));
 }
 
-/// A plan of numbers alone stays one of numbers alone, where no bound is known.
+/// A plan of numbers alone keeps numbers if no bound is known.
 #[test]
 fn minima_maxima_and_shifts_of_numbers_stay_numbers() {
     for scalar in ["i16", "u32", "i64"] {
@@ -86,8 +86,8 @@ fn minima_maxima_and_shifts_of_numbers_stay_numbers() {
     }
 }
 
-/// A circuit has a number of the computation built in, whatever steps it comes through, and no AND
-/// for what follows from it.
+/// A circuit has the computation's constants built in, through whichever steps they come, and no
+/// AND that follows from them.
 #[test]
 fn numbers_of_the_computation_are_built_in_however_they_are_made() {
     let bytes = |with: &str| {
@@ -99,8 +99,8 @@ fn numbers_of_the_computation_are_built_in_however_they_are_made() {
     assert!(bytes("cast(const(i8, 0), i64)") < bytes("y"));
 }
 
-/// A bias that is added to products comes as numbers, also where a pool reads the sum: as bits, a
-/// number of each element of the sum would be made of them.
+/// A bias that is added to products arrives as numbers, even if a pool reads the sum. As bits, one
+/// conversion would be needed for each element of the sum.
 #[test]
 fn summands_of_products_come_as_numbers() {
     let c = text(

@@ -1,4 +1,4 @@
-//! Rectifiers: maxima with 0, before shifts and pools and not.
+//! Rectifiers: maxima with 0, with and without shifts and pools.
 
 use super::{check, check_cut};
 use crate::{Cut, Plan, prim::OwnTalk};
@@ -14,8 +14,8 @@ fn computation(scalar: &str, x: [usize; 4], body: &str) -> Computation {
     text.parse().unwrap_or_else(|e| panic!("{e}: {text}"))
 }
 
-/// Whatever reads a rectifier, a pool before it, or both, on numbers that fill their ring and
-/// others.
+/// Rectifiers with any reader, after a pool, or both, on numbers that fill their ring and others
+/// that do not.
 #[test]
 fn rectifiers_are_the_evaluators() {
     let mut dice = Dice::new(7);
@@ -58,7 +58,7 @@ fn is_the_evaluators(c: &Computation, seed: u64) {
     }
 }
 
-/// Windows of rectified numbers, whose steps depend on how dear rounds are.
+/// Windows of rectified numbers, whose steps depend on the cost of rounds.
 #[test]
 fn windows_in_few_rounds_are_the_evaluators() {
     let mut dice = Dice::new(11);
@@ -83,8 +83,8 @@ fn windows_in_few_rounds_are_the_evaluators() {
     }
 }
 
-/// Where rounds are dear, a pool of nine elements and its rectifier take few; else few bytes. A run
-/// tells the steps of the same plan.
+/// If rounds are expensive, a pool of nine elements and its rectifier take few rounds, else few
+/// bytes. A run reports the same steps for both plans.
 #[test]
 fn pools_take_few_rounds_where_rounds_are_dear() {
     let body = "p = pool_max(x, [3, 3], stride=[2, 2], pad=[1, 1, 0, 0])\ny = max(p, 0) >> 13\noutput z = y * y to m";
@@ -111,8 +111,8 @@ fn pools_take_few_rounds_where_rounds_are_dear() {
     );
 }
 
-/// Maxima with other numbers, or with more zeros than numbers, are no rectifiers; cuts go from one
-/// bit to all of them.
+/// Maxima with other numbers, or with more zeros than numbers, are not rectifiers. Shifts drop from
+/// one bit to all bits.
 #[test]
 fn what_looks_like_a_rectifier_is_the_evaluators() {
     for scalar in ["i8", "i37"] {
@@ -145,7 +145,7 @@ fn what_looks_like_a_rectifier_is_the_evaluators() {
     assert!(check(&c, &inputs(&c, 1, 0), Plan::new).is_some());
 }
 
-/// Bits of ANDs of a row.
+/// The bits of ANDs for each row.
 fn ands(body: &str) -> u64 {
     let cost = |body: &str| {
         let c = computation("i32", [1, 1, 8, 64], body);
@@ -167,7 +167,7 @@ fn ands(body: &str) -> u64 {
 fn rectifiers_cost_a_conversion_and_the_bits_that_stay() {
     assert_eq!(ands("output z = max(x, 0) to m"), 31 + 31);
     assert_eq!(ands("output z = max(x, 0) >> 13 to m"), 31 + 18);
-    // Neighbours are compared without the 13 bits, and a sign: half as many are left.
+    // Neighbours are compared without the 13 bits and a sign, and half as many remain.
     assert_eq!(
         2 * ands("p = pool_max(x, [1, 2], stride=[1, 2])\noutput z = max(p, 0) >> 13 to m"),
         2 * 31 + 2 * 19 + 18

@@ -1,4 +1,4 @@
-//! Runs: rounds, cuts, courses, memory, and what is refused.
+//! Runs: rounds, cuts, courses, memory, and refusals.
 
 use super::{Values, check, check_cut, given, text};
 use crate::{
@@ -50,7 +50,7 @@ fn shares_of_another_size_are_refused() {
     assert!(refused(vec![bits(8, 3)]).is_ok());
 }
 
-/// Runs over channels of one process; `go_on` of each party.
+/// Runs over channels of one process, with a `go_on` for each party.
 fn over_channels(
     c: &Computation,
     given: &Values,
@@ -68,7 +68,7 @@ fn over_channels(
             .collect();
         let id = SessionId([3; 16]);
         let mut party = Rep3Party::open(role, Backend::best(), id, Seed::random(), &mut lanes[0][1]).unwrap();
-        // One session runs several.
+        // One session has several runs.
         let mut once = || {
             let inputs = shares.iter().map(|s| s[role.index()].clone()).collect();
             let lanes = lanes.iter_mut().map(<[Channel; 2]>::each_mut).collect();
@@ -110,20 +110,21 @@ fn results_and_bytes_are_the_same_for_every_cut() {
         for (i, backend) in hushwire_testkit::backends().into_iter().enumerate() {
             for rows in [[64, 200], [65, 1 << 20]][i % 2] {
                 let cost = one(backend, Cut::new(1 + i as u16 % 3, Duration::ZERO).with_rows(rows));
-                // The dealers' thirds of a piece are whole bytes: one party's may be longer.
+                // The dealers' thirds of a piece are whole bytes, so one party's third may be
+                // longer.
                 let differ = cost.bytes_sent.abs_diff(whole.bytes_sent);
                 assert!(50 * differ <= whole.bytes_sent, "{n} rows in pieces of {rows}: {cost:?}, {whole:?}");
                 assert!(cost.rounds >= whole.rounds);
                 assert!(n / rows > 1 || cost.rounds == whole.rounds, "no more rounds without pieces");
             }
         }
-        // No more groups than lanes: as few rounds.
+        // There are no more groups than lanes, so there are as few rounds.
         let far = Cut::new(2, Duration::from_secs(1));
         assert_eq!(one(Backend::best(), far), whole);
     }
 }
 
-/// A run tells of the steps that its course names, each beside the operation that is under way.
+/// A run reports the steps that its course names, each with the current operation.
 #[test]
 fn the_course_of_a_run_is_known_beforehand() {
     let c = text(
@@ -155,8 +156,8 @@ fn a_run_that_is_cancelled_ends_between_rounds() {
     }
 }
 
-/// Rows move in several messages, steps that take turns among them: bits of two widths, numbers,
-/// and places.
+/// Rows move in several messages, also in steps that run one after the other: bits of two widths,
+/// numbers, and places.
 #[test]
 fn long_columns_are_moved_in_pieces() {
     let rows = 4500;
@@ -172,8 +173,8 @@ fn long_columns_are_moved_in_pieces() {
     assert!(pieces.bytes_sent == whole.bytes_sent && pieces.rounds > whole.rounds);
 }
 
-/// Values that others read, or that go out, stay as they are, where steps that run in pieces make
-/// theirs over others.
+/// Values that other steps read, or that are outputs, are not overwritten by steps that run in
+/// pieces.
 #[test]
 fn values_that_are_read_again_are_not_written_over() {
     let rows = 500;
@@ -218,7 +219,7 @@ fn memory_is_that_of_values_while_they_are_read_and_of_pieces() {
     let one = memory("output z = x & y to m", n, near);
     // Two inputs, the result, and pieces of them.
     assert!((3 * column..4 * column).contains(&one), "{one}");
-    // However long the chain.
+    // This holds for any length of the chain.
     let p = |k: usize| {
         let steps: String = (1..k).map(|i| format!("p{i} = p{} * x\n", i - 1)).collect();
         format!("p0 = x * y\n{steps}output z = sum(p{}) to m", k - 1)
@@ -229,7 +230,7 @@ fn memory_is_that_of_values_while_they_are_read_and_of_pieces() {
     assert!(memory(less, n, Cut::whole()) > 2 * memory(less, n, near));
     assert!(memory(less, n, Cut::new(4, Duration::ZERO)) > memory(less, n, near), "lanes add up");
     let grows = |n: u64| memory(less, 2 * n, near) - memory(less, n, near);
-    // From where on the values, and not the pieces, are the most.
+    // From this length on, the values take the most memory, not the pieces.
     assert_eq!(grows(4 * n), 2 * grows(2 * n), "values grow, pieces do not");
 }
 

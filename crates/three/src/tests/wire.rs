@@ -1,4 +1,4 @@
-//! The bytes of plans on the wire, by the file of digests.
+//! The bytes of plans on the wire, compared with the file of digests.
 
 use super::{given, text};
 use crate::{Cut, Plan, run::run, test_support::shared};
@@ -8,7 +8,7 @@ use hushwire_prg::Seed;
 use hushwire_rep3::Rep3Party;
 use hushwire_testkit::{Digests, Trace, Transport, prg, run_three, suite::PLANS};
 
-/// A set-up and two runs on both rings of a lane.
+/// A set-up and two runs, on both rings of a lane.
 fn trace(backend: Backend, body: &str) -> Trace {
     let c = text(body);
     let (plan, values) = (Plan::new(&c).unwrap(), given(&c, 0));

@@ -1,5 +1,5 @@
-//! Products of matrices and convolutions; kernels and matrices that one party alone has under
-//! encryption.
+//! Lowers products of matrices and convolutions. Those with kernels or matrices of a single party
+//! may use encryption.
 
 use super::{PlanLowering, holder};
 use crate::{
@@ -11,16 +11,16 @@ use hushwire_bfv::{Conv, Linear};
 use hushwire_compute::{Op, Shape, Steps, back_end::Convolution};
 use hushwire_plan::{Backend, Local, Lowered, PickRun, Picks, Slot, Talk};
 
-/// AGREEMENT: groups of channels of a convolution, each an upload and an answer at least, beyond
-/// which OTs are less.
+/// AGREEMENT: the most groups of channels for a convolution under encryption. Each group has at
+/// least one upload and one answer, so beyond this OTs send less.
 const GROUPS: usize = 8;
 
-/// The layer of a convolution in a ring, for the greatest weights that leave its noise room.
+/// The layer of a convolution in a ring, for the largest weights that its noise allows.
 fn fitting(conv: Conv, ring: u32, images: usize) -> Option<Linear> {
     (8..ring).rev().find_map(|bits| Linear::batch(conv, images, ring, 1 << bits, COEFFICIENTS).ok())
 }
 
-/// The kernels of a group. Each has this many numbers.
+/// The kernels of a group, which have `numbers` numbers in all.
 fn taps_of(group: usize, numbers: usize) -> Picks {
     Picks::of_runs([PickRun::Steps { from: group * numbers, step: 1, len: numbers }])
 }
@@ -31,7 +31,7 @@ pub(super) fn matmul(lower: &mut PlanLowering<'_>, reads: [Slot; 2], shape: [usi
     lower.step(Talk::MatMul(shape, holders), reads.to_vec())
 }
 
-/// A convolution: of each group, kernels in rows times windows in columns.
+/// A convolution. For each group it is the product of kernels in rows and windows in columns.
 pub(super) fn conv2d(
     lower: &mut PlanLowering<'_>,
     args: &[usize],
@@ -55,7 +55,7 @@ pub(super) fn conv2d(
     {
         return Ok(slot);
     }
-    // Kernels in rows that both know.
+    // The kernels in rows, if both parties know them.
     let scalar = lower.scalar(args[1]);
     let apply = |lower: &mut PlanLowering<'_>, op, of: Slot, n: usize| {
         lower.step(Local::Apply { op, scalar, lengths: vec![n] }, vec![of])
@@ -104,7 +104,7 @@ fn layer(lower: &mut PlanLowering<'_>, linear: Linear, evaluator: usize, reads: 
     lower.step(Talk::Own(OwnTalk::Encrypted(Box::new(layer))), reads.to_vec())
 }
 
-/// A convolution of images by kernels; nothing where OTs make it.
+/// A convolution of images by kernels under encryption; `None` if it uses OTs.
 fn encrypted_conv(
     lower: &mut PlanLowering<'_>,
     [x, weights]: [Slot; 2],
@@ -119,7 +119,7 @@ fn encrypted_conv(
     if lower.backend.products != Products::He || groups > GROUPS || to.contains(&0) || kernels.contains(&0) {
         return None;
     }
-    // Kernels of one pixel leave pixels between their places out.
+    // Kernels of one pixel skip the pixels between their places.
     let strides = steps.strides.map(|s| s as usize);
     let single = [h, w] == [1; 2];
     let apart = if single { [1; 2] } else { strides };
@@ -152,7 +152,7 @@ fn encrypted_conv(
     if groups == 1 {
         return parts.pop();
     }
-    // Part after part, image after image, to images of all outputs.
+    // Moves the results part by part and image by image to images of all outputs.
     let plane = rows * columns;
     let picks = (0..images * outputs * plane).map(|at| {
         let (image, output, pixel) = (at / (outputs * plane), at / plane % outputs, at % plane);
@@ -161,7 +161,7 @@ fn encrypted_conv(
     Some(lower.pick(Picks::of(&picks.collect::<Vec<_>>()), parts))
 }
 
-/// A product of matrices; nothing where OTs make it.
+/// A product of matrices under encryption; `None` if it uses OTs.
 pub(super) fn encrypted_matmul(
     lower: &mut PlanLowering<'_>,
     reads: [Slot; 2],
@@ -176,9 +176,10 @@ pub(super) fn encrypted_matmul(
         fitting(conv, ring, 1)
     };
     let turned = |r: usize, c: usize| (0..c).flat_map(|j| (0..r).map(move |i| i * c + j)).collect::<Vec<_>>();
-    // Where each party has one of them, the larger one is the weights: fewer numbers are encrypted.
-    // Weights that a layer has no room for are refused, which is the fate of a model's weights and
-    // must not be that of an input: the first one then needs room for all numbers.
+    // If each party has one of the matrices, the larger one becomes the weights, so that fewer
+    // numbers are encrypted. Weights beyond a layer's bound are refused. A model's weights may be
+    // refused, but an input must not be. So the first matrix is chosen only if its layer has room
+    // for all numbers.
     let whole = |linear: Linear| linear.weight() >= 1 << (ring - 1);
     let larger = || rows > columns && fits(rows, columns).is_some_and(whole);
     let first = holder(lower, reads[0]).filter(|_| holder(lower, reads[1]).is_none() || larger());

@@ -1,18 +1,18 @@
-//! Steps that move rows: sorts, and moves by orders that no party knows.
+//! Runs steps that move rows: sorts, and moves by orders that no party knows.
 //!
 //! ```text
 //! sort      strings of key bits and the row's number ─► shuffle ─► numbers
-//!           ─► pairs of a level ─► less ─► open, until all is known
+//!           ─► pairs of a level ─► less ─► open, until the order is known
 //! places    where rows go ─► shuffle ─► open
 //! ```
 //!
-//! **Way.** K. Hamada et al., "Practically Efficient Multi-party Sorting Protocols from Comparison
-//! Sort Algorithms", ICISC 2012: shuffle, then sort by comparisons whose results are opened. The
-//! shuffle is a network that party 0 draws and one that party 1 draws ([`crate::moves`]).
+//! **Source.** K. Hamada et al., "Practically Efficient Multi-party Sorting Protocols from
+//! Comparison Sort Algorithms", ICISC 2012: shuffle, then sort by comparisons whose results are
+//! opened. The shuffle consists of two networks, one drawn by each party ([`crate::moves`]).
 //!
-//! SECURITY: strings differ, so that shuffled rows have a uniformly random order whatever the keys
-//! are; for each party this follows from the other's network. Everything opened is a function of
-//! that order. A stage is drawn here, and serves one opening.
+//! SECURITY: strings are distinct, so shuffled rows have a uniformly random order for any keys. For
+//! each party this follows from the other's network. Everything opened is a function of that order.
+//! A stage is drawn here, and serves one opening.
 
 use super::ArithmeticParty;
 use crate::{
@@ -40,15 +40,15 @@ use std::{future::Future, sync::Arc};
 
 const OPENING: &str = "opening an order";
 
-/// What a step that moves rows needs of its party.
+/// The parts of a party that a step which moves rows needs.
 pub(super) struct Mover<'a> {
     pub(super) party: &'a mut ArithmeticParty,
     pub(super) channel: &'a mut Channel,
-    /// OTs for pieces of such costs.
+    /// Returns OTs for pieces with these costs.
     pub(super) lots: &'a mut dyn FnMut(&[Tally]) -> Result<Lot, TwoError>,
-    /// Whether to go on.
+    /// Whether the run goes on.
     pub(super) go_on: &'a mut dyn FnMut() -> bool,
-    /// What making OTs cost.
+    /// The cost of making OTs.
     pub(super) made: Cost,
 }
 
@@ -69,7 +69,7 @@ impl Mover<'_> {
         })
     }
 
-    /// Pieces side by side, with OTs of their own.
+    /// Runs pieces at the same time, each with its own OTs.
     fn abreast<'p, T: Send + 'p, F>(
         &mut self,
         tallies: &[Tally],
@@ -93,7 +93,7 @@ impl Mover<'_> {
         Ok(abreast.into_machines().map(Line::finish).collect())
     }
 
-    /// The network of a shuffle, of which this party's half is drawn here.
+    /// The network of a shuffle. This party's half is drawn here.
     fn network(&mut self, rows: usize) -> Arc<Network> {
         let party = &mut *self.party;
         party.shuffles += 1;
@@ -101,7 +101,7 @@ impl Mover<'_> {
         Arc::new(Network::random(&mut Prg::new(party.context.backend, &seed, "two shuffle"), rows))
     }
 
-    /// Rows moved by the network of one party. This party knows only its own network.
+    /// Permutes rows by the network of one party. This party knows only its own network.
     fn moved(
         &mut self,
         network: &Network,
@@ -137,7 +137,7 @@ impl Mover<'_> {
         }
     }
 
-    /// Rows moved by both networks.
+    /// Permutes rows by both networks.
     fn shuffled(
         &mut self,
         network: &Network,
@@ -149,7 +149,7 @@ impl Mover<'_> {
         self.moved(network, rows, second, backward)
     }
 
-    /// Rows in an order.
+    /// Brings rows into an order.
     fn applied(&mut self, order: &SharedOrder, mut rows: ShareRows) -> Result<ShareRows, TwoError> {
         for OrderStage { network, places, inverted } in &order.stages {
             if *inverted {
@@ -170,7 +170,7 @@ impl Mover<'_> {
         TwoError::Unordered { peer: self.channel.from() }
     }
 
-    /// The order in which each row goes to the place that it has.
+    /// The order that moves each row to its place.
     fn places(&mut self, places: &StepValue) -> Result<SharedOrder, TwoError> {
         let rows = rows_of(places, 1);
         if rows.rows() < 2 {
@@ -193,7 +193,7 @@ impl Mover<'_> {
         })
     }
 
-    /// The order of rows by keys. The sort is stable.
+    /// Sorts rows by keys. The sort is stable.
     fn sort(&mut self, n: usize, keys: &[KeyOrder], reads: &[StepValue]) -> Result<SharedOrder, TwoError> {
         let mut order = SharedOrder::default();
         let bits = reads.iter().map(|form| form.bits().width()).sum();
@@ -211,7 +211,7 @@ impl Mover<'_> {
         Ok(order)
     }
 
-    /// The order of distinct strings of bits.
+    /// Sorts distinct strings of bits.
     fn sorted(&mut self, strings: ShareRows) -> Result<OrderStage, TwoError> {
         let (n, bits) = (strings.rows(), strings.widths[0]);
         let network = self.network(n);
@@ -242,7 +242,7 @@ impl Mover<'_> {
         Ok(OrderStage { network: Some(network), places: Arc::new(places), inverted: false })
     }
 
-    /// Numbers modulo 2^(bits + 1) from strings of bits.
+    /// Converts strings of bits to numbers modulo 2^(bits + 1).
     fn numbers(&mut self, strings: &[u128], bits: u32) -> Result<Wiped<Vec<u128>>, TwoError> {
         let mut numbers = Wiped::new(Vec::with_capacity(strings.len()));
         for group in cut(strings.len(), self.party.distance, |n| words_tally(n, bits)) {
@@ -256,7 +256,7 @@ impl Mover<'_> {
         Ok(numbers)
     }
 
-    /// Whether the first number of each pair is less, opened.
+    /// Opens for each pair whether its first number is less.
     fn level(&mut self, pairs: &[RankedPair], numbers: &[u128], bits: u32) -> Result<Vec<u8>, TwoError> {
         let mut answers = Vec::with_capacity(pairs.len());
         for group in cut(pairs.len(), self.party.distance, |n| pairs_tally(n, bits)) {

@@ -1,4 +1,4 @@
-//! A thread that makes OTs ahead and the one that uses them: limits, failures and ends of either.
+//! A thread that makes OTs ahead and a thread that uses them: limits, failures, and ends of either.
 
 use super::session::links;
 use crate::{
@@ -17,7 +17,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Lots of a quarter of what may be ahead.
+/// Lots of a quarter of the limit for OTs made ahead.
 fn lots() -> impl Iterator<Item = Vec<Tally>> + Send {
     let quarter = || vec![Tally { cots: [AHEAD / 8; 2], ..Tally::default() }];
     (0..12).map(move |_| quarter())
@@ -26,8 +26,8 @@ fn lots() -> impl Iterator<Item = Vec<Tally>> + Send {
 /// One party's channel of steps and its supply.
 type Side = (Channel, Supply);
 
-/// Runs `first` beside `second`, which hears when `first` is done, and sees that neither waits for
-/// the other as long as links are patient.
+/// Runs `first` in parallel with `second`, which is notified when `first` is done. Checks that
+/// neither waits for the other as long as links would.
 fn both<T: Send>(first: impl FnOnce(Side) -> T + Send, second: impl FnOnce(Side, Receiver<()>) + Send) -> T {
     let ([a, b], begun) = (links(), Instant::now());
     let open = |index: usize, [channel, ots]: [Channel; 2]| {
@@ -48,7 +48,7 @@ fn both<T: Send>(first: impl FnOnce(Side) -> T + Send, second: impl FnOnce(Side,
 
 #[test]
 fn a_run_that_fails_ends_the_maker() {
-    // The peer makes no OTs, for which the maker waits.
+    // The peer makes no OTs, so the maker waits.
     let made: Result<(), TwoError> = both(
         |(mut channel, mut supply)| {
             Shelf::beside(&mut supply, &mut channel, Distance::Near, lots(), |_, _| {
@@ -63,7 +63,7 @@ fn a_run_that_fails_ends_the_maker() {
 
 #[test]
 fn a_maker_that_fails_ends_the_run() {
-    // The peer is there, says nothing, and makes no OTs any more.
+    // The peer is connected, but sends nothing and makes no further OTs.
     let made = both(
         |(mut channel, mut supply)| {
             Shelf::beside(&mut supply, &mut channel, Distance::Near, lots(), |channel, _| {
@@ -96,7 +96,7 @@ fn a_maker_that_fails_ends_a_run_that_waits_for_ots() {
     assert!(matches!(made, Err(TwoError::Net(_))), "{made:?}");
 }
 
-/// Whoever panics, the other one ends, and the caller hears of it.
+/// If either thread panics, the other ends and the caller gets the panic.
 #[test]
 fn a_panic_of_either_ends_the_other() {
     type User = fn(&mut Channel, &Shelf) -> Result<(), TwoError>;
@@ -116,7 +116,7 @@ fn a_panic_of_either_ends_the_other() {
     }
 }
 
-/// A maker stops when this many OTs wait, and goes on when some are taken.
+/// A maker stops when this many OTs are waiting, and continues after some are taken.
 #[test]
 fn a_maker_is_not_ahead_without_bound() {
     let side = |(mut channel, mut supply): Side| {

@@ -1,4 +1,5 @@
-//! The attack that each rule prevents, and messages recomputed from the randomness that made them.
+//! The attack that each rule prevents, and messages that are recomputed from the randomness that
+//! made them.
 
 use super::pair::{both, context, dealt, prg, random, shared};
 use crate::{
@@ -22,7 +23,7 @@ fn kit(index: usize, cots: Cots) -> Kit {
     kit.expect("a line begins at once")
 }
 
-/// Choices and payload of one vector product, as both parties see them.
+/// The choices and the payload of one vector product, as both parties see them.
 fn vectors(width: u32, each: usize, corr: impl Fn(usize) -> u64 + Sync) -> (Vec<u8>, Vec<u64>) {
     let choices = vec![1u8, 0, 1, 1, 0];
     let n = choices.len();
@@ -37,7 +38,7 @@ fn vectors(width: u32, each: usize, corr: impl Fn(usize) -> u64 + Sync) -> (Vec<
         }
     });
     let said: Vec<&Vec<u8>> = spent.messages.iter().filter(|m| !m.is_empty()).collect();
-    // Long vectors stand in lanes, whose words are in place where they are of 64 bits.
+    // Long vectors are in lanes. If words have 64 bits, they are at their places.
     let held = if each < LONG { each } else { each.next_multiple_of(LANES) };
     let all = unpack(said[1], n * held, width);
     (said[0].clone(), all.chunks(held).flat_map(|vector| vector[..each].to_vec()).collect())
@@ -55,7 +56,7 @@ fn messages_are_recomputed_from_what_made_them() {
         sender.q.iter().zip(&bits).map(|(q, d)| if *d == 1 { *q ^ sender.delta } else { *q }).collect();
     let ones: Vec<Block> = turned.iter().map(|q| *q ^ sender.delta).collect();
     let kit = kit(0, sender);
-    // Three numbers of 37 bits in a block of pads: two blocks for five.
+    // A block of pads has three numbers of 37 bits, so five numbers take two blocks.
     let pads = |x: &[Block]| {
         let mut out = vec![vec![Block::ZERO; 5]; 2];
         out.iter_mut().enumerate().for_each(|(j, out)| kit.hash(OtSide::Sent, 5 * j as u128, x, out));
@@ -70,8 +71,8 @@ fn messages_are_recomputed_from_what_made_them() {
     }
 }
 
-/// Without a tweak the second block of a vector's pads is the first, and differences of numbers
-/// show.
+/// Without a tweak, all blocks of a vector's pads are equal, and differences of numbers become
+/// visible.
 #[test]
 fn pads_of_a_vector_have_tweaks() {
     let (width, each) = (64, 4);
@@ -80,7 +81,7 @@ fn pads_of_a_vector_have_tweaks() {
     let differs = |of: &dyn Fn(usize, usize) -> u64| {
         (0..5).filter(|g| of(*g, 2).wrapping_sub(of(*g, 0)) == corr(2) - corr(0)).count()
     };
-    // The attack on the same messages with pads that repeat after a block.
+    // The attack succeeds on the same messages with pads that repeat after a block.
     let [sender, _] = dealt([5, 0]);
     let q = sender.q.to_vec();
     let kit = kit(0, sender);
@@ -96,8 +97,7 @@ fn pads_of_a_vector_have_tweaks() {
     assert_eq!(differs(&|g, m| payload[g * each + m]), 0, "and finds nothing where they do not");
 }
 
-/// Likewise where vectors are long: neither within a piece of pads, nor from piece to piece, nor
-/// from OT to OT does a pad come again.
+/// The same for long vectors: no pad repeats within a piece, from piece to piece, or from OT to OT.
 #[test]
 fn pads_of_a_long_vector_have_tweaks() {
     const EACH: usize = 1200;
@@ -105,8 +105,8 @@ fn pads_of_a_long_vector_have_tweaks() {
     let (_, payload) = vectors(width, EACH, zeros);
     let seen: std::collections::HashSet<u64> = payload.iter().copied().collect();
     assert_eq!((payload.len(), seen.len()), (5 * EACH, 5 * EACH), "of 64 bits none comes twice by chance");
-    // The same OTs with tweaks that begin again at each piece: its numbers are those of the piece
-    // before.
+    // The same OTs with tweaks that restart at each piece. The pads of a piece are then those of
+    // the piece before.
     let [sender, _] = dealt([5, 0]);
     let q = sender.q.to_vec();
     let kit = kit(0, sender);
@@ -115,8 +115,8 @@ fn pads_of_a_long_vector_have_tweaks() {
     assert_eq!(pieces[0], pieces[1], "the attack works where tweaks begin again");
 }
 
-/// The OTs that a party sends and those that it receives have pads under different keys, since both
-/// count their tweaks from 0.
+/// The OTs that a party sends and those that it receives have pads under different keys, because
+/// both count their tweaks from 0.
 #[test]
 fn each_direction_has_a_key_of_its_own() {
     let pads = |index: usize, side: OtSide| {
@@ -139,7 +139,7 @@ fn each_direction_has_a_key_of_its_own() {
     }
 }
 
-/// An OT used twice shows whether two choices are the same.
+/// An OT that is used twice reveals whether two choices are equal.
 #[test]
 fn an_ot_is_used_once() {
     let choices = random(&mut prg("choices"), 256, 1).iter().map(|b| *b as u8).collect::<Vec<_>>();
@@ -159,22 +159,22 @@ fn an_ot_is_used_once() {
     };
     let agree = |x: &[u8], y: &[u8]| (0..256).filter(|i| x[*i] ^ y[*i] == choices[*i] ^ other[*i]).count();
     let said = says();
-    // The second choices under the first's bits, as if an OT were used again.
+    // The second choices masked by the first choices' bits, as if an OT were used again.
     let again: Vec<u8> = (0..256).map(|i| said[0][i] ^ choices[i] ^ other[i]).collect();
     assert_eq!(agree(&said[0], &again), 256, "the attack works where an OT is used twice");
     let found = agree(&said[0], &said[1]);
     assert!((80..176).contains(&found), "{found} of 256 by chance");
 }
 
-/// A share under the key of digit 0 would be known to a peer whose digit is 0.
+/// A peer whose digit is 0 would know a share under the key of digit 0.
 #[test]
 fn no_digit_has_the_key_of_a_share() {
     let multiples = multiples_of(Block::from_u128(0x1234_5678_9abc_def1_0fed_cba9_8765_4321));
     for (i, x) in multiples.iter().enumerate() {
         assert!(multiples[..i].iter().all(|y| x != y), "multiples of Δ are distinct");
     }
-    // Differences of keys are multiples of Δ by what halves of digits differ in: none is that of
-    // nobody's key.
+    // Keys differ by a multiple of Δ given by the halves of digits. No difference equals that of
+    // the unused key.
     for (a, b) in (0..4).flat_map(|a| (0..4).map(move |b| (a, b))) {
         assert_eq!(multiples[a] ^ multiples[b], multiples[a ^ b], "keys are linear in halves of digits");
         assert_ne!(multiples[a] ^ multiples[NOBODYS], multiples[b]);
@@ -182,15 +182,14 @@ fn no_digit_has_the_key_of_a_share() {
     let n = 64;
     let cots = dealt([4 * n, 0]);
     let t = cots[1].t.to_vec();
-    // All digits are 0: a > 0 and a = 0 for a = 3 are (1, 0), and shares of it must not be what t
-    // tells.
+    // All digits are 0. For a = 3, (a > 0, a = 0) is (1, 0), and t must not reveal shares of it.
     let (orders, _) = both([4 * n, 4 * n], |mut kit, i| async move {
         let own = vec![if i == 0 { 3u64 } else { 0 }; 2 * n];
         Ok(kit.compare(&own, &[crate::compare::ComparePart::order(4)]).await.remove(0).greater)
     });
     let receiver = kit(1, Cots { delta: Block::ZERO, q: vec![].into(), t: t.clone().into() });
-    // Both halves of a digit 0 have the keys that t gives; twice a block is what multiples of it
-    // say.
+    // Both halves of a digit 0 have the keys that t gives. A block is doubled as the multiples of
+    // it require.
     let keys: Vec<Block> = t.chunks_exact(4).map(|four| four[2] ^ multiples_of(four[3])[2]).collect();
     let mut pads = vec![Block::ZERO; keys.len()];
     receiver.hash(OtSide::Received, 0, &keys, &mut pads);
@@ -200,8 +199,8 @@ fn no_digit_has_the_key_of_a_share() {
     assert!((0..n).all(|i| orders[0][i] ^ orders[1][i] == 1), "3 > 0");
 }
 
-/// Every bit of every message is 1 in about half of many runs, whatever the numbers are, and
-/// lengths are those of other numbers.
+/// Over many runs, every bit of every message is 1 in about half of them, for any numbers. The
+/// lengths do not depend on the numbers.
 #[test]
 fn messages_are_masked() {
     let rows = 512;
@@ -226,7 +225,7 @@ fn messages_are_masked() {
         for message in zeros.iter().chain(&ones) {
             let bits = 8 * message.len() as i64;
             let set: i64 = message.iter().map(|b| i64::from(b.count_ones())).sum();
-            // Six standard deviations.
+            // The tolerance is six standard deviations.
             assert!((2 * set - bits).pow(2) <= 36 * bits + 64, "{operation:?}: {set} of {bits} bits are set");
         }
     }

@@ -1,4 +1,4 @@
-//! Declared costs against the meter's: of whole runs and of every node.
+//! The declared costs equal the meter's, for whole runs and for every node.
 
 use super::{
     random::{plan_of, text},
@@ -11,7 +11,7 @@ use hushwire_ot::Protocol;
 use hushwire_plan::Talk;
 use std::{collections::HashSet, mem::discriminant};
 
-/// Layers with weights, comparisons, maxima, products and shifts, and what runs on bits.
+/// Layers with weights, comparisons, maxima, products and shifts, and operations on bits.
 fn network() -> Computation {
     text(
         "input x: i32[1, 3, 13, 11] from m\ninput w: i32[5, 3, 3, 3] from m\ninput u: i32[150, 7] from m\n\
@@ -49,8 +49,8 @@ fn compare(c: &Computation, plan: &Plan, owners: &[usize], ot: Protocol, distanc
     }
 }
 
-/// Images that share ciphertexts cost what is declared, and less than images alone; their plan's
-/// digest says so.
+/// Images that share ciphertexts have the declared cost, which is less than that of images alone.
+/// The digest of their plan differs.
 #[test]
 fn a_batch_costs_what_is_declared() {
     let plan = |images: usize| {
@@ -69,7 +69,7 @@ fn a_batch_costs_what_is_declared() {
     assert!(sent(&batch) < 3 * sent(&alone), "{} of {}", sent(&batch), sent(&alone));
     let shares = |plan: &Plan| plan.layers().any(|(_, layer)| layer.linear.together() > 1);
     assert!(shares(&batch) && !shares(&alone));
-    // What earlier programs agree on for the same batch is another digest.
+    // Earlier versions have another digest for the same batch.
     let as_before = {
         let mut hash = blake3::Hasher::new_derive_key("hushwire two plan v7");
         hash.update(&c.digest()).update(&[Products::He as u8, 1, 0, 1, 1, 0]);
@@ -78,12 +78,12 @@ fn a_batch_costs_what_is_declared() {
     assert_ne!(batch.digest, as_before);
 }
 
-/// Every operation with messages, both kinds of products, extensions in which either end speaks,
+/// Every operation with messages, both kinds of products, extensions in which either end sends, and
 /// both distances.
 #[test]
 fn nodes_and_runs_cost_what_is_declared() {
     let c = network();
-    // A circuit of few rows, and moves of more; what a sort takes follows from the order that it
+    // A circuit for few rows, and moves for more. The cost of a sort depends on the order that it
     // opens.
     let few = |rows: usize| {
         text(&format!(

@@ -1,5 +1,5 @@
-//! Inputs that stay, such as a served model's weights: what runs with them compute, transform and
-//! send.
+//! Inputs that stay, such as the weights of a served model: the results, transforms and messages of
+//! runs with them.
 
 use super::{
     random::text,
@@ -14,7 +14,7 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-/// The messages of a party, one run after the other.
+/// The messages of a party, run by run.
 #[derive(Clone, Default)]
 struct Overheard(Arc<Mutex<Vec<Vec<u8>>>>);
 
@@ -32,7 +32,7 @@ impl Tap for Overheard {
     fn incoming(&mut self, _: PartyId, _: u16, _: &mut [u8]) {}
 }
 
-/// Two layers with weights, of which the second reads what the first has made.
+/// Two layers with weights. The second reads the results of the first.
 fn network() -> Computation {
     text(
         "input x: fixed(32, 6)[1, 2, 9, 9] from m\ninput w: fixed(32, 6)[20, 2, 3, 3] from m\n\
@@ -42,7 +42,7 @@ fn network() -> Computation {
     )
 }
 
-/// Small numbers of inputs.
+/// Small numbers as inputs.
 fn values(c: &Computation) -> BTreeMap<String, Tensor> {
     let value = |(name, ty): (&str, &Type)| {
         let lengths = ty.shape.lengths().expect("lengths have numbers");
@@ -52,10 +52,10 @@ fn values(c: &Computation) -> BTreeMap<String, Tensor> {
     c.inputs().map(value).collect()
 }
 
-/// Results are right, whatever is kept and whoever has the weights; weights that are kept
-/// transformed are transformed in no run. Runs with the same inputs send no block of 16 bytes
-/// twice, which would be a seed, a mask or an encryption that served before; the registry of the
-/// session ends a party that uses an OT, or a tweak of its pads, twice.
+/// Results are correct for any kept inputs and either owner of the weights. Weights that are kept
+/// transformed are not transformed in a run. Runs with the same inputs do not send any block of 16
+/// bytes twice. Such a block would be a seed, a mask or an encryption used twice. The session's
+/// registry ends a party that uses an OT, or a tweak of its pads, twice.
 #[test]
 fn kept_weights_are_transformed_once_and_nothing_else_is_kept() {
     let c = network();
@@ -93,8 +93,8 @@ fn kept_weights_are_transformed_once_and_nothing_else_is_kept() {
     }
 }
 
-/// Inputs that a layer has no room for are refused when they are kept; other inputs are refused as
-/// in any run.
+/// Inputs beyond a layer's bound are refused when they are kept. Other inputs are refused as in any
+/// run.
 #[test]
 fn inputs_that_do_not_fit_are_not_kept() {
     let c = text(

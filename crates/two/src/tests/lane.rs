@@ -1,5 +1,5 @@
-//! The lane of OTs in runs that make them ahead: faults of it, a peer that says more or less there
-//! than was agreed, and the order of messages.
+//! The lane of OTs in runs that make them ahead. The tests cover faults of the lane, a peer that
+//! sends more or less than agreed, and the order of messages.
 
 use super::{
     random::text,
@@ -22,25 +22,25 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// A fault of the bytes that a party sends.
+/// A fault in the bytes that a party sends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Fault {
-    /// The link goes.
+    /// The link is lost.
     Lost,
-    /// Bytes are others from there on, as if nothing below kept them.
+    /// All bytes from there on are changed, as if no layer below protected them.
     Damaged,
-    /// A byte is left out.
+    /// One byte is omitted.
     Shorter,
-    /// A byte is sent twice.
+    /// One byte is sent twice.
     Longer,
 }
 
 /// One end of a link.
 struct End {
     stream: UnixStream,
-    /// Bytes that are still good, and what comes then.
+    /// The number of good bytes, and the fault that follows.
     fault: Option<(usize, Fault)>,
-    /// Bytes count from here on.
+    /// Bytes are counted after this is set.
     armed: Arc<AtomicBool>,
 }
 
@@ -68,7 +68,7 @@ impl Tx for End {
                 return or_later(self.stream.write(&other));
             }
             Fault::Shorter => 1,
-            // The byte comes again with those behind it.
+            // The byte is repeated, followed by the bytes after it.
             Fault::Longer if or_later(self.stream.write(&out[..1]))? == 1 => {
                 self.fault = None;
                 return self.try_send(out);
@@ -101,8 +101,8 @@ impl Rx for End {
     }
 }
 
-/// The lane of OTs of both parties, of which the second has the fault; on it no byte may be missing
-/// for eight seconds.
+/// The lane of OTs of both parties. The second party has the fault. The lane tolerates a missing
+/// byte for eight seconds.
 fn lanes(fault: Option<(usize, Fault)>, armed: &Arc<AtomicBool>) -> [Channel; 2] {
     let (a, b) = UnixStream::pair().expect("a pair");
     [(a, None), (b, fault)].map(|(stream, fault)| {
@@ -115,7 +115,7 @@ fn lanes(fault: Option<(usize, Fault)>, armed: &Arc<AtomicBool>) -> [Channel; 2]
     })
 }
 
-/// Both parties' results, OTs made ahead at both.
+/// The results of both parties, with OTs made ahead at both.
 fn ended(plan: &Plan, own: &[Vec<Tensor>; 2], ot: Protocol, fault: Option<(usize, Fault)>) -> Ends {
     let armed = Arc::new(AtomicBool::new(false));
     let [[a, _], [b, _]] = links();
@@ -137,16 +137,16 @@ fn clipped(rows: usize) -> (Computation, Plan) {
     (c, plan)
 }
 
-/// A lane that goes, and one on which less comes than was agreed, end both with errors of the
-/// network, and soon. Other bytes, and more of them, give other OTs: no more than the peer could do
-/// to its own (a link with TLS ends there), and nobody waits or panics.
+/// If the lane is lost, or carries less than agreed, both parties soon end with network errors.
+/// Changed bytes, or more bytes, give other OTs. A peer could do no less to its own OTs (a link
+/// with TLS ends there), and no party waits or panics.
 #[test]
 fn faults_of_the_lane_end_both() {
     let (c, plan) = clipped(40_000);
     let given = inputs(&c, 3, 0);
     let expected = &evaluate(&c, &given).unwrap()["y"];
     let own = || [0, 1].map(|i| own(&c, &given, &[0], i));
-    // In the midst of lots that are made while others are used.
+    // In the middle of lots that are made while others are used.
     for (ot, good) in [(Protocol::SoftSpoken4, 900_000), (Protocol::FerretB10, 40_000)] {
         for made in ended(&plan, &own(), ot, None) {
             assert_eq!(made.expect("an honest run")[0], *expected, "{ot}");
@@ -162,7 +162,7 @@ fn faults_of_the_lane_end_both() {
                 assert!(ends.iter().all(|end| end.as_ref().is_err_and(of_net)), "{ot}: {fault:?}: {ends:?}");
             }
         };
-        // Some of them wait.
+        // Some of them have to wait.
         thread::scope(|scope| {
             let fails = &fails;
             for fault in [Fault::Lost, Fault::Damaged, Fault::Shorter, Fault::Longer] {
@@ -172,20 +172,20 @@ fn faults_of_the_lane_end_both() {
     }
 }
 
-/// Waits before the first step's message until all OTs of the run have been sent, for a time.
+/// Delays the first step's message until all OTs of the run have been sent, for a limited time.
 struct Late {
     meter: Meter,
     all: u64,
     messages: usize,
     patience: Duration,
-    /// All OTs had been sent then.
+    /// Whether all OTs had been sent by then.
     were: Arc<AtomicBool>,
 }
 
 impl Tap for Late {
     fn outgoing(&mut self, _to: PartyId, _lane: u16, _msg: &[u8]) -> Option<Vec<u8>> {
         self.messages += 1;
-        // The first compares computations.
+        // The first message compares computations.
         if self.messages == 2 {
             let begun = Instant::now();
             while self.meter.lane(1).bytes_sent < self.all && begun.elapsed() < self.patience {
@@ -199,8 +199,8 @@ impl Tap for Late {
     fn incoming(&mut self, _from: PartyId, _lane: u16, _msg: &mut [u8]) {}
 }
 
-/// Where both would make OTs ahead, those of all steps are made while the first one waits; else
-/// they are made in turn.
+/// If both parties want OTs made ahead, those of all steps are made while the first step waits.
+/// Else they are made in turn.
 #[test]
 fn steps_and_their_ots_go_beside_each_other() {
     let (c, plan) = clipped(8000);

@@ -1,4 +1,4 @@
-//! Operations and runs against what they compute in the open.
+//! Tests of operations and runs against results computed in the open.
 
 mod ahead;
 mod attacks;

@@ -9,7 +9,7 @@ use crate::{
 
 const RINGS: [u32; 9] = [1, 2, 5, 8, 16, 32, 37, 41, 64];
 
-/// Numbers of a ring, its edges among them.
+/// Numbers of a ring, including its edges.
 fn numbers(label: &str, count: usize, ring: u32) -> Vec<u64> {
     let mut all = random(&mut prg(label), count, ring);
     let top = 1u64 << (ring - 1);
@@ -158,7 +158,7 @@ fn products_and_matrices() {
             ([2, 2, 2], [[true, false], [false, true]]),
             ([2, 2, 2], [[true, false], [true, false]]),
             ([150, 1, 1], [[true, true], [true, true]]),
-            // Long vectors: the shortest, and of several pieces, of which the last is short.
+            // Long vectors: the shortest one, and one of several pieces with a short last piece.
             ([63, 2, 1], [[true, true], [true, true]]),
             ([64, 2, 1], [[true, true], [true, true]]),
             ([517, 1, 3], [[true, true], [true, true]]),
@@ -208,7 +208,7 @@ fn rows_by_a_factor_each() {
             [false, true] => [vec![0; 5], factors.clone()],
             _ => shared(&mut prg("b"), &factors, ring),
         };
-        // An OT for each bit of a factor, not of a number.
+        // One OT for each bit of a factor, not of a number.
         let cots = tally::multiply(5, 9, [[true; 2], holders], ring).cots;
         assert_eq!(cots.iter().sum::<usize>(), 5 * ring as usize * holders.iter().filter(|h| **h).count());
         let (made, _) = both(cots, |mut kit, i| {
@@ -220,7 +220,8 @@ fn rows_by_a_factor_each() {
     }
 }
 
-/// Rectified and cut at once, in the ring that is left, and from there back to the whole one.
+/// Numbers that are rectified and shifted at once, in the remaining ring, and converted back to the
+/// whole ring.
 #[test]
 fn rectifiers_that_cut() {
     for ring in RINGS.into_iter().filter(|ring| *ring > 2) {

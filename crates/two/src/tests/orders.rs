@@ -1,4 +1,5 @@
-//! Sorts and moves of rows against the plain evaluator, their costs, and the values that they open.
+//! Sorts and moves of rows compared with the plain evaluator, their costs, and the values that they
+//! open.
 
 use super::{
     random::{check, check_session, plan_of, text},
@@ -10,7 +11,7 @@ use hushwire_machine::Meter;
 use hushwire_ot::Protocol;
 use hushwire_plan::{Reorder, Talk};
 
-/// A computation of two columns of `n` rows, with many equal keys in `k`.
+/// A computation on two columns of `n` rows, with many equal keys in `k`.
 fn rows(n: usize, ty: &str, body: &str) -> Computation {
     text(&format!(
         "input x: {ty}[{n}] from m\ninput y: {ty}[{n}] from m\ninput k: u2[{n}] from m\ninput f: bool[{n}] from m\n\
@@ -33,7 +34,7 @@ const BODIES: [&str; 12] = [
     "output a = permute(x, reveal(order(k))) to m",
 ];
 
-/// Keys of one word and of more, with signs and without; few rows by a network and more by
+/// Keys of one and several words, signed and unsigned. Few rows use a network, and more rows use
 /// comparisons.
 #[test]
 fn rows_come_as_the_evaluator_has_them() {
@@ -47,7 +48,7 @@ fn rows_come_as_the_evaluator_has_them() {
     assert!(compared > 75, "{compared}");
 }
 
-/// Keys that one string does not hold are sorted part by part.
+/// Keys that are too wide for one string are sorted part by part.
 #[test]
 fn wide_keys_and_many() {
     let c = text(
@@ -57,8 +58,8 @@ fn wide_keys_and_many() {
     assert!(check(&c, &inputs(&c, 3, 70), 1));
 }
 
-/// A move costs what is declared, message by message. A sort costs about that, and exactly that
-/// where all pairs are compared.
+/// A move has its declared cost, message by message. A sort has about its declared cost, and
+/// exactly that if all pairs are compared.
 #[test]
 fn moves_cost_what_is_declared() {
     for (n, body, exact) in [
@@ -96,7 +97,7 @@ fn moves_cost_what_is_declared() {
     }
 }
 
-/// A network takes less for few rows, comparisons take less for more.
+/// For few rows a network takes less, for more rows comparisons do.
 #[test]
 fn few_rows_are_sorted_by_a_network() {
     let kinds = |n: usize| {
@@ -107,7 +108,8 @@ fn few_rows_are_sorted_by_a_network() {
     assert!(!kinds(2) && kinds(65) && kinds(1000));
 }
 
-/// A median of many rows grows as n log n: twice the rows take little more than twice the OTs.
+/// The cost of a median of many rows grows as n log n: twice the rows take little more than twice
+/// the OTs.
 #[test]
 fn sorts_grow_as_n_log_n() {
     let ots = |n: usize| {
@@ -119,7 +121,7 @@ fn sorts_grow_as_n_log_n() {
     assert!(more / some < 5.2, "{some} {more}");
 }
 
-/// Every sort draws new networks: two sorts of the same keys open different orders.
+/// Every sort draws new networks, so two sorts of the same keys open different orders.
 #[test]
 fn every_sort_is_shuffled_anew() {
     let c = rows(70, "u64", "output a = permute(y, order(x)) to m\noutput b = permute(y, order(x, k)) to m");

@@ -22,12 +22,12 @@ pub(crate) fn random(prg: &mut Prg, count: usize, bits: u32) -> Vec<u64> {
     bytes.as_chunks().0.iter().map(|b| u64::from_le_bytes(*b) & crate::ring::mask(bits)).collect()
 }
 
-/// `count[i]` OTs of which party i is the sender.
+/// `count[i]` OTs with party i as the sender.
 pub(crate) fn dealt(count: [usize; 2]) -> [Cots; 2] {
     dealt_again(0, count)
 }
 
-/// The same from another dealing: no OT is in two of them.
+/// The same from another dealing. No OT is in both.
 pub(crate) fn dealt_again(number: u64, count: [usize; 2]) -> [Cots; 2] {
     let prg = &mut prg(&format!("ots {number}"));
     let deltas = [0, 1].map(|_| ideal::delta(prg));
@@ -59,7 +59,7 @@ pub(crate) fn shared(prg: &mut Prg, x: &[u64], bits: u32) -> [Vec<u64>; 2] {
     [one, other]
 }
 
-/// Bytes and rounds of a run: what each party sent, and rounds.
+/// The bytes that each party sent in a run, and the rounds.
 pub(crate) struct Spent {
     pub(crate) bytes: [u64; 2],
     pub(crate) rounds: u64,

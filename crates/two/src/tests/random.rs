@@ -1,4 +1,4 @@
-//! Whole computations against the plain evaluator, over OTs from a dealer.
+//! Whole computations compared with the plain evaluator, over OTs from a dealer.
 
 use super::{
     pair::{context, dealt_again, triples},
@@ -24,7 +24,7 @@ use hushwire_prg::Seed;
 use hushwire_testkit::suite;
 pub(crate) use hushwire_testkit::suite::{Values, computation_of as text};
 
-/// The outputs of a run in lockstep; compares what it cost with what the plan says.
+/// The outputs of a run in lockstep. Its cost is compared with the plan's.
 pub(crate) fn two(plan: &Plan, own: [Vec<Tensor>; 2]) -> Result<Vec<Tensor>, TwoError> {
     let _watch = registry::watch();
     let mut own = own.into_iter();
@@ -109,7 +109,7 @@ pub(crate) fn two(plan: &Plan, own: [Vec<Tensor>; 2]) -> Result<Vec<Tensor>, Two
     Ok(values)
 }
 
-/// A computation without symbols, with inputs dealt to the parties in turn, or all to one.
+/// A computation without symbols. Its inputs belong to the parties in turn, or all to one party.
 pub(crate) fn plan_of(bound: &Computation, turn: usize) -> Result<(Plan, Vec<usize>), TwoError> {
     let owners: Vec<usize> = (0..bound.inputs().count()).map(|k| (k * turn + turn / 2) % 2).collect();
     let learns: Vec<[bool; 2]> =
@@ -117,7 +117,7 @@ pub(crate) fn plan_of(bound: &Computation, turn: usize) -> Result<(Plan, Vec<usi
     Ok((Plan::new(bound, &owners, &learns)?, owners))
 }
 
-/// Whether two parties gave what the evaluator gives; false where either refuses.
+/// Whether two parties and the evaluator have equal results; false if either refuses.
 pub(crate) fn check(c: &Computation, given: &Values, turn: usize) -> bool {
     let Ok(expected) = evaluate(c, given) else { return false };
     let bound = c.bind(&c.symbols_of(given).unwrap()).unwrap();
@@ -140,7 +140,7 @@ pub(crate) fn check(c: &Computation, given: &Values, turn: usize) -> bool {
     true
 }
 
-/// The same over channels: steps that move rows take OTs as they go.
+/// The same over channels. Steps that move rows take OTs during the run.
 pub(crate) fn check_session(c: &Computation, plan: &Plan, owners: &[usize], given: &Values) {
     let expected = evaluate(c, given).expect("a result");
     let made = sessions(Protocol::SoftSpoken4, |i, mut party, channel| {
@@ -188,14 +188,14 @@ fn the_same_is_computed_once_and_what_nobody_reads_never() {
     };
     let alone = of("output z = x & y to m");
     assert_eq!(of("w = wrapping(x) * wrapping(y)\nv = w < y\noutput z = x & y to m"), alone);
-    // Two columns are copied down by flags that are picked and joined once.
+    // Two columns are copied down by flags that are picked and joined only once.
     let one = of("output a = copy_down(f, x & 3) to m");
     let both = of("output a = copy_down(f, x & 3) to m\noutput b = copy_down(f, y & 3) to m");
     assert!(both.0 < 2 * one.0 && both.1 < 2 * one.1, "{both:?} of two, {one:?} of one");
 }
 
-/// One circuit joins bits, and copies of few bits are made on bits, so that neither waits for the
-/// levels of other steps.
+/// Bits are joined by one circuit, and copies of few bits are made on bits. So neither waits for
+/// the levels of other steps.
 #[test]
 fn joins_and_copies_take_few_rounds() {
     let rounds = |line: &str| {
@@ -208,7 +208,7 @@ fn joins_and_copies_take_few_rounds() {
         (tally.rounds, tally.ots())
     };
     let figures = ["any(f)", "any(x < y)", "copy_down(f, x)", "copy_down(f, p)"].map(rounds);
-    // On words, a copy takes 32 rounds of this run, or 34, and 5,637 OTs.
+    // On words, a copy would take 32 or 34 rounds of this run, and 5,637 OTs.
     for ((rounds, ots), most) in
         figures.into_iter().zip([(16, 5_200), (16, 9_000), (22, 9_500), (26, 18_000)])
     {
@@ -216,9 +216,9 @@ fn joins_and_copies_take_few_rounds() {
     }
 }
 
-/// Layers of one party's weights, either party's, by OT and under encryption: kernels of all kinds,
-/// groups, strides, padding, several images, matrices on either side, rings in which encryption has
-/// room and one in which it has none.
+/// Layers with the weights of either party, by OT and under encryption: kernels of all kinds,
+/// groups, strides, padding, several images, matrices on either side. Rings include some in which
+/// encryption has room, and one in which it has none.
 #[test]
 fn layers_of_one_partys_weights() {
     let layers = [
@@ -235,7 +235,7 @@ fn layers_of_one_partys_weights() {
             let c = text(&format!(
                 "input x: i{ring}{x} from m\ninput w: i{ring}{w} from m\ny = {layer}\noutput a = max(y, 0) to m\noutput b = y + y to m"
             ));
-            // Weights are as large as a layer of 40 bits takes.
+            // The weights are as large as a layer of 40 bits allows.
             let mut given = inputs(&c, 5, 0);
             for of in ["x", "w"].into_iter().filter(|_| ring == 40) {
                 let (scalar, lengths) = (given[of].scalar(), given[of].lengths().to_vec());
@@ -261,8 +261,8 @@ fn layers_of_one_partys_weights() {
     }
 }
 
-/// Maxima with 0 that only a shift reads, behind pools and not, and what is done with them after;
-/// and such that something else reads, too.
+/// Maxima with 0 that only a shift reads, with and without pools before them, and operations on the
+/// results. Others have additional readers.
 #[test]
 fn rectifiers_before_shifts() {
     let bodies = [
@@ -306,7 +306,7 @@ fn rectifiers_before_shifts() {
     }
 }
 
-/// Weights beyond what a layer has room for are refused before a message.
+/// Weights beyond a layer's bound are refused before any message.
 #[test]
 fn weights_without_room() {
     let c = text(

@@ -1,4 +1,4 @@
-//! Sessions over channels with OTs of every kind, and what one ends with.
+//! Sessions over channels with OTs of every kind, and the ways in which they end.
 
 use super::{
     pair::{prg, random, shared},
@@ -17,7 +17,7 @@ use std::{thread, time::Duration};
 
 const IDS: [PartyId; 2] = [PartyId(0), PartyId(1)];
 
-/// The channels of steps and of OTs of each party, over queues in memory.
+/// Each party's channels for steps and for OTs, over queues in memory.
 pub(crate) fn links() -> [[Channel; 2]; 2] {
     let mut nets = inproc::mesh_capped(&IDS, 2, Duration::from_secs(120), usize::MAX).into_iter();
     [1, 0].map(|peer| {
@@ -34,7 +34,7 @@ pub(crate) fn sessions<T: Send>(
     sessions_over(links(), Backend::best(), ot, party)
 }
 
-/// The same over these channels of steps and of OTs.
+/// The same over these channels for steps and for OTs.
 pub(crate) fn sessions_over<T: Send>(
     links: [[Channel; 2]; 2],
     backend: Backend,
@@ -99,8 +99,8 @@ fn a_session_runs_several_computations() {
     }
 }
 
-/// Both parties send in a run, beside its OTs, as much as the plan says: with a meter around a run
-/// of which the OTs are known.
+/// In a run, both parties send, besides OTs, as much as the plan declares. The meter covers a run
+/// whose OTs are known.
 #[test]
 fn the_meter_reads_what_is_declared() {
     let c = text(
@@ -120,8 +120,8 @@ fn the_meter_reads_what_is_declared() {
     }
 }
 
-/// A factor for each channel, private to one party: OTs for its bits serve all of a channel,
-/// whichever comes first in the product.
+/// One factor for each channel, private to one party. OTs for the factor's bits serve the whole
+/// channel, in either order of the product.
 #[test]
 fn channels_by_a_factor_each() {
     for product in ["x * broadcast(w, [2, 3, 4, 5])", "broadcast(w, [2, 3, 4, 5]) * x"] {
@@ -165,8 +165,8 @@ fn what_ends_a_run() {
     assert!(lost.is_err());
 }
 
-/// Parties far from each other take fewer rounds to the same result, and one who takes the other
-/// for near is told.
+/// Parties that are far from each other take fewer rounds to the same result. A party that assumes
+/// another distance gets an error.
 #[test]
 fn distance_counts_rounds() {
     let c = text("input x: i32[20000] from m\noutput y = max(x, 0) to m");
@@ -188,8 +188,8 @@ fn distance_counts_rounds() {
     assert!(run([Distance::Far, Distance::Near]).iter().all(Result::is_err));
 }
 
-/// A party that goes in the midst of a layer, with OTs made ahead at both, ends the other with an
-/// error of the network.
+/// If a party leaves in the middle of a layer, with OTs made ahead at both, the other ends with a
+/// network error.
 #[test]
 fn a_party_that_leaves_ends_the_other() {
     let c = text("input x: i32[60000] from m\noutput y = max(x, 0) / 3 to m");
@@ -212,8 +212,8 @@ fn a_party_that_leaves_ends_the_other() {
     }
 }
 
-/// Where one party would not have OTs made ahead they are made in turn at both; messages are as
-/// many and as long either way.
+/// If one party does not want OTs made ahead, both make them in turn. The number and lengths of
+/// messages are the same either way.
 #[test]
 fn ots_are_made_ahead_or_in_turn() {
     let c = text("input x: i32[40000] from m\noutput y = max(x, 0) / 3 to m");
@@ -297,8 +297,8 @@ fn operations_on_shares() {
     }
 }
 
-/// Layers under encryption, of either party's weights, are those by OT and those in the open; keys
-/// serve a second time.
+/// Layers under encryption, with either party's weights, have the results of those by OT and of
+/// those in the open. Keys are used a second time.
 #[test]
 fn layers_under_encryption() {
     let conv = Conv { channels: 3, image: [6, 5], outputs: 4, kernel: [3, 2], strides: [1, 1] };
@@ -343,8 +343,8 @@ fn a_greater_weight_is_refused() {
     assert!(made[1].0.is_some());
 }
 
-/// Noise is flooded for a fixed number of results of a session. A layer that would open one more is
-/// refused before its first message, and the session ends.
+/// The noise of a session is flooded for a fixed number of results. A layer that would open one
+/// more is refused before its first message, and the session ends.
 #[test]
 fn results_beyond_those_that_flooding_hides_are_refused() {
     let linear = Linear::new(Conv::matrix(1, 1), 16, 5, COEFFICIENTS).unwrap();

@@ -1,4 +1,4 @@
-//! OTs made between two runs: what takes them, and that none serves twice.
+//! OTs made between two runs: the runs that use them, and that no OT is used twice.
 
 use super::{
     random::{plan_of, text},
@@ -8,12 +8,12 @@ use crate::{Distance, Tally};
 use hushwire_compute::{evaluate, test_support::inputs};
 use hushwire_ot::Protocol;
 
-/// Enough for any of these runs, and for a part of one.
+/// `ALL` is enough for any of these runs, and `SOME` for a part of one.
 const ALL: usize = usize::MAX;
 const SOME: usize = 1 << 17;
 
-/// Runs with a stock, with a part of one, and without, in any order. The registry of the session
-/// ends a party that uses an OT, or a tweak of its pads, twice.
+/// Runs with a full stock, with a partial one, and without one, in any order. The session's
+/// registry ends a party that uses an OT, or a tweak of its pads, twice.
 #[test]
 fn runs_with_a_stock_compute_the_same_and_use_no_ot_twice() {
     let c = text(
@@ -33,7 +33,7 @@ fn runs_with_a_stock_compute_the_same_and_use_no_ot_twice() {
                 for most in [ALL, SOME, 0] {
                     let stocked = party.stock(&plan, most).expect("an honest peer");
                     assert!(stocked <= most && (most == ALL) == (stocked == all), "{stocked} of {most}");
-                    // OTs that are there already are not made again.
+                    // OTs in stock are not made again.
                     assert_eq!(party.stock(&plan, most).expect("an honest peer"), stocked);
                     let mine = own(&c, &given, &owners, i);
                     learnt.extend(party.run(channel, &plan, mine, &mut |_, _| true).expect("an honest run"));
@@ -46,7 +46,7 @@ fn runs_with_a_stock_compute_the_same_and_use_no_ot_twice() {
     }
 }
 
-/// A run of another plan drops what was made for the first.
+/// A run of another plan drops the OTs that were made for the first.
 #[test]
 fn a_stock_is_for_one_plan() {
     let plans = ["max(x, 0)", "max(x, 0) / 3"].map(|of| {

@@ -1,4 +1,4 @@
-//! The bytes of plans on the wire, by the file of digests.
+//! The bytes of plans on the wire, compared with the file of digests.
 
 use super::{
     random::{plan_of, text},
@@ -9,11 +9,11 @@ use hushwire_compute::test_support::inputs;
 use hushwire_ot::Protocol;
 use hushwire_testkit::{Digests, Trace, suite::PLANS};
 
-/// A plan that three parties do not have: their product is one message.
+/// A plan that three parties do not have: their product takes one message.
 const PRODUCT: (&str, &str) =
     ("product", "input x: i32[50] from m\ninput y: i32[50] from m\noutput a = wrapping(x * y) to m");
 
-/// A set-up and two runs, with all that both parties say on both lanes.
+/// A set-up and two runs, with all messages of both parties on both lanes.
 fn trace(backend: Backend, body: &str, ot: Protocol, ahead: bool) -> Trace {
     let c = text(body);
     let (plan, owners) = plan_of(&c, 1).expect("a plan");
@@ -41,7 +41,7 @@ fn bytes_on_the_wire_are_those_of_the_file() {
         assert_eq!(run(Backend::all()[0], false), made, "{name}");
         all.ran(&format!("two/{name}"), &made);
     }
-    // OTs that are made ahead come in other portions.
+    // OTs that are made ahead arrive in other portions.
     let (name, body) = PLANS[2];
     for ot in [Protocol::SoftSpoken4, Protocol::FerretB10] {
         let made = trace(Backend::best(), body, ot, true);

@@ -1,4 +1,4 @@
-//! The owner's deal before the clock starts, and the result that must come of it.
+//! The owner's dealing before the clock starts, and the expected result.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use hushwire_rep3::{ExpandedKeys, KeySize, Role, Shares, open, share};
 use super::grid::{ChunkCut, KeyMode};
 use crate::BoxError;
 
-/// The first counter block; it carries into the upper half on the way.
+/// The first counter block. The counter carries into its upper half during a batch.
 const FIRST: u128 = 0x0123_4567_89ab_cdef_ffff_ffff_ffff_ff00;
 
 /// The counter of block `i`.
@@ -23,13 +23,13 @@ pub(crate) fn counter(i: usize) -> u128 {
 pub(crate) enum RoundKeys {
     /// One set of keys for all blocks.
     One(Arc<ExpandedKeys>),
-    /// For each chunk, a key a block.
+    /// For each chunk, one key for each block.
     PerChunk(Vec<Arc<ExpandedKeys>>),
-    /// A key to be expanded on shares.
+    /// A key that is expanded on shares.
     Expand(Shares),
 }
 
-/// The key material of a case.
+/// The keys of a case.
 pub(crate) struct Deal {
     /// One key, or one per block.
     keys: Vec<[u8; 16]>,
@@ -58,7 +58,7 @@ impl Deal {
         Ok(Self { keys, parties })
     }
 
-    /// The encrypted counter blocks, by another implementation of AES.
+    /// The encrypted counter blocks, computed by another implementation of AES.
     pub(crate) fn expected(&self, blocks: usize) -> Vec<u8> {
         let mut out: Vec<_> = (0..blocks).map(|i| Array::from(counter(i).to_be_bytes())).collect();
         let cipher = |key: &[u8; 16]| aes::Aes128::new(&Array::from(*key));
@@ -82,7 +82,7 @@ fn expanded(prg: &mut Prg, backend: Backend, keys: &[[u8; 16]]) -> Result<[Arc<E
     out.try_into().map_err(|_| "not three parties' keys".into())
 }
 
-/// Opens the parties' shares of the whole result and compares.
+/// Opens the parties' shares of the whole result, and compares it with the expected one.
 pub(crate) fn check(own: [&[u8]; 3], expected: &[u8]) -> Result<(), BoxError> {
     let opened = open(own)?;
     if opened == expected {

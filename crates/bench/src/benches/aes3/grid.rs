@@ -1,4 +1,4 @@
-//! The points of the grid, and how a batch is cut for each.
+//! The points of the grid, and the cut of a batch for each.
 
 use std::ops::Range;
 
@@ -16,7 +16,7 @@ axis! {
     pub(crate) enum KeyMode {
         /// One key, expanded by its owner beforehand.
         PreExpanded = "pre-expanded",
-        /// One key, expanded inside the computation: timed with it.
+        /// One key, expanded within the timed computation.
         Expand = "expand",
         /// A key for every block, expanded by its owner beforehand.
         PerBlock = "per-block",
@@ -26,7 +26,8 @@ axis! {
 /// The numbers of blocks.
 const BLOCKS: [usize; 10] = [1, 2, 10, 100, 550, 1000, 5000, 10_000, 100_000, 1_000_000];
 
-/// Batches that would keep a modelled network busy for more seconds are not measured.
+/// The longest time in seconds for which a batch may occupy a modelled network. Longer batches are
+/// not measured.
 const SLOWEST_BATCH: u64 = 10;
 
 /// One point of the grid.
@@ -56,8 +57,8 @@ impl Point {
         points
     }
 
-    /// One block has one key in any case, and a thread without a chunk of its own measures nothing.
-    /// In lockstep there is no network, and some batches would take minutes.
+    /// One block has one key in any case, and a thread without a chunk measures nothing. Lockstep
+    /// has no network, and some of its batches would take minutes.
     fn is_meaningful(&self) -> bool {
         let bytes = cost(KeySize::Aes128, self.sbox, self.blocks).bytes_sent;
         let seconds = self.net.bits_per_second.map_or(0, |rate| 8 * bytes / rate);
@@ -69,37 +70,37 @@ impl Point {
     }
 }
 
-/// The cut of a batch into chunks that are computed at once, and the number of them that a thread
-/// keeps in flight. LOCAL in what it costs, AGREEMENT in what it makes of the addresses of
-/// zero-shares.
+/// The cut of a batch into chunks that are computed at once, and the number of chunks that a thread
+/// keeps in flight. It is LOCAL for the cost, and AGREEMENT for the addresses of zero-shares.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct ChunkCut {
-    /// Blocks in all.
+    /// The number of all blocks.
     pub(crate) blocks: usize,
-    /// Blocks of every chunk but the last.
+    /// The blocks of every chunk except the last.
     pub(crate) chunk: usize,
-    /// Threads of a party; chunk `c` is thread `c % threads`'s.
+    /// The threads of a party. Chunk `c` belongs to thread `c % threads`.
     pub(crate) threads: usize,
-    /// Chunks that a thread has in flight.
+    /// The number of chunks that a thread has in flight.
     pub(crate) lanes: usize,
 }
 
-/// Blocks of a chunk in lockstep: all three parties' buffers stay in a second cache of 1 MiB.
+/// The blocks of a chunk in lockstep. The buffers of all three parties then stay in a second-level
+/// cache of 1 MiB.
 const LOCKSTEP_CHUNK: usize = 512;
-/// Blocks of a chunk over TCP: messages long enough for TLS and sockets, buffers that stay in the
-/// second cache.
+/// The blocks of a chunk over TCP. Messages are long enough for TLS and sockets, and buffers stay
+/// in the second-level cache.
 const TCP_CHUNK: usize = 4096;
-/// A shorter chunk over TCP costs more in rounds than it hides.
+/// The shortest chunk over TCP. A shorter one costs more in rounds than it hides.
 const LEAST_TCP_CHUNK: usize = 1024;
-/// Chunks that a thread has in flight over TCP: with three parties on two cores, more of them wait
-/// for each other.
+/// The chunks that a thread has in flight over TCP. With three parties on two cores, more chunks
+/// would wait for each other.
 const TCP_LANES: usize = 2;
 /// The same over a network with a delay.
 const FAR_CHUNK: usize = 8192;
 const FAR_LANES: usize = 4;
-/// Blocks of a chunk of `lut256`, which prepares 10 KiB a block.
+/// The blocks of a chunk of `lut256`, which prepares 10 KiB for each block.
 const LUT_CHUNK: usize = 128;
-/// Chunks longer than this are multiples of it, so that kernels have no remainders.
+/// Longer chunks are multiples of this, so that kernels have no remainders.
 const STEP: usize = 512;
 
 impl ChunkCut {
@@ -109,14 +110,14 @@ impl ChunkCut {
             (Sbox::Lut256, Transport::Inproc) => (LUT_CHUNK, 1, 1),
             (Sbox::Lut256, _) => (4 * LUT_CHUNK, LUT_CHUNK, TCP_LANES),
             (_, Transport::Inproc) => (LOCKSTEP_CHUNK, 1, 1),
-            // The messages under way must fill the network for as long as one travels.
+            // The messages in flight must fill the network for the time that a message takes.
             _ if point.net != Shape::NONE => (FAR_CHUNK, LEAST_TCP_CHUNK, FAR_LANES),
-            // Between processes of one host waking is cheap, and what all threads compute on should
-            // stay in the caches.
+            // Waking is cheap between processes of one host, and the working set of all threads
+            // should stay in the caches.
             _ if transport.is_local() => (TCP_CHUNK / threads, LEAST_TCP_CHUNK, TCP_LANES),
             _ => (TCP_CHUNK, LEAST_TCP_CHUNK, TCP_LANES),
         };
-        // The number of waves with which chunks of equal length come nearest to the wanted length.
+        // The number of waves for which chunks of equal length are closest to the wanted length.
         let at_once = lanes * threads;
         let waves = ((blocks + at_once * wanted / 2) / (at_once * wanted)).max(1);
         let chunk = blocks.div_ceil(at_once * waves).max(least);
@@ -140,7 +141,7 @@ impl ChunkCut {
         (thread..self.chunks()).step_by(self.threads)
     }
 
-    /// The number of chunks that the busiest lane computes one after the other.
+    /// The number of consecutive chunks on the busiest lane.
     pub(crate) fn waves(&self) -> usize {
         self.chunks().div_ceil(self.threads).div_ceil(self.lanes)
     }

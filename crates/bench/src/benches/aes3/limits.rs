@@ -13,11 +13,11 @@ use crate::{
     net::Transport,
 };
 
-/// Blocks of a batch so long that its padding does not count.
+/// The blocks of a batch that is so long that its padding does not matter.
 const MANY: usize = 4096;
 
-/// The link whose limit is taken around a point's row; none for parties in lockstep, and none where
-/// a modelled network's delays are counted.
+/// The link whose limit is measured around a point's row. `None` for parties in lockstep, and for
+/// modelled networks, whose delays are computed.
 pub(super) fn link(point: &Point, cut: &ChunkCut) -> Option<RowLink> {
     if point.blocks == 1 {
         let own = point.transport != Transport::Inproc && point.net.rtt == Duration::ZERO;
@@ -27,7 +27,7 @@ pub(super) fn link(point: &Point, cut: &ChunkCut) -> Option<RowLink> {
     RowLink::three_flows(point.transport, chunk.bytes_sent / chunk.rounds.max(1))
 }
 
-/// The bound that binds a point first, by its link as it was taken.
+/// The tightest bound of a point, given the measured limit of its link.
 pub(super) fn of(
     ctx: &mut CaseContext<'_>,
     backend: Backend,
@@ -42,17 +42,17 @@ pub(super) fn of(
     let many = count(MANY as u64);
     let calls = count(prf_blocks(point.sbox, MANY)) / many;
     let least = bounds::prf(ctx, backend, &sbox, (point.transport, point.threads), (&unit, calls))?;
-    // Bytes of one party for a block.
+    // The bytes that one party sends for a block.
     let each = count(cost(KeySize::Aes128, point.sbox, MANY).bytes_sent) / many;
     link::tightened(ctx, least, (taken, point.net), &format!("{sbox} over"), &unit, (3.0, each))
 }
 
-/// PRF calls of all three parties for a batch: two for every word that each of them draws.
+/// The PRF calls of all three parties for a batch: two for every word that each party draws.
 fn prf_blocks(sbox: Sbox, blocks: usize) -> u64 {
     3 * 2 * zero_words(KeySize::Aes128, sbox, blocks)
 }
 
-/// The time of one block: over a link its delays, in one process its PRF.
+/// The time of one block: its delays over a link, or its PRF calls in one process.
 fn one_block(
     ctx: &mut CaseContext<'_>,
     backend: Backend,
@@ -65,7 +65,7 @@ fn one_block(
         let mut calls = prf_blocks(point.sbox, 1);
         let mut name = format!("PRF of one block with {}", point.sbox);
         if point.key == KeyMode::Expand {
-            // A message of the expansion of one key fits in a word.
+            // A message in the expansion of one key fits in a word.
             calls += 3 * 2 * expansion_cost(KeySize::Aes128, point.sbox, 1).rounds;
             name += " and its key";
         }

@@ -1,4 +1,4 @@
-//! The papers' figures, and their tables with ours beside.
+//! The papers' figures, and their tables with our figures added.
 
 use std::fmt::Write;
 
@@ -20,9 +20,9 @@ struct SlideLine {
     team: &'static str,
     model: &'static str,
     s_per_block: f64,
-    /// The point of ours that is nearest: key and blocks. `None` where the model is another.
+    /// Our nearest point: key and blocks. `None` if the model differs.
     ours: Option<(KeyMode, usize)>,
-    /// Whether the line is for precisely that point.
+    /// Whether the line is for exactly this point.
     same: bool,
 }
 
@@ -36,7 +36,7 @@ const fn line(
     SlideLine { team, model, s_per_block, ours, same }
 }
 
-/// The slides' lines in their order; the last is the saturated throughput, 12.6 kB/s.
+/// The slides' lines in their order. The last one is the saturated throughput, 12.6 kB/s.
 const LINES: [SlideLine; 9] = {
     use KeyMode::{Expand, PreExpanded};
     const DAMGARD: &str = "Damgård, Keller [2009]";
@@ -59,7 +59,7 @@ const LINES: [SlideLine; 9] = {
     ]
 };
 
-/// Cores, AES/s where the paper's text has it, Gb/s sent by each server.
+/// The cores, the AES/s if the paper's text has it, and the Gb/s that each server sends.
 const ARAKI_LINES: [(&str, Option<f64>, f64); 6] = [
     ("1 a party", None, 0.572),
     ("5 a party", None, 2.99),
@@ -68,7 +68,8 @@ const ARAKI_LINES: [(&str, Option<f64>, f64); 6] = [
     ("20 a party", Some(1.3e6), 7.38),
     ("1 a party, scaled to all of it", Some(0.130e6), 0.780),
 ];
-/// AND cores of a VU9P at 125 MHz, AES/s, Gb/s; the paper computes them from bits per cycle.
+/// The AND cores of a VU9P at 125 MHz, AES/s, and Gb/s. The paper computes them from bits per
+/// cycle.
 const FPGA_LINES: [(u32, f64, f64); 6] = [
     (1, 0.490e6, 2.67),
     (3, 1.47e6, 8.00),
@@ -78,7 +79,7 @@ const FPGA_LINES: [(u32, f64, f64); 6] = [
     (60, 29.4e6, 160.0),
 ];
 
-/// The figure of a paper for this point, in the row's unit; empty where none has it.
+/// The figure of a paper for this point, in the row's unit; empty if no paper has one.
 pub(super) fn stated(point: &Point) -> Paper {
     let asked = (point.key, point.blocks);
     if let Some(line) = LINES.iter().find(|line| line.same && line.ours == Some(asked)) {
@@ -104,7 +105,7 @@ pub(super) fn stated(point: &Point) -> Paper {
     Paper::default()
 }
 
-/// Both tables, of what the report holds.
+/// Both tables, with the rows that the report has.
 pub(super) fn tables(report: &Report) -> String {
     sharemind(report) + &araki(report)
 }
@@ -180,7 +181,7 @@ fn araki(report: &Report) -> String {
     out
 }
 
-/// The row of ours for a line: the tower's on the first transport that was measured.
+/// Our row for a line: the tower's, on the first transport that was measured.
 fn ours(report: &Report, key: KeyMode, blocks: usize) -> Option<&BenchRow> {
     let blocks = blocks.to_string();
     let wanted = |transport: Transport| {

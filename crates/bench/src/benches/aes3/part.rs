@@ -25,7 +25,7 @@ pub(super) struct AesRuns {
     source: KeySource,
     /// The keys of this repetition, unless every chunk has its own.
     keys: Option<Arc<ExpandedKeys>>,
-    /// Chunks of this repetition that are begun, and bytes of the result that are there.
+    /// The chunks of this repetition that have begun, and the bytes of the result that are present.
     begun: usize,
     filled: usize,
     own: Vec<u8>,
@@ -38,9 +38,9 @@ enum KeySource {
     One(Arc<ExpandedKeys>),
     /// A set of keys for each chunk.
     PerChunk(Vec<Arc<ExpandedKeys>>),
-    /// This thread expands the key, for the others too.
+    /// This thread expands the key, also for the others.
     Expand(Shares, Vec<Sender<Arc<ExpandedKeys>>>),
-    /// Another thread does.
+    /// Another thread expands the key.
     Await(Receiver<Arc<ExpandedKeys>>),
     /// The run has failed.
     Gone,

@@ -11,7 +11,7 @@ use crate::{
     net::Transport,
 };
 
-/// A circuit, and how many run side by side.
+/// A circuit, and the number of copies that run in parallel.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Circuit {
     pub(super) name: &'static str,
@@ -55,11 +55,11 @@ pub(super) struct Point {
     pub(super) implementation: Implementation,
     pub(super) transport: Transport,
     pub(super) net: Shape,
-    /// Threads of each party.
+    /// The threads of each party.
     pub(super) threads: usize,
 }
 
-/// Parties of a job at most.
+/// The most parties of a job.
 const MOST: usize = 8;
 
 impl Point {
@@ -77,7 +77,7 @@ impl Point {
         )
     }
 
-    /// SHA-256 among three of this many threads, over all transports and these networks.
+    /// SHA-256 with three parties and this many threads, over all transports and these networks.
     pub(super) fn table6(asked: &BenchAsked) -> Vec<Self> {
         let mut points = Self::all(asked);
         let threads = asked.options.threads.unwrap_or(1);
@@ -85,7 +85,7 @@ impl Point {
         points
     }
 
-    /// Whether the paper's Table 6 has it: SHA-256 among three over loopback.
+    /// Whether the paper's Table 6 has the point: SHA-256 with three parties over loopback.
     pub(super) fn is_the_papers(&self) -> bool {
         let link = self.transport == Transport::TcpInsecure && self.net == Shape::NONE;
         link && self.circuit == Circuit::one("sha256") && self.parties == 3
@@ -96,12 +96,12 @@ impl Point {
             implementation, transport, net, threads)
     }
 
-    /// The run that this phase is of.
+    /// The name of the run to which this phase belongs.
     pub(super) fn run_name(&self) -> String {
         Self { phase: AuthPhase::Setup, ..*self }.params().to_string()
     }
 
-    /// The link that a phase goes over, in messages of about this many bytes.
+    /// The link of a phase, with messages of about this many bytes.
     pub(super) fn link(&self, message: u64) -> Option<RowLink> {
         if self.transport == Transport::Inproc {
             return None;

@@ -1,6 +1,8 @@
-//! The limits of a phase: AES of all parties, their bytes on the link, and the delay of its rounds.
+//! The limits of a phase: the AES of all parties, their bytes on the link, and the delay of the
+//! phase's rounds.
 //!
-//! AES calls of a party for an AND, B the ANDs of a bucket; k hashes of one input are k + 1 calls:
+//! The AES calls of a party for an AND are as follows. B is the number of ANDs in a bucket, and k
+//! hashes of one input take k + 1 calls:
 //!
 //! | phase | calls |
 //! |---|---|
@@ -23,7 +25,7 @@ use crate::{
     link::Taken,
 };
 
-/// AES calls of all parties for an AND, of `ands` in all.
+/// The AES calls of all parties for an AND, of `ands` ANDs in all.
 pub(super) fn calls(point: &Point, ands: u64) -> u64 {
     let n = point.parties as u64;
     let half = point.variant == Form::HalfGates;
@@ -40,7 +42,7 @@ pub(super) fn calls(point: &Point, ands: u64) -> u64 {
     }
 }
 
-/// The bound that binds first.
+/// The tightest bound.
 pub(super) fn of(
     ctx: &mut CaseContext<'_>,
     point: &Point,
@@ -50,7 +52,7 @@ pub(super) fn of(
 ) -> Result<LimitBound, BoxError> {
     let spent = run.phase(point.phase);
     let at = point.params().to_string();
-    // Where there are fewer cores than their threads, parties share them.
+    // Parties share cores if there are fewer cores than threads.
     let working = match point.phase {
         AuthPhase::Online => 1,
         AuthPhase::Dependent => (point.parties - 1) * point.threads,

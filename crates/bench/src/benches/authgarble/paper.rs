@@ -1,4 +1,4 @@
-//! Table 6 of the VASA paper, with this run's figures beside.
+//! Table 6 of the VASA paper, with this run's figures added.
 
 use super::grid::AuthPhase;
 use crate::{
@@ -8,7 +8,7 @@ use crate::{
     papers::{VASA_6, beside},
 };
 
-/// The table of each link and variant, as far as it was measured.
+/// The table of each link and variant that was measured.
 pub(super) fn print(report: &Report) -> String {
     let mut links = vec![];
     for row in &report.rows {

@@ -1,4 +1,4 @@
-//! All parties through all phases, on a thread each.
+//! Runs all parties through all phases, on one thread each.
 
 use std::{sync::Barrier, time::Instant};
 
@@ -15,29 +15,30 @@ use crate::{
     net::{each, mesh, span},
 };
 
-/// The extension that jobs take unless they say otherwise.
+/// The default extension of jobs.
 pub(super) const OT: Protocol = Protocol::SoftSpoken4;
 
-/// One phase in all runs.
+/// The figures of one phase in all runs.
 #[derive(Default)]
 pub(super) struct Spent {
-    /// Seconds of each run.
+    /// The seconds of each run.
     pub(super) seconds: Vec<f64>,
-    /// Bytes that the busier party sends.
+    /// The bytes that the busier party sends.
     pub(super) bytes: u64,
-    /// Bytes that all parties send.
+    /// The bytes that all parties send.
     pub(super) total: u64,
     pub(super) rounds: u64,
 }
 
-/// Runs of one point, by phase.
+/// The runs of one point, by phase.
 pub(super) struct Measured {
     pub(super) ands: u64,
     phases: [Spent; 4],
 }
 
 impl Measured {
-    /// Up to as many runs as the timer has, at least one, and no more than fit in its budget.
+    /// Measures as many runs as the timer has, but at least one, and no more than fit in its
+    /// budget.
     pub(super) fn of(point: &Point, backend: Backend, timer: Timer) -> Result<Self, BoxError> {
         let program = named::program(point.circuit.name)?;
         let ands = program.ands() * point.circuit.copies as u64;
@@ -46,7 +47,7 @@ impl Measured {
         let begin = Instant::now();
         for run in 0..timer.runs.max(1) {
             let took = begin.elapsed();
-            // The next run takes about as long as those before.
+            // The next run is expected to take as long as those before.
             if run > 0 && took + took / run > timer.budget {
                 break;
             }
@@ -59,7 +60,7 @@ impl Measured {
         &self.phases[phase as usize]
     }
 
-    /// Bytes of a message of a phase, the mean.
+    /// The mean number of bytes of a message in a phase.
     pub(super) fn message(&self, phase: AuthPhase) -> u64 {
         let spent = self.phase(phase);
         spent.bytes / spent.rounds.max(1)
@@ -77,7 +78,7 @@ struct Parties {
     prg: Prg,
 }
 
-/// One party's channels, a meter on all of them, and buffers that are kept.
+/// One party's channels, one meter for all of them, and buffers that are reused.
 struct Links {
     channels: Vec<Channel>,
     meter: Meter,
@@ -94,7 +95,7 @@ enum PhaseState {
     Outputs(Planes),
 }
 
-/// A phase of one party: when it began and ended, what it sent in how many rounds.
+/// One phase of one party: its start and end, and the bytes and rounds in it.
 struct Figure {
     begin: Instant,
     end: Instant,
@@ -118,7 +119,7 @@ impl Parties {
         Ok(Self { program, roles, copies, task, context, ends, runs: 0, prg })
     }
 
-    /// One run; adds its figures.
+    /// Makes one run, and adds its figures.
     fn run(&mut self, phases: &mut [Spent; 4]) -> Result<(), BoxError> {
         self.runs += 1;
         let context = self.context.child("run", self.runs);
@@ -161,8 +162,8 @@ impl Links {
         Ok(Self { channels, meter, driver: Driver::new(), threads })
     }
 
-    /// All phases. A party that fails waits at the other barriers, its channels closed: nobody
-    /// waits for ever.
+    /// Runs all phases. A party that fails closes its channels and still waits at the other
+    /// barriers, so that no party waits for ever.
     fn run(
         &mut self,
         me: usize,
@@ -231,7 +232,7 @@ impl Links {
     }
 }
 
-/// The error of a party after its error.
+/// The error of a party that has already failed.
 fn lost() -> hushwire_ot::OtError {
     hushwire_ot::OtError::Lost { step: "a phase before" }
 }

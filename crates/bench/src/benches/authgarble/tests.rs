@@ -1,4 +1,4 @@
-//! Rows of the smallest runs have every field; the sets hold what they must.
+//! Rows of the smallest runs have every field, and the sets have the required rows.
 
 use super::*;
 use crate::{Unit, limits, net::NETS, trial};
@@ -57,7 +57,7 @@ fn table_6_stands_beside_the_papers() {
     assert!(Point::table6(&BenchAsked::default()).iter().filter(papers).count() == 24);
 }
 
-/// A network that is given is the one that is measured, over plain TCP, and says so.
+/// A given network is measured over plain TCP, and the report names it.
 #[test]
 fn table_6_is_measured_over_networks_too() {
     let asked = trial::asked(&["implementation=batched", "phase=online", "variant=ywz20"]);
@@ -88,7 +88,7 @@ fn the_sets_hold_what_they_must() {
     assert_eq!(has("transport=tcp-insecure,threads=1"), core.len());
 }
 
-/// The counts of AES calls, by hand.
+/// The counts of AES calls equal those counted by hand.
 #[test]
 fn calls_are_counted() {
     let at = |parties, variant: &str, phase| {
@@ -97,7 +97,8 @@ fn calls_are_counted() {
             all.iter().find(|p| (p.parties, p.variant.name(p.parties), p.phase) == (parties, variant, phase));
         limit::calls(found.unwrap(), 22_272)
     };
-    // Buckets of 4: 12 OTs each way of 4 calls, 12 hashes of 2, for each of 6 pairs.
+    // Buckets of 4: for each of 6 pairs, 12 OTs in each direction of 4 calls, and 12 hashes of 2
+    // calls.
     assert_eq!(at(3, "wrk17", AuthPhase::Independent), 6 * (24 * 4 + 24));
     assert_eq!(at(3, "wrk17", AuthPhase::Dependent), 2 * 4 * 4);
     assert_eq!(at(3, "wrk17", AuthPhase::Online), 2 * 4);

@@ -1,4 +1,4 @@
-//! Operations that pass through bits: conversions, comparisons, truncation, choices.
+//! Operations on bits: conversions, comparisons, truncation, choices.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use hushwire_rep3::ring::{
 
 use super::ops::{Finish, OpSetup, Parts, deal, elements, widened};
 
-/// This party's share of strings of bits, a number a row.
+/// This party's share of strings of bits, with one number for each row.
 fn rows_of(bits: &Bits) -> Vec<u64> {
     let (planes, height) = (&bits.shares().own, bits.rows().div_ceil(8));
     let bit = |i: usize, row: usize| u64::from(planes[i * height + row / 8] >> (row % 8) & 1);
@@ -27,7 +27,7 @@ pub(super) fn deal_bits(seed: u8, width: usize, rows: usize) -> (Vec<u64>, [Arc<
     (numbers, shares)
 }
 
-/// Both shares of this many words a row.
+/// The bytes of both shares of this many words for each row.
 fn touched<W: Word>(n: usize, words: usize) -> usize {
     2 * n * words * W::BYTES
 }
@@ -44,7 +44,7 @@ impl Finish for OnBits {
     }
 }
 
-/// Machines that leave a share of numbers.
+/// Machines whose result is a share of numbers.
 macro_rules! leave_numbers {
     ($($machine:ident)*) => {
         $(impl<W: Word> Finish for $machine<W> {
@@ -79,10 +79,11 @@ pub(crate) fn inject<W: Word>(n: usize) -> OpSetup {
     })
 }
 
-/// Two columns' numbers, and all parties' shares of each.
+/// The numbers of two columns, and all parties' shares of each.
 type Columns<W> = ([Vec<u64>; 2], [[Arc<Column<W>>; 3]; 2]);
 
-/// Two columns, of which every other row is equal, below a power of two of the modulus.
+/// Two columns that are equal in every other row. Numbers are below the modulus divided by a power
+/// of two.
 fn pair<W: Word>(n: usize, shift: u32) -> Columns<W> {
     let mut prg = Prg::new(Backend::best(), &Seed::from_bytes([3; 16]), "bench compute pairs");
     let x: Vec<u64> = (0..n).map(|_| W::of(prg.next_u64()).number() >> shift).collect();
@@ -95,12 +96,12 @@ fn pair<W: Word>(n: usize, shift: u32) -> Columns<W> {
     ([x, y], shares)
 }
 
-/// The result of a comparison of two columns.
+/// The expected result of a comparison of two columns.
 fn compared([x, y]: &[Vec<u64>; 2], compare: fn(&u64, &u64) -> bool) -> (Vec<u64>, Parts) {
     (x.iter().zip(y).map(|(x, y)| compare(x, y).into()).collect(), Parts::Xor)
 }
 
-/// Two columns of strings, of which every other row is equal.
+/// Two columns of strings that are equal in every other row.
 fn strings(width: usize, n: usize) -> ([Vec<u64>; 2], [[Arc<Bits>; 3]; 2]) {
     let (x, xs) = deal_bits(3, width, n);
     let (mut y, _) = deal_bits(4, width, n);
@@ -110,7 +111,7 @@ fn strings(width: usize, n: usize) -> ([Vec<u64>; 2], [[Arc<Bits>; 3]; 2]) {
     ([x, y], [xs, ys])
 }
 
-/// Both shares of this many bits a row.
+/// The bytes of both shares of this many bits for each row.
 fn touched_bits(n: usize, bits: usize) -> usize {
     2 * n.div_ceil(8) * bits
 }
@@ -138,7 +139,7 @@ pub(crate) fn select_strings(width: usize, n: usize) -> OpSetup {
     })
 }
 
-/// The first of two numbers where a choice is 1, else the second.
+/// The first of two numbers if the choice is 1, else the second.
 fn chosen(choices: &[u64], [x, y]: &[Vec<u64>; 2]) -> Vec<u64> {
     let rows = choices.iter().zip(x.iter().zip(y));
     rows.map(|(choice, (x, y))| if *choice == 1 { *x } else { *y }).collect()

@@ -1,4 +1,4 @@
-//! The points of the grid, and which sets they belong to.
+//! The points of the grid, and the sets to which they belong.
 
 use hushwire_wire::Shape;
 
@@ -19,58 +19,58 @@ axis! {
         MatMul = "matmul",
         /// A convolution.
         Conv2d = "conv2d",
-        /// A column to all.
+        /// A column, opened to all parties.
         Reveal = "reveal",
         /// Numbers to their bits.
         ToBits = "a2b",
         /// Bits to numbers.
         ToNumbers = "b2a",
-        /// One bit a row to numbers 0 and 1.
+        /// One bit for each row to numbers 0 and 1.
         Inject = "inject",
-        /// Order of strings of bits.
+        /// The order of strings of bits.
         Less = "less",
-        /// Order of numbers.
+        /// The order of numbers.
         LessArith = "less-arith",
         /// Equality.
         Equal = "equal",
         /// Exact truncation by half of the bits.
         Trunc = "trunc",
-        /// One of two numbers by a shared bit.
+        /// A choice of two numbers by a shared bit.
         Select = "select",
-        /// Columns in an order that nobody knows.
+        /// Columns in an order that no party knows.
         Shuffle = "shuffle",
-        /// Columns in order by a key.
+        /// Columns sorted by a key.
         Sort = "sort",
-        /// Columns by the shared places of their rows.
+        /// Columns permuted by the shared places of their rows.
         Permute = "permute",
     }
 }
 
-/// A line of the table of operations: what it is called, and the sizes that are measured of it, `n`
-/// and `columns`. The first is that of quick runs.
+/// A line of the table of operations: the operation's name, and its measured sizes `n` and
+/// `columns`. The first size is that of quick runs.
 pub(crate) struct OpLine {
     pub(crate) op: ColumnOp,
     sizes: &'static [(usize, usize)],
-    /// Sizes of which a figure is asked.
+    /// The sizes for which a figure is required.
     named: &'static [(usize, usize)],
     types: &'static [Type],
-    /// Whether it is measured over all lengths that a column may have.
+    /// Whether it is measured for all lengths of a column.
     curve: bool,
 }
 
-/// Rows of what is made of bits: many, and few where rounds count.
+/// The rows for operations on bits: many rows, and few rows, for which rounds matter.
 const MANY: &[(usize, usize)] = &[(1 << 17, 1), (1 << 10, 1)];
-/// Rows of circuits that are deep and narrow, where what goes between the layers counts.
+/// The rows of deep and narrow circuits, whose cost is between the layers.
 const NARROW: &[(usize, usize)] = &[(1 << 16, 1)];
 const SHUFFLED: &[(usize, usize)] = &[(1 << 20, 1), (1 << 20, 6)];
 const SORTED: &[(usize, usize)] = &[(100_000, 1), (1 << 20, 1)];
-/// Lengths of a curve.
+/// The lengths of a curve.
 const CURVE: [usize; 6] = [100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000];
 
 const LINE: OpLine = OpLine { op: ColumnOp::Mul, sizes: MANY, named: &[], types: Type::WIDE, curve: false };
 
 /// All operations. A new one needs a line here, its arm in `operation`, and a function in
-/// [`ops`](super::ops) or beside it.
+/// [`ops`](super::ops) or next to it.
 pub(crate) const TABLE: [OpLine; 16] = [
     OpLine {
         op: ColumnOp::Mul,
@@ -101,12 +101,12 @@ impl ColumnOp {
         TABLE.iter().find(|line| line.op == self).unwrap_or(&TABLE[0])
     }
 
-    /// Whether this many threads of a party have work.
+    /// Whether it has work for this many threads of a party.
     fn serves(self, threads: usize) -> bool {
         threads == 1 || self.splits() != Splits::Never
     }
 
-    /// How its work is split.
+    /// The way in which its work is split.
     pub(crate) fn splits(self) -> Splits {
         match self {
             ColumnOp::Dot | ColumnOp::MatMul | ColumnOp::Conv2d => Splits::Results,
@@ -119,36 +119,36 @@ impl ColumnOp {
 /// The way in which an operation is split into pieces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Splits {
-    /// BenchRow by row.
+    /// Row by row.
     Rows,
-    /// By results: inner products, rows of the left matrix, filters.
+    /// By results: inner products, rows of the left matrix, or filters.
     Results,
-    /// One machine, on one thread.
+    /// Not at all: one machine runs on one thread.
     Never,
 }
 
 axis! {
-    /// The elements of a column.
+    /// The type of a column's elements.
     pub(crate) enum Type {
         U8 = "u8",
         U16 = "u16",
         U32 = "u32",
         U64 = "u64",
-        /// Numbers below half of the modulus of 64 bits, of which a difference has a sign.
+        /// Numbers below half of the modulus of 64 bits, whose differences fit a signed number.
         U63 = "u63",
-        /// Strings of bits, of no use as numbers.
+        /// Strings of bits, which do not represent numbers.
         Bits64 = "bits64",
     }
 }
 
 impl Type {
-    /// Words of every ring.
+    /// The words of all rings.
     pub(crate) const WORDS: [Self; 4] = [Self::U8, Self::U16, Self::U32, Self::U64];
     /// The words of models and of sums.
     pub(crate) const WIDE: &'static [Self] = &[Self::U32, Self::U64];
-    /// The same, and for comparisons that know more about their operands.
+    /// The same, and numbers for comparisons that know a bound on their operands.
     const HALVED: &'static [Self] = &[Self::U32, Self::U64, Self::U63];
-    /// The same, and for operations on bits without numbers.
+    /// The same, and strings for operations on bits only.
     const STRINGS: &'static [Self] = &[Self::U32, Self::U64, Self::Bits64];
 }
 
@@ -165,7 +165,7 @@ pub(crate) struct Point {
 }
 
 impl Point {
-    /// The whole grid. Curves are over plain TCP alone.
+    /// The whole grid. Curves are measured only over plain TCP.
     pub(crate) fn all(asked: &BenchAsked) -> Vec<Self> {
         let (links, counts) = (asked.links(), asked.threads());
         let mut points: Vec<Self> = Vec::new();
@@ -191,31 +191,31 @@ impl Point {
         points
     }
 
-    /// The results that threads share among each other.
+    /// The number of results that are divided among the threads.
     pub(crate) fn results(&self) -> usize {
         if self.op == ColumnOp::Conv2d { self.columns } else { self.n }
     }
 
-    /// In 64 bits, or in 32 where it is of matrices.
+    /// Whether it has 64 bits, or 32 for matrices.
     fn is_usual(&self) -> bool {
         let kind = if matches!(self.op, ColumnOp::MatMul | ColumnOp::Conv2d) { Type::U32 } else { Type::U64 };
         self.kind == kind
     }
 
-    /// The first size of an operation, of its usual type.
+    /// Whether it is the first size of an operation, with its usual type.
     fn is_first(&self) -> bool {
         (self.n, self.columns) == self.op.line().sizes[0] && self.is_usual()
     }
 
-    /// A size of which a figure is asked, in 64 bits.
+    /// Whether it is a size for which a figure is required, with 64 bits.
     fn is_named(&self) -> bool {
         let of_64 = matches!(self.kind, Type::U64 | Type::Bits64);
         self.op.line().named.contains(&(self.n, self.columns)) && of_64
     }
 
-    /// Whether a run without options measures it: every type and usual size in lockstep, first
-    /// sizes over every transport, and over networks with TLS; sizes of which figures are asked
-    /// over TCP, and the longest sort over the slowest network.
+    /// Whether a run without options measures it. These are every type and usual size in lockstep,
+    /// and first sizes over every transport and over networks with TLS. They also include sizes
+    /// with required figures over TCP, and the longest sort over the slowest network.
     pub(crate) fn is_core(&self, least_threads: usize) -> bool {
         let line = self.op.line();
         if self.threads != least_threads {
@@ -233,7 +233,7 @@ impl Point {
         }
     }
 
-    /// Whether a run of it is so long that one after the other is measured, and none beside it.
+    /// Whether its runs are so long that they are measured one at a time.
     pub(crate) fn is_long(&self) -> bool {
         self.n * self.columns >= 1 << 19
             && !matches!(self.op, ColumnOp::Mul | ColumnOp::Dot | ColumnOp::Reveal)

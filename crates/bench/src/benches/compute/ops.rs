@@ -1,4 +1,4 @@
-//! The operations themselves: inputs, machines, and what must come out.
+//! The operations: their inputs, machines, and expected results.
 //!
 //! ```text
 //! op       n, columns                                               unit
@@ -10,8 +10,8 @@
 //! reveal   n numbers to all three                                   element
 //! ```
 //!
-//! Two threads of a party have half of the results each: rows of the left matrix, or filters. More
-//! operations are in [`bits`](super::bits) and [`orders`](super::orders).
+//! Each of two threads of a party has half of the results: rows of the left matrix, or filters.
+//! More operations are in [`bits`](super::bits) and [`orders`](super::orders).
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -32,12 +32,12 @@ use crate::{BoxError, bounds::count};
 
 /// A run of any operation.
 pub(crate) trait OpMachine: Machine<Error = NetError> + Send {
-    /// This party's part of the result, after the run, where it is wanted.
+    /// This party's part of the result after the run, if `keep` is set.
     fn end(self: Box<Self>, keep: bool) -> Option<Vec<u64>>;
 }
 
-/// A machine, and what becomes of it. Behind [`OpMachine`], so that whatever measures is compiled
-/// once.
+/// A machine with the function that makes its result. [`OpMachine`] hides its type, so that
+/// measuring code is compiled once.
 impl<M, E> OpMachine for With<M, E>
 where
     M: Machine<Error = NetError> + Send,
@@ -54,9 +54,9 @@ pub(crate) type Begin = Box<dyn FnMut(Batch) -> Result<Box<dyn OpMachine>, BoxEr
 /// The form of a result's parts.
 #[derive(Clone, Copy)]
 pub(crate) enum Parts {
-    /// Shares x_i of numbers of this many bits.
+    /// Shares x_i of numbers with this many bits.
     Sum(usize),
-    /// The same, of numbers in an order that nobody knows.
+    /// The same, for numbers in an order that no party knows.
     Shuffled(usize),
     /// Shares of strings of bits.
     Xor,
@@ -66,19 +66,19 @@ pub(crate) enum Parts {
 
 /// An operation with its inputs.
 pub(crate) struct OpSetup {
-    /// Units of work of a run, and their name.
+    /// The units of work of a run, and the unit's name.
     pub(crate) units: f64,
     pub(crate) unit: &'static str,
-    /// Whether messages are masked, or are shares as they are.
+    /// Whether messages are masked, instead of being plain shares.
     pub(crate) masked: bool,
-    /// Bytes that a party reads and writes in a run, at least.
+    /// The fewest bytes that a party reads and writes in a run.
     pub(crate) touched: usize,
     pub(crate) expected: Vec<u64>,
     pub(crate) parts: Parts,
     pub(crate) side: Box<dyn Fn(Role) -> Begin + Send + Sync>,
 }
 
-/// Numbers of this seed, and the parties' shares of them.
+/// Numbers from this seed, and the parties' shares of them.
 pub(super) fn deal<W: Word>(seed: u8, len: usize) -> (Vec<W>, [Arc<Column<W>>; 3]) {
     let prg = |label| Prg::new(Backend::best(), &Seed::from_bytes([seed; 16]), label);
     let mut numbers = prg("bench compute numbers");
@@ -94,11 +94,11 @@ pub(super) fn widened<W: Word>(words: &[W]) -> Vec<u64> {
 type PlainForm<W> = fn(&[usize], &[W], &[W]) -> Vec<W>;
 type New<W, F> = fn(&[usize], Context, Arc<Column<W>>, Arc<Column<W>>) -> Result<Bilinear<W, F>, ShareError>;
 
-/// A bilinear operation: lengths of its factors, work for a result, and its plain form.
+/// A bilinear operation: the lengths of its factors, the work for a result, and its plain form.
 struct BilinearForm<W: Word, F> {
     shape: Vec<usize>,
     factors: [usize; 2],
-    /// Multiplications for a result, and what they are called.
+    /// The multiplications for a result, and the unit's name.
     macs: usize,
     unit: &'static str,
     new: New<W, F>,
@@ -115,7 +115,7 @@ where
     let results = expected.len();
     let side = move |role: Role| {
         let (x, y, shape) = (xs[role.index()].clone(), ys[role.index()].clone(), shape.clone());
-        // Results' memory, used again.
+        // The memory of results is reused.
         let spare = Arc::new(Mutex::new(Vec::<Column<W>>::new()));
         let begin: Begin = Box::new(move |mut batch: Batch| {
             let run = new(&shape, batch.context(), x.clone(), y.clone())?;
@@ -173,7 +173,7 @@ pub(crate) fn dot<W: Word>(n: usize, columns: usize) -> OpSetup {
     })
 }
 
-/// `shape`: rows, depth and columns.
+/// The product of matrices whose `shape` has rows, depth and columns.
 pub(crate) fn matmul<W: Word>([rows, depth, columns]: [usize; 3]) -> OpSetup {
     bilinear::<W, _>(BilinearForm {
         shape: vec![rows, depth, columns],
@@ -218,7 +218,7 @@ pub(crate) fn conv2d<W: Word>(n: usize, channels: usize, filters: usize) -> OpSe
         new: |shape, cx, x, y| Conv2d::new(cx, geometry(shape), x, y),
         plain: |shape, x, y| {
             let [n, channels, filters] = [shape[0], shape[1], shape[2]];
-            // All patches, as a matrix.
+            // All patches as a matrix.
             let mut patches = Vec::with_capacity(n * n * 9 * channels);
             for (row, column) in (0..n).flat_map(|row| (0..n).map(move |column| (row, column))) {
                 for (down, across) in (0..3).flat_map(|down| (0..3).map(move |across| (down, across))) {
@@ -252,13 +252,13 @@ pub(crate) fn reveal<W: Word>(n: usize) -> OpSetup {
     OpSetup { masked: false, ..made }
 }
 
-/// A machine that leaves this party's part of a result.
+/// A machine that ends with this party's part of a result.
 pub(super) trait Finish: Machine<Error = NetError> + Send + 'static {
     fn parts(self) -> Vec<u64>;
 }
 
-/// An operation whose unit is an element of its result: bytes that it touches, what must come out,
-/// and how a run of the party with this index begins.
+/// An operation whose unit is an element of its result. The arguments are the bytes that it
+/// touches, the expected result, and the function that begins a run of the party with this index.
 pub(super) fn elements<M: Finish>(
     touched: usize,
     (expected, parts): (Vec<u64>, Parts),

@@ -18,7 +18,7 @@ use super::{
     ops::{Finish, OpSetup, Parts, deal, elements, widened},
 };
 
-/// This party's shares of columns, one behind the other.
+/// This party's shares of columns, one after the other.
 fn rows<W: Word>(columns: &[Column<W>]) -> Vec<u64> {
     columns.iter().flat_map(|column| widened(&column.own)).collect()
 }
@@ -26,7 +26,7 @@ fn rows<W: Word>(columns: &[Column<W>]) -> Vec<u64> {
 /// A party's shares of columns.
 type Columns<W> = Vec<Arc<Column<W>>>;
 
-/// Columns, one behind the other, and the parties' shares of each.
+/// Columns, one after the other, and the parties' shares of each.
 fn deal_columns<W: Word>(n: usize, columns: usize) -> (Vec<W>, [Columns<W>; 3]) {
     let (mut numbers, mut shares) = (vec![], [vec![], vec![], vec![]]);
     for k in 0..columns {
@@ -37,7 +37,7 @@ fn deal_columns<W: Word>(n: usize, columns: usize) -> (Vec<W>, [Columns<W>; 3]) 
     (numbers, shares)
 }
 
-/// The expected result of columns whose row `order[i]` comes `i`-th.
+/// The expected result for columns in an order: row `order[i]` comes `i`-th.
 fn ordered<W: Word>(numbers: &[W], order: &[usize]) -> Vec<u64> {
     let columns = numbers.chunks(order.len());
     columns.flat_map(|column| order.iter().map(|row| column[*row].number())).collect()
@@ -66,7 +66,7 @@ impl Finish for Line<'static, Vec<u64>, NetError> {
     }
 }
 
-/// A machine that leaves an order.
+/// A machine whose result is an order.
 pub(crate) trait Orders: Machine<Error = NetError> {
     fn order(self) -> Result<Arc<Permutation>, ShareError>;
 }
@@ -83,8 +83,8 @@ impl Orders for FromPlaces {
     }
 }
 
-/// Columns in the order that a machine leaves. No order, or one of other rows: no result, which the
-/// check of results tells.
+/// Columns in the order that a machine computes. Without an order, or with one of other rows, there
+/// is no result, and the check of results fails.
 fn ordered_by<W: Word, M: Orders + Send + 'static>(
     mut order: M,
     cx: Context,
@@ -100,8 +100,8 @@ fn ordered_by<W: Word, M: Orders + Send + 'static>(
     })
 }
 
-/// Columns in order by a key of as many bits; levels of fewer pairs than `few` are compared by
-/// trees.
+/// Columns sorted by a key with all bits of a word. Levels with fewer pairs than `few` are compared
+/// by trees.
 pub(crate) fn sort<W: Word>(n: usize, columns: usize, few: usize) -> OpSetup {
     let (numbers, keys) = deal_bits(1, W::BITS, n);
     let (payload, shares) = deal_columns::<W>(n, columns);
@@ -115,7 +115,8 @@ pub(crate) fn sort<W: Word>(n: usize, columns: usize, few: usize) -> OpSetup {
     })
 }
 
-/// Columns by places of their rows that are shared numbers: the order is made of them, and applied.
+/// Columns permuted by shared places of their rows. The order is computed from the places, and
+/// applied.
 pub(crate) fn permute<W: Word>(n: usize, columns: usize) -> OpSetup {
     let mut prg = Prg::new(Backend::best(), &Seed::from_bytes([6; 16]), "bench compute places");
     let mut order: Vec<usize> = (0..n).collect();

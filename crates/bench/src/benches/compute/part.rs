@@ -1,4 +1,4 @@
-//! One party's runs of an operation on a thread.
+//! One party's runs of an operation on one thread.
 
 use hushwire_machine::drive::{Lockstep, Place};
 use hushwire_rep3::{Rep3Party, Role};
@@ -13,11 +13,11 @@ use crate::{
 pub(crate) struct OpRuns {
     party: Rep3Party,
     thread: usize,
-    /// The thread's pieces, in turn.
+    /// The thread's pieces, in order.
     begin_run: Vec<Begin>,
-    /// Runs of a repetition, each of all pieces.
+    /// The number of runs of a repetition. Each run has all pieces.
     pub(crate) runs: usize,
-    /// Whether the last results of a repetition are wanted.
+    /// Whether the last results of a repetition are kept.
     pub(crate) keep: bool,
     begun: usize,
     ended: usize,
@@ -26,7 +26,7 @@ pub(crate) struct OpRuns {
 }
 
 impl OpRuns {
-    /// The parts of all threads of a party, which take pieces in turn.
+    /// The parts of all threads of a party. The pieces are assigned to threads in turn.
     pub(super) fn all(party: Rep3Party, pieces: &[OpSetup], threads: usize) -> Result<Vec<Self>, BoxError> {
         let part = |(thread, party): (usize, Rep3Party)| {
             let own = pieces.iter().skip(thread).step_by(threads);
@@ -64,8 +64,8 @@ impl three::PartyRuns for OpRuns {
     }
 }
 
-/// The traffic of a run: the most bytes that a party sends, those of all three, messages of the
-/// former, and rounds, those of pieces behind each other on a lane added.
+/// The traffic of a run: the most bytes that one party sends, the bytes of all three, the messages
+/// of the former, and the rounds. The rounds of consecutive pieces on a lane are added.
 pub(crate) struct Moved {
     pub(crate) bytes: u64,
     pub(crate) total: u64,
@@ -73,7 +73,8 @@ pub(crate) struct Moved {
     pub(crate) rounds: u64,
 }
 
-/// Runs all pieces of an operation once and counts. They are spread over this many lanes.
+/// Runs all pieces of an operation once, and counts the traffic. The pieces are distributed over
+/// this many lanes.
 pub(super) fn moved(
     mut parties: [Rep3Party; 3],
     pieces: &[OpSetup],
@@ -99,7 +100,7 @@ pub(super) fn moved(
     Ok(Moved { bytes: bytes.into_iter().max().unwrap_or(0), total: bytes.iter().sum(), messages, rounds })
 }
 
-/// Opens the results of all pieces and compares them with what plain arithmetic gives.
+/// Opens the results of all pieces, and compares them with plain arithmetic.
 pub(super) fn check(threads: &[Thread<OpRuns>], pieces: &[OpSetup], spoiled: bool) -> Result<(), BoxError> {
     let of_party = three::parts(threads).map(|part| part.thread).max().map_or(1, |last| last + 1);
     for (k, made) in pieces.iter().enumerate() {

@@ -5,7 +5,7 @@ fn measured(only: &[&str]) -> Report {
     trial::measured("compute", only).0
 }
 
-/// Every operation in its smallest size, one of them over all transports and of all types.
+/// Every operation in its smallest size. One operation is measured over all transports and types.
 const SMALL: [&[&str]; 5] = [
     &["op=mul", "n=4096"],
     &["op=dot", "n=65536", "type=u64", "transport=inproc"],
@@ -67,7 +67,7 @@ fn two_threads_share_the_work() {
             assert_eq!(of_two, if pieces { rounds.map(|n| n / 2) } else { rounds }, "{op}, {metric}");
         }
     }
-    // An order is made by one thread.
+    // One thread makes an order.
     assert!(
         Point::all(&BenchAsked::default()).iter().all(
             |p| p.threads == 1 || !matches!(p.op, ColumnOp::Sort | ColumnOp::Shuffle | ColumnOp::Permute)
@@ -86,7 +86,7 @@ fn words_are_turned_and_turned_back() {
     }
 }
 
-/// Fields of every row, whatever its operation: names, numbers as numbers, units, limits.
+/// The fields of every row, for any operation: names, numbers, units, and limits.
 #[test]
 fn every_row_of_the_json_has_every_field() {
     let asked = [
@@ -181,7 +181,7 @@ fn the_sets_hold_what_they_must() {
             assert!(has(&format!("op={op},net={net}")), "{op} {net}");
         }
     }
-    // What has a figure to reach.
+    // The sizes with required figures.
     for size in [
         "op=sort,n=100000,columns=1",
         "op=sort,n=1048576,columns=1",

@@ -1,5 +1,5 @@
-//! Words to planes of bits and back, as conversions, comparisons of words and sorts have it: one
-//! party's memory and no message.
+//! Conversion of words to planes of bits and back, as in conversions, comparisons of words and
+//! sorts. It uses one party's memory and no message.
 
 use std::{hint::black_box, sync::Arc};
 
@@ -19,10 +19,10 @@ use crate::{
     workers,
 };
 
-/// Words of a column: in the second cache, and in memory.
+/// The words of a column: in the second-level cache, and in memory.
 const SIZES: [usize; 2] = [1 << 14, 1 << 20];
 
-/// A case for every word and size. Threads have columns of their own.
+/// One case for every word and size. Each thread has columns of its own.
 pub(super) fn cases(threads: &[usize], backend: Backend) -> Vec<Case<'static>> {
     let points = every!(kind in Type::WORDS, n in SIZES, &threads in threads => (kind, n, threads));
     let case = |(kind, n, threads): (Type, usize, usize)| {
@@ -40,7 +40,7 @@ pub(super) fn cases(threads: &[usize], backend: Backend) -> Vec<Case<'static>> {
     points.into_iter().map(case).collect()
 }
 
-/// Both shares of a column, turned and turned back.
+/// Both shares of a column, converted to planes and back.
 struct Turns<W: Word> {
     backend: Backend,
     column: Arc<Column<W>>,
@@ -65,7 +65,7 @@ fn measure<W: Word>(
     backend: Backend,
     (n, threads): (usize, usize),
 ) -> Result<Vec<BenchRow>, BoxError> {
-    // A session, whose memory is kept.
+    // A session, whose memory is reused.
     let _parties = Rep3Party::three(backend);
     let (_, [column, ..]) = deal::<W>(1, n);
     let mut workers: Vec<_> =
@@ -79,7 +79,7 @@ fn measure<W: Word>(
             );
         }
     }
-    // Words that are read, one way and the other: as many bytes are written.
+    // The words that are read in each direction. The same number of bytes is written.
     let one_way = 2 * n * W::BYTES;
     let bytes = count((2 * one_way * threads) as u64);
     let seconds = ctx.timer().durations(|n| workers::time(&mut workers, n))?;

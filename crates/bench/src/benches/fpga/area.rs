@@ -1,4 +1,5 @@
-//! Area by synthesis: yosys' `synth_xilinx` for UltraScale+, module by module, out of context.
+//! Counts area by synthesis with yosys' `synth_xilinx` for UltraScale+, module by module, out of
+//! context.
 
 use std::{collections::BTreeMap, fmt::Write as _, fs, process::Command};
 
@@ -9,7 +10,7 @@ use super::{
 };
 use crate::BoxError;
 
-/// A module and parameters other than its own defaults.
+/// A module, and parameters that differ from its defaults.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Top {
     pub name: &'static str,
@@ -28,9 +29,9 @@ impl Top {
         })
     }
 
-    /// Modules stay apart: flat synthesis finds no more in this design, and takes far longer.
-    /// `abc9` counts what multiplexers cost, a tenth of the LUTs here; it knows the 7 series, whose
-    /// LUTs are the same.
+    /// Modules are kept separate, because flat synthesis finds no more in this design and takes far
+    /// longer. `abc9` counts the cost of multiplexers, a tenth of the LUTs here. It knows the 7
+    /// series, whose LUTs are the same.
     fn script(&self) -> String {
         let set = self.params.iter().fold(String::new(), |mut set, (key, value)| {
             let _ = write!(set, " -chparam {key} {value}");
@@ -44,7 +45,7 @@ impl Top {
     }
 }
 
-/// Synthesises, and remembers what came out.
+/// Runs synthesis, and stores its results.
 pub(super) struct Synthesis {
     places: HdlPlaces,
     store: Store,
@@ -53,8 +54,7 @@ pub(super) struct Synthesis {
 }
 
 impl Synthesis {
-    /// Looks at the sources and the tool. Without the tool there is nothing but what is remembered
-    /// for it.
+    /// Looks for the sources and the tool. Without the tool, only stored results are available.
     pub(super) fn new(places: &HdlPlaces) -> Result<Self, BoxError> {
         if let Some(error) = tools::missing(&[SYNTHESIS]) {
             return Err(error);
@@ -75,14 +75,14 @@ impl Synthesis {
         Ok((Area::of(&cells)?, origin))
     }
 
-    /// The area, if it is remembered.
+    /// The stored area, if there is one.
     pub(super) fn remembered(&self, top: &Top) -> Option<(Area, Origin)> {
         let cells = self.store.look(&format!("area-{}", top.text()), &self.checksum)?;
         Some((Area::of(&cells).ok()?, Origin::Cache))
     }
 
-    /// In a directory of its own with a copy of the sources, so that they may change meanwhile and
-    /// have any place.
+    /// Runs in a directory of its own with a copy of the sources, so that they may change meanwhile
+    /// and be at any path.
     fn run(&self, top: &Top) -> Result<BTreeMap<String, u64>, BoxError> {
         let dir = tempfile::tempdir().map_err(on_file("creating", &std::env::temp_dir()))?;
         for file in store::files(&[self.places.sources.join("rtl")], &["sv"])? {
@@ -100,8 +100,8 @@ impl Synthesis {
     }
 }
 
-/// The cells of the whole design in what yosys' `stat` prints: its last part, which is the
-/// hierarchy's where there is one and the only module's otherwise.
+/// The cells of the whole design, from the output of yosys' `stat`. They are in its last part: the
+/// part for the hierarchy if there is one, else that for the only module.
 pub(super) fn cells(text: &str) -> Result<BTreeMap<String, u64>, BoxError> {
     let bad = |problem: &str| tools::unusable("yosys", problem);
     let parts: Vec<_> = text.split("\n=== ").collect();
@@ -123,7 +123,7 @@ pub(super) fn cells(text: &str) -> Result<BTreeMap<String, u64>, BoxError> {
         };
         cells.insert(name.to_owned(), count.parse().map_err(|_| bad("a count of cells is no number"))?);
     }
-    // Modules that were left unsynthesised would be missing.
+    // Modules that were not synthesised would be missing.
     if cells.is_empty() || cells.values().sum::<u64>() != total {
         return Err(bad("its counts do not make up its sum"));
     }

@@ -1,4 +1,4 @@
-//! The FPGA whose fabric is counted, and what a netlist takes of it.
+//! The FPGA whose fabric is counted, and the resources that a netlist takes.
 
 use std::collections::BTreeMap;
 
@@ -19,8 +19,8 @@ pub(super) const VU9P: Area = Area {
     dsps: 6840.0,
 };
 
-/// Resources. Block RAMs in 36 Kb, so that halves occur; LUTs include those that are shift
-/// registers and memory.
+/// Resources. Block RAMs are counted in units of 36 Kb, so that halves occur. LUTs include those
+/// used as shift registers and memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Area {
     pub luts: f64,
@@ -33,7 +33,7 @@ pub(super) struct Area {
     pub dsps: f64,
 }
 
-/// LUTs that a memory of LUTs takes, by its cell (UG574; M: slices that can be memory).
+/// The LUTs of a LUT memory, by its cell (UG574; M: slices that can be memory).
 const LUT_MEMORIES: [(&str, f64); 12] = [
     ("RAM32M", 4.0),
     ("RAM32M16", 8.0),
@@ -49,11 +49,12 @@ const LUT_MEMORIES: [(&str, f64); 12] = [
     ("RAM256X1S", 4.0),
 ];
 
-/// Cells that take nothing counted here: carries and wide multiplexers are beside their LUTs.
+/// Cells that take none of the counted resources. Carries and wide multiplexers are located next to
+/// their LUTs.
 const BESIDE: [&str; 8] = ["CARRY4", "CARRY8", "MUXF9", "BUFG", "IBUF", "OBUF", "GND", "VCC"];
 
 impl Area {
-    /// The area of these cells. An inverter counts as a LUT, though placement may put it into
+    /// The area of these cells. An inverter counts as a LUT, although placement may merge it into
     /// another.
     pub(super) fn of(cells: &BTreeMap<String, u64>) -> Result<Self, BoxError> {
         let mut area = Self::default();
@@ -102,14 +103,15 @@ impl Area {
         }
     }
 
-    /// The area of `lanes` lanes, where `one` has one and `two` has two: each further lane takes
-    /// what the second took.
+    /// The area of `lanes` lanes, if `one` has one lane and `two` has two. Each further lane takes
+    /// as much as the second one.
     pub(super) fn of_lanes(one: Self, two: Self, lanes: u32) -> Self {
         let further = f64::from(lanes) - 1.0;
         one.combine(two.combine(one, |two, one| two - one), |one, step| one + further * step)
     }
 
-    /// The share of `device` that is taken, of the resource of which it is largest.
+    /// The fraction of `device` that is used, for the resource with the largest fraction, and its
+    /// name.
     pub(super) fn share(&self, device: &Self) -> (f64, &'static str) {
         let kinds = [
             (self.luts / device.luts, "LUT"),

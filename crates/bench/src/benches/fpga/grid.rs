@@ -32,7 +32,7 @@ impl Design {
         }
     }
 
-    /// Another form of it, and what that is called.
+    /// Another variant of it, and the variant's name.
     pub(super) fn other(self) -> Option<(&'static str, Top)> {
         match self {
             Self::AndLane => Some(("composite_sbox", Top::new(self.name(), &[("COMPOSITE", 1)]))),
@@ -43,18 +43,18 @@ impl Design {
     }
 }
 
-/// Lanes of a party: the paper's AND cores, and 8 for a line of 200 Gb/s.
+/// The lanes of a party: the paper's numbers of AND cores, and 8 for a line of 200 Gb/s.
 pub(super) const LANES: [u32; 7] = [1, 3, 8, 12, 24, 48, 60];
 pub(super) const CLOCKS: [u32; 3] = [125, 200, 250];
-/// Cycles of a link: none to speak of, from board to board, through a switch, and across a
+/// The cycles of a link: none to speak of, from board to board, through a switch, and across a
 /// building.
 pub(super) const LINKS: [u32; 4] = [1, 50, 250, 1000];
-/// The link for which lanes are compared.
+/// The link for which numbers of lanes are compared.
 pub(super) const LINK: u32 = 50;
 pub(super) const THREADS: [u32; 6] = [1, 2, 4, 8, 12, 16];
-/// The most threads of a row: all that the sequencer has.
+/// The most threads of a row, which are all threads of the sequencer.
 pub(super) const MOST: u32 = 16;
-/// The clock of rows that differ in cycles alone.
+/// The clock of rows that differ only in cycles.
 pub(super) const CLOCK: u32 = 200;
 
 /// One row of the grid.
@@ -63,7 +63,7 @@ pub(super) struct Point {
     pub design: Design,
     pub lanes: u32,
     pub mhz: u32,
-    /// Batches under way; 0 without a sequencer.
+    /// The batches in flight; 0 without a sequencer.
     pub threads: u32,
     /// 0 without a link.
     pub link: u32,
@@ -102,7 +102,7 @@ impl Point {
         params!(self; design, lanes, mhz, threads = given(self.threads), link = given(self.link))
     }
 
-    /// Whether cycles are counted for this very number of lanes without being asked for.
+    /// Whether cycles are simulated for exactly this number of lanes by default.
     pub(super) fn simulated(&self) -> bool {
         self.lanes == 1 || (self.lanes == 3 && self.design.is_sequencer())
     }

@@ -3,7 +3,7 @@
 
 use crate::{Paper, Unit};
 
-/// AND cores, Gb/s, million AES/s and the share of the fabric, where the text gives one.
+/// The AND cores, Gb/s, million AES/s, and the fraction of the fabric if the text has it.
 pub(super) const TABLE_2: [(u32, f64, f64, Option<f64>); 6] = [
     (1, 2.67, 0.490, Some(0.032)),
     (3, 8.00, 1.47, Some(0.05)),
@@ -12,18 +12,18 @@ pub(super) const TABLE_2: [(u32, f64, f64, Option<f64>); 6] = [
     (48, 128.0, 23.5, None),
     (60, 160.0, 29.4, None),
 ];
-/// Cycles from one AND of a core to the next.
+/// The cycles from one AND of a core to the next.
 pub(super) const INTERVAL: f64 = 6.0;
 /// The paper's clock in MHz.
 pub(super) const MHZ: u32 = 125;
 
-/// Gb/s for one per cent of the fabric, of `cores` AND cores.
+/// The Gb/s for one percent of the fabric, with `cores` AND cores.
 pub(super) fn gbps_per_percent(cores: u32) -> Option<f64> {
     let (_, gbps, _, share) = TABLE_2.into_iter().find(|line| line.0 == cores)?;
     share.map(|share| gbps / (100.0 * share))
 }
 
-/// The paper's figures for this many AND cores, at its clock.
+/// The paper's figures for this many AND cores at its clock.
 pub(super) fn stated(cores: u32, mhz: u32) -> Paper {
     let line = TABLE_2.into_iter().find(|line| line.0 == cores && mhz == MHZ);
     line.map_or_else(Paper::default, |(cores, gbps, aes, share)| {

@@ -1,4 +1,4 @@
-//! One row: cycles, area, and what follows from them.
+//! One row: cycles, area, and the figures that follow from them.
 
 use serde_json::{Map, Value, json};
 
@@ -8,16 +8,16 @@ use super::{
 };
 use crate::{BenchRow, BoxError, Measurement, Unit};
 
-/// Cycles of a point, in the row's terms.
+/// The cycles of a point, in the units of its row.
 struct Cycles {
     interval: f64,
     latency: u64,
     busy: f64,
-    /// Lanes that were simulated.
+    /// The number of simulated lanes.
     lanes: u32,
     origin: Origin,
     blocks_per_1000: Option<f64>,
-    /// Fields of this design alone, with their values.
+    /// The fields that only this design has, with their values.
     more: Vec<(&'static str, u64)>,
 }
 
@@ -27,7 +27,7 @@ pub(super) fn make(world: &World, point: &Point) -> Result<BenchRow, BoxError> {
     let unit = Unit::per_second("bits");
     let bits = rate * 1e9;
     let measured = Measurement { median: bits, min: bits, max: bits, runs: 1 };
-    // Three parties of a lane are what the paper's table has as three cores.
+    // Three parties with one lane each correspond to three cores in the paper's table.
     let cores = if point.design == Design::ThreeParty { 3 } else { point.lanes };
     let stated = match point.design {
         Design::Party | Design::ThreeParty => paper::stated(cores, point.mhz),
@@ -63,7 +63,7 @@ pub(super) fn make(world: &World, point: &Point) -> Result<BenchRow, BoxError> {
         .with("gbps_per_percent", share.map(|(share, _)| rate / (100.0 * share)))
         .with("area", form)
         .with("area_from", area.map(|(_, origin, _)| origin.name()));
-    // Forms with other parameters, of which only the area was counted.
+    // Variants with other parameters, for which only the area is counted.
     let other = point.design.other().filter(|_| point.lanes == 1);
     if let Some((name, top)) = other
         && let Some((area, _)) = world.area(&top)?
@@ -79,7 +79,7 @@ fn cycles(world: &World, point: &Point) -> Result<Cycles, BoxError> {
     let lanes = if point.simulated() || world.every_lane { point.lanes } else { 1 };
     if point.design.is_sequencer() {
         let (counted, origin) = world.simulation.batches(lanes, point.threads, point.link, 1)?;
-        // More lanes make as many times more blocks in the same cycles.
+        // More lanes compute proportionally more blocks in the same cycles.
         let times = f64::from(point.lanes) / f64::from(lanes);
         return Ok(Cycles {
             interval: 1.0,
@@ -101,7 +101,7 @@ fn cycles(world: &World, point: &Point) -> Result<Cycles, BoxError> {
     Ok(Cycles {
         interval: counted.interval(),
         latency: counted.latency,
-        // Pauses of a stream are in its interval.
+        // The pauses of a stream are part of its interval.
         busy: 1.0,
         lanes,
         origin,
@@ -110,7 +110,7 @@ fn cycles(world: &World, point: &Point) -> Result<Cycles, BoxError> {
     })
 }
 
-/// The area, where it comes from, and whether it was synthesised as it is.
+/// The area, its origin, and whether exactly this design was synthesised.
 fn area(world: &World, point: &Point) -> Result<Option<(Area, Origin, bool)>, BoxError> {
     let Some((one, origin)) = world.area(&point.design.top(1))? else { return Ok(None) };
     if point.lanes == 1 {

@@ -1,4 +1,4 @@
-//! Cycles by simulation: Verilated models that check every result, run as programs of their own.
+//! Counts cycles by simulation. Verilated models check every result, and run as separate programs.
 
 use std::{fmt, io::Write as _, process::Command};
 
@@ -13,43 +13,43 @@ use super::{
 };
 use crate::BoxError;
 
-/// Words that a bench of lanes streams.
+/// The words that a bench of lanes streams.
 const WORDS: u32 = 2000;
-/// The sequencer's circuit: round keys are common, so that a batch is blocks under one key.
+/// The sequencer's circuit. Round keys are common, so the blocks of a batch have one key.
 const CIRCUIT: &str = "aes128-expanded-key";
 
-/// The counts of `lanes-sim`.
+/// The output of `lanes-sim`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct StreamCount {
     pub latency: u64,
     pub words: u64,
-    /// From the first result to the last.
+    /// The cycles from the first result to the last.
     pub cycles: u64,
-    /// HdlPlaces of a party's queues; 0 for lanes.
+    /// The places of a party's queues; 0 for lanes.
     pub depth: u64,
 }
 
 impl StreamCount {
-    /// Cycles from one result to the next.
+    /// The cycles from one result to the next.
     #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
     pub(super) fn interval(&self) -> f64 {
         self.cycles as f64 / (self.words - 1) as f64
     }
 }
 
-/// The counts of `sequencer-sim`.
+/// The output of `sequencer-sim`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Batches {
     pub lanes: u32,
     pub threads: u32,
     pub batches: u32,
-    /// Instances of a batch.
+    /// The instances of a batch.
     pub instances: u64,
-    /// Cycles in which the lanes were fed.
+    /// The cycles in which the lanes got operands.
     pub ands: u64,
-    /// Clock cycles from the first AND to the last.
+    /// The clock cycles from the first AND to the last.
     pub cycles: u64,
-    /// With reading inputs and the last results' way.
+    /// The cycles including the input and the time until the last results arrive.
     pub total_cycles: u64,
 }
 
@@ -59,7 +59,7 @@ impl Batches {
         self.ands as f64 / self.cycles as f64
     }
 
-    /// Blocks for 1000 cycles of the whole run.
+    /// The blocks for each 1000 cycles of the whole run.
     #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
     pub(super) fn blocks_per_1000(&self) -> f64 {
         let blocks = self.instances as f64 * f64::from(self.threads) * f64::from(self.batches);
@@ -67,7 +67,7 @@ impl Batches {
     }
 }
 
-/// Runs simulators, and remembers what came out.
+/// Runs simulators, and stores their results.
 pub(super) struct Simulation {
     places: HdlPlaces,
     store: Store,
@@ -83,12 +83,12 @@ impl Simulation {
         let mut microcode = vec![];
         code.write(&mut microcode).map_err(|e| failed(&e))?;
         let sources = ["rtl", "sim"].map(|dir| places.sources.join(dir));
-        // Scripts have no ending.
+        // Script names have no extension.
         let checksum = store::checksum(&sources, &["sv", "cpp", "hpp", ""], &[&microcode])?;
         Ok(Self { places: places.clone(), store: Store::new(places.out.join("fpga")), checksum, microcode })
     }
 
-    /// A lane or party, words without a pause.
+    /// Simulates a lane or party with words that arrive without a pause.
     pub(super) fn stream(
         &self,
         design: &str,
@@ -109,7 +109,7 @@ impl Simulation {
         })
     }
 
-    /// AES-128 on the sequencers of three parties, `batches` for each thread.
+    /// Simulates AES-128 on the sequencers of three parties, with `batches` for each thread.
     pub(super) fn batches(
         &self,
         lanes: u32,
@@ -139,7 +139,7 @@ impl Simulation {
     }
 }
 
-/// The object that a simulator prints.
+/// Parses the object that a simulator prints.
 pub(super) fn figures<T: DeserializeOwned>(program: &str, text: &str) -> Result<T, BoxError> {
     serde_json::from_str(text.trim()).map_err(|e| tools::unusable(program, &e.to_string()))
 }

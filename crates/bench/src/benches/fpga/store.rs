@@ -1,4 +1,4 @@
-//! Results of earlier runs, kept under a checksum of everything that they depend on.
+//! Stores results of earlier runs, under a checksum of everything on which they depend.
 
 use std::{fs, path::PathBuf, process};
 
@@ -23,7 +23,7 @@ impl Origin {
     }
 }
 
-/// A directory of results.
+/// A directory with results.
 #[derive(Clone, Debug)]
 pub(super) struct Store {
     dir: PathBuf,
@@ -34,7 +34,8 @@ impl Store {
         Self { dir }
     }
 
-    /// The result called `name` for inputs with this checksum, or what `make` makes, which is kept.
+    /// The result with this name for inputs with this checksum. A missing result is made by `make`
+    /// and stored.
     pub(super) fn get<T: Serialize + DeserializeOwned>(
         &self,
         name: &str,
@@ -54,7 +55,7 @@ impl Store {
         Ok((made, Origin::Run))
     }
 
-    /// The result, if it is there. One that cannot be read is as good as none.
+    /// The stored result, if there is one. An unreadable result counts as missing.
     pub(super) fn look<T: DeserializeOwned>(&self, name: &str, checksum: &str) -> Option<T> {
         serde_json::from_str(&fs::read_to_string(self.path(name, checksum)).ok()?).ok()
     }
@@ -64,7 +65,7 @@ impl Store {
     }
 }
 
-/// The checksum of the files with these endings in `dirs`, by name, and of `more`.
+/// The checksum of the files with these extensions in `dirs`, by name, and of `more`.
 pub(super) fn checksum(dirs: &[PathBuf], endings: &[&str], more: &[&[u8]]) -> Result<String, BoxError> {
     let mut hash = blake3::Hasher::new();
     let mut add = |bytes: &[u8]| {
@@ -80,7 +81,7 @@ pub(super) fn checksum(dirs: &[PathBuf], endings: &[&str], more: &[&[u8]]) -> Re
     Ok(hash.finalize().to_hex()[..16].to_owned())
 }
 
-/// The files with these endings, sorted by name within a directory.
+/// The files with these extensions, sorted by name within a directory.
 pub(super) fn files(dirs: &[PathBuf], endings: &[&str]) -> Result<Vec<PathBuf>, BoxError> {
     let mut all = vec![];
     for dir in dirs {

@@ -1,5 +1,5 @@
-//! The paper's Table II with ours beside, how many blocks fill the lanes, and what was to be
-//! reached.
+//! The paper's Table II with our figures added, the number of blocks that fill the lanes, and the
+//! targets.
 
 use std::fmt::Write;
 
@@ -10,15 +10,15 @@ use super::{
 };
 use crate::{BenchRow, Report, human::percent};
 
-/// Lanes are kept busy from here on.
+/// Lanes count as busy from this fraction on.
 const BUSY: f64 = 0.9;
-/// The largest relative gain that counts as none.
+/// The largest relative gain that does not count.
 const GAIN: f64 = 0.01;
-/// The line to fill, in Gb/s, and the lanes that may do it.
+/// The line to fill, in Gb/s, and the most lanes for it.
 const LINE: f64 = 200.0;
 const LINE_LANES: u32 = 8;
 
-/// All of it, as far as it was measured.
+/// All parts that were measured.
 pub(super) fn print(report: &Report) -> String {
     areas(report) + &table_2(report) + &sweep(report) + &goals(report) + WHAT_IS_NOT
 }
@@ -40,8 +40,8 @@ fn find<'a>(report: &'a Report, wanted: &[(&str, &str)]) -> Option<&'a BenchRow>
     report.rows.iter().find(fits)
 }
 
-/// The row of a design with this many lanes; for the sequencer, with all threads and a link from
-/// board to board.
+/// The row of a design with this many lanes. For the sequencer it is the row with all threads and a
+/// link from board to board.
 fn of<'a>(report: &'a Report, design: &str, lanes: u32, mhz: u32) -> Option<&'a BenchRow> {
     let (lanes, mhz, most, link) = (lanes.to_string(), mhz.to_string(), MOST.to_string(), LINK.to_string());
     let mut wanted = vec![("design", design), ("lanes", &*lanes), ("mhz", &*mhz)];
@@ -61,7 +61,7 @@ fn text(value: Option<f64>, digits: usize) -> String {
     value.map_or("—".into(), |v| format!("{v:.digits$}"))
 }
 
-/// A line for each part with the area of one.
+/// One line for each design with an area.
 fn areas(report: &Report) -> String {
     let mut out = String::new();
     let mut line = |name: &str, figure: &dyn Fn(&str) -> Option<f64>, resource: &str| {
@@ -154,7 +154,7 @@ fn line(out: &mut String, row: &BenchRow, design: &str, cores: u32, mhz: u32) {
     );
 }
 
-/// Threads and busy, ascending, of a lane over a link.
+/// The threads and the busy fractions of a lane over a link, ascending.
 fn busy(report: &Report, link: u32) -> Vec<(u32, f64)> {
     let (link, clock) = (link.to_string(), CLOCK.to_string());
     let fits = |row: &&BenchRow| {
@@ -199,7 +199,7 @@ fn sweep(report: &Report) -> String {
     out + &in_step(report)
 }
 
-/// Lanes that were simulated, against one lane.
+/// The simulated numbers of lanes, compared with one lane.
 fn in_step(report: &Report) -> String {
     let mut out = String::new();
     for lanes in &LANES[1..] {

@@ -14,7 +14,7 @@ fn map(cells: &[(&str, u64)]) -> BTreeMap<String, u64> {
     cells.iter().map(|(name, count)| ((*name).to_owned(), *count)).collect()
 }
 
-/// In the form of yosys 0.23.
+/// The output format of yosys 0.23.
 const HIERARCHY: &str = "
 10. Printing statistics.
 
@@ -84,7 +84,7 @@ fn area_of_cells() {
     let expected =
         Area { luts: 32.0, ffs: 6.0, brams: 2.5, urams: 4.0, muxf7: 7.0, muxf8: 6.0, srls: 3.0, dsps: 1.0 };
     assert_eq!(area.unwrap(), expected);
-    // A module or a memory that synthesis did not map must not count as nothing.
+    // Unmapped modules and memories must not count as 0.
     for left in ["$mem_v2", "\\party", "LDCE"] {
         let error = Area::of(&map(&[("LUT6", 1), (left, 1)])).unwrap_err();
         assert!(error.to_string().contains(&format!("not known, {left};")), "{error}");
@@ -119,7 +119,7 @@ fn rates_are_the_papers_where_its_interval_is() {
     assert!((gbps(1, 1.0, 125, 1.0) - 16.0).abs() < 1e-9);
     assert!((paper::gbps_per_percent(1).unwrap() - 0.834).abs() < 0.001);
     assert_eq!(paper::gbps_per_percent(12), None);
-    // 7 lanes at 200 MHz are 179 Gb/s, 8 are 204.8: 97.6 % busy just fill 200.
+    // At 200 MHz, 7 lanes are 179 Gb/s and 8 are 204.8. They must be 97.6 % busy to fill 200 Gb/s.
     assert_eq!([1.0, 0.98, 0.97].map(|busy| lanes_for(200.0, busy, 200)), [8, 8, 9]);
 }
 
@@ -130,7 +130,7 @@ fn enough_blocks() {
     assert_eq!(filled, Enough { threads: 8, blocks: 5120, k: 13, busy: 0.92 });
     assert_eq!(enough(&sweep, 3, 0.9).unwrap().k, 14);
     assert_eq!(enough(&sweep, 1, 0.99), None);
-    // A dip later counts: from there on, not once.
+    // A later dip counts: the fraction must be reached from there on, not only once.
     assert_eq!(enough(&[(1, 0.95), (2, 0.85), (4, 0.91)], 1, 0.9).unwrap().threads, 4);
     assert_eq!(no_further_gain(&sweep, 1, 0.01).unwrap().threads, 12);
     assert_eq!(no_further_gain(&sweep, 1, 0.001), None);
@@ -173,7 +173,7 @@ fn results_are_remembered_until_the_sources_change() {
     fs::write(rtl.join("a.sv"), "module b").unwrap();
     assert_ne!(sum(), before);
     assert_eq!(get(&sum()), (2, Origin::Run));
-    // One that cannot be read is made again; one whose making fails is not kept.
+    // An unreadable result is made again. A result whose computation fails is not stored.
     fs::write(dir.path().join(format!("kept/area-a-{before}.json")), "{").unwrap();
     assert_eq!(get(&before), (3, Origin::Run));
     assert!(kept.get::<u32>("area-b", &before, || Err("no tool".into())).is_err());
@@ -248,7 +248,7 @@ fn the_grid() {
     assert!(LINKS.contains(&LINK) && LANES.contains(&60) && THREADS.last() == Some(&MOST));
 }
 
-/// A row of the report's form with made-up figures.
+/// A row in the report's form, with invented figures.
 fn row(design: &str, [lanes, mhz, threads, link]: [u32; 4], busy: f64, total: u64, share: f64) -> BenchRow {
     let rate = gbps(lanes, busy, mhz, 1.0);
     let measured = Measurement { median: rate * 1e9, min: rate * 1e9, max: rate * 1e9, runs: 1 };

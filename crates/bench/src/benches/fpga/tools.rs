@@ -1,4 +1,4 @@
-//! The places of the hardware's sources and simulators, and the programs that work on them.
+//! Finds the hardware's sources and simulators, and the programs for them.
 
 use std::{
     env,
@@ -8,10 +8,10 @@ use std::{
 
 use crate::BoxError;
 
-/// The variable that names the simulators' directory, beside the usual places.
+/// The variable that names the simulators' directory, in addition to the usual places.
 const VARIABLE: &str = "HUSHWIRE_HDL";
 
-/// Tools that make simulators and figures.
+/// The tools that make simulators and figures.
 pub(super) const SIMULATION: [(&str, &str); 3] = [
     ("verilator", "cycles are counted by simulation"),
     ("g++", "simulators are compiled with it"),
@@ -24,12 +24,12 @@ pub(super) const SYNTHESIS: (&str, &str) = ("yosys", "area is counted by synthes
 pub(super) struct HdlPlaces {
     /// `hdl` of the repository.
     pub sources: PathBuf,
-    /// The directory of built programs and results: `target/hdl`.
+    /// The directory for built programs and results: `target/hdl`.
     pub out: PathBuf,
 }
 
 impl HdlPlaces {
-    /// Looks for them.
+    /// Finds both directories.
     pub(super) fn find() -> Result<Self, BoxError> {
         let beside = env::current_exe().ok().and_then(|exe| exe.parent().map(Path::to_owned));
         let variable = |name| env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
@@ -37,7 +37,7 @@ impl HdlPlaces {
         Self::among(&current, beside.as_deref(), variable(VARIABLE), variable("CARGO_TARGET_DIR"))
     }
 
-    /// `current` and `beside`: the current directory and the program's.
+    /// `current` is the current directory, and `beside` that of the program.
     pub(super) fn among(
         current: &Path,
         beside: Option<&Path>,
@@ -50,7 +50,7 @@ impl HdlPlaces {
         let sources = sources.find(|dir| dir.join("rtl/and_lane.sv").is_file()).ok_or(
             "the sources of the hardware (hdl/rtl) are neither in ./hdl nor beside this program; run it from the repository",
         )?;
-        // What is there already, or else where hdl/setup would put it.
+        // An existing directory, or else the one where hdl/setup would put it.
         let first = current.join(target.unwrap_or_else(|| "target".into())).join("hdl");
         let built = beside.map(|b| b.join("../hdl"));
         let found = [Some(first.clone()), built].into_iter().flatten().find(|dir| dir.is_dir());
@@ -63,10 +63,10 @@ impl HdlPlaces {
         dir.join(name)
     }
 
-    /// Builds a simulator with `script` of `hdl/sim`; at once where it is built.
+    /// Builds a simulator with `script` of `hdl/sim`. It returns at once if the simulator is built.
     pub(super) fn build(&self, script: &str, name: &str, lanes: u32) -> Result<PathBuf, BoxError> {
         let program = self.program(name, lanes);
-        // The script builds into a directory `hdl`; another was filled by other means.
+        // The script builds into a directory `hdl`. Any other directory was filled by other means.
         let target = self.out.parent().filter(|_| self.out.file_name().is_some_and(|n| n == "hdl"));
         let Some(target) = target.filter(|_| missing(&SIMULATION).is_none()) else {
             return match (program.is_file(), missing(&SIMULATION)) {
@@ -85,12 +85,12 @@ impl HdlPlaces {
     }
 }
 
-/// The error of a program whose output is not understood.
+/// The error of a program with invalid output.
 pub(super) fn unusable(program: &str, problem: &str) -> BoxError {
     format!("{program} gave no usable figures: {problem}; run hdl/setup to have it built again").into()
 }
 
-/// The error of `action`, a participle such as "writing", on a file.
+/// The error of `action`, a participle such as "writing", for a file.
 pub(super) fn on_file(action: &str, path: &Path) -> impl Fn(std::io::Error) -> BoxError + use<> {
     let what = format!("{action} {}", path.display());
     move |source| format!("{what}: {source}; free the place or choose another with HUSHWIRE_HDL").into()
@@ -109,7 +109,7 @@ pub(super) fn installed(tool: &str, path: Option<&std::ffi::OsStr>) -> bool {
     path.is_some_and(|path| env::split_paths(path).any(|dir| dir.join(tool).is_file()))
 }
 
-/// The standard output of a program that succeeds; the end of its words where it fails.
+/// The standard output of a program that succeeds, else an error with the end of its messages.
 pub(super) fn output(mut command: Command) -> Result<String, BoxError> {
     let program = Path::new(command.get_program()).file_name().unwrap_or_default();
     let program = program.to_string_lossy().into_owned();
@@ -119,7 +119,7 @@ pub(super) fn output(mut command: Command) -> Result<String, BoxError> {
     if ran.status.success() {
         return Ok(String::from_utf8_lossy(&ran.stdout).into_owned());
     }
-    // Its last words, whichever stream they took.
+    // Its last messages, on either stream.
     let said = String::from_utf8_lossy(if ran.stderr.is_empty() { &ran.stdout } else { &ran.stderr });
     let mut words: Vec<_> = said.lines().map(str::trim).filter(|l| !l.is_empty()).rev().take(3).collect();
     words.reverse();

@@ -1,4 +1,4 @@
-//! Both ends of a garbled circuit in this process, whatever the scheme.
+//! Both endpoints of a garbled circuit in this process, for any scheme.
 
 use std::sync::Arc;
 
@@ -14,24 +14,24 @@ use hushwire_prg::{Prg, Seed};
 use super::{streamed::InFileOrder, wide::Wide};
 use crate::BoxError;
 
-/// Both ends of a garbled circuit, as benches drive them.
+/// Both endpoints of a garbled circuit, as benchmarks drive them.
 pub(crate) trait Both: Send {
-    /// Garbles once into memory, over what was there.
+    /// Garbles once into memory, which is overwritten.
     fn garble(&mut self) -> Result<(), BoxError>;
-    /// Garbles once to somewhere else.
+    /// Garbles once to another destination.
     fn garble_to(&mut self, tables: &mut dyn Tables) -> Result<(), BoxError>;
-    /// Evaluates once what memory holds.
+    /// Evaluates the tables in memory once.
     fn evaluate(&mut self) -> Result<(), BoxError>;
-    /// Compares the outputs with plain evaluation: after one garbling and one evaluation of fresh
-    /// ends.
+    /// Compares the outputs with plain evaluation, after fresh endpoints have garbled and evaluated
+    /// once.
     fn check(&mut self) -> Result<(), BoxError>;
-    /// Bytes of the tables.
+    /// The bytes of the tables.
     fn bytes(&self) -> u64;
-    /// Gates in a batch, on average.
+    /// The mean number of gates in a batch.
     fn mean_batch(&self) -> f64;
 }
 
-/// Ends of the family that a scheme belongs to.
+/// The endpoints of the family to which a scheme belongs.
 macro_rules! of_family {
     ($scheme:expr, $ends:ident => $new:expr) => {
         match $scheme {
@@ -55,7 +55,7 @@ macro_rules! of_family {
     };
 }
 
-/// Fresh ends for `instances` sets of random inputs.
+/// Fresh endpoints for `instances` sets of random inputs.
 pub(crate) fn open(
     scheme: Scheme,
     backend: Backend,
@@ -66,12 +66,12 @@ pub(crate) fn open(
     of_family!(scheme, F => Ok(Box::new(Ends::<F>::new(scheme, backend, width, program, instances)?)))
 }
 
-/// Fresh ends for independent gates.
+/// Fresh endpoints for independent gates.
 pub(super) fn open_wide(scheme: Scheme, backend: Backend, width: usize) -> Box<dyn Both> {
     of_family!(scheme, F => Box::new(Wide::<F>::new(scheme, backend, width)))
 }
 
-/// Fresh ends for a circuit in file order.
+/// Fresh endpoints for a circuit in file order.
 pub(super) fn open_streamed(
     scheme: Scheme,
     backend: Backend,
@@ -81,8 +81,8 @@ pub(super) fn open_streamed(
     of_family!(scheme, F => Ok(Box::new(InFileOrder::<F>::new(scheme, backend, width, circuit)?)))
 }
 
-/// A random input: its value, and the label that the evaluator holds. In privacy-free garbling bit
-/// 0 of that is the value.
+/// A random input: its value, and the label that the evaluator holds. In privacy-free garbling, bit
+/// 0 of the label is the value.
 pub(super) fn input(prg: &mut Prg, scheme: Scheme) -> (Block, u8) {
     let (mut active, bit) = (prg.next_block(), prg.next_block().0[0] & 1);
     if scheme == Scheme::PrivacyFree {
@@ -99,7 +99,7 @@ struct Ends<F: Family> {
     instances: usize,
     garbler: Engine<F::Garbler>,
     evaluator: Engine<F::Evaluator>,
-    /// Wires of the inputs, register by register, and then of all registers.
+    /// The wires of the inputs, register by register, and then those of all registers.
     inputs: (Vec<ZeroLabel<F>>, Vec<ActiveLabel<F>>),
     zeros: Vec<ZeroLabel<F>>,
     held: Vec<ActiveLabel<F>>,

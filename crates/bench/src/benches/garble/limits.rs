@@ -10,8 +10,8 @@
 //! | three halves | 3 keys, 2 each | 3 keys, 1 each | | |
 //! | privacy-free | 1 key, 2 calls | 1 key, 1 call | | |
 //!
-//! The bound is what the tier does in registers: rounds alone under one key, key schedules and
-//! rounds where keys differ. Labels, tables and XORs cost nothing in it.
+//! The bound is the tier's rate in registers: only rounds under one key, or key schedules and
+//! rounds if keys differ. It ignores the cost of labels, tables and XORs.
 
 use hushwire_aes::Backend;
 use hushwire_garble::Scheme;
@@ -19,16 +19,16 @@ use hushwire_garble::Scheme;
 use super::GarbleOp;
 use crate::{BoxError, CaseContext, Unit, bounds};
 
-/// AES calls for a gate.
+/// The AES calls for a gate.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Calls {
-    /// Under one key for all.
+    /// The calls under one key for all.
     fixed: f64,
-    /// Keys of one call each.
+    /// The keys with one call each.
     ones: f64,
-    /// Keys of two calls each.
+    /// The keys with two calls each.
     twos: f64,
-    /// Key schedules beside them.
+    /// The additional key schedules.
     schedules: f64,
 }
 
@@ -42,17 +42,17 @@ impl Calls {
     const fn twos(keys: f64) -> Self {
         Calls { fixed: 0.0, ones: 0.0, twos: keys, schedules: 0.0 }
     }
-    /// Under one of `schedules` keys an AND, each of which serves many calls.
+    /// Calls under one of `schedules` keys for each AND. Each key serves many calls.
     const fn shared(calls: f64, schedules: f64) -> Self {
         Calls { fixed: calls, ones: 0.0, twos: 0.0, schedules }
     }
 
-    /// AES calls.
+    /// The number of AES calls.
     pub(crate) fn blocks(self) -> f64 {
         self.fixed + self.ones + 2.0 * self.twos
     }
 
-    /// Key schedules.
+    /// The number of key schedules.
     pub(crate) fn schedules(self) -> f64 {
         self.ones + self.twos + self.schedules
     }
@@ -87,7 +87,7 @@ fn calls(scheme: Scheme, op: GarbleOp) -> [Calls; 2] {
     }
 }
 
-/// Calls for an AND of a circuit with this many ANDs, and XORs that have tables.
+/// The calls for an AND of a circuit with this many ANDs, and with XORs that have tables.
 pub(crate) fn per_and(scheme: Scheme, op: GarbleOp, ands: u64, xors: u64) -> Calls {
     let [and, xor] = calls(scheme, op);
     and.plus(xors as f64 / ands.max(1) as f64, xor)
@@ -110,7 +110,7 @@ pub(crate) fn ands_per_s(
         seconds += 2.0 * calls.twos / bounds::keyed_rounds::<2>(ctx, backend)?;
     }
     if calls.schedules > 0.0 {
-        // What a key of its own costs a call.
+        // The additional cost of a call with its own key.
         let (with, without) = (bounds::keyed_rounds::<1>(ctx, backend)?, bounds::rounds(ctx, backend)?);
         seconds += calls.schedules * (1.0 / with - 1.0 / without).max(0.0);
     }

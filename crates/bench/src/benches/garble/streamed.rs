@@ -1,4 +1,4 @@
-//! Both ends of a circuit in file order, gates taken one at a time.
+//! Both endpoints of a circuit in file order, gate by gate.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ pub(super) struct InFileOrder<F: Family> {
     evaluator: DynamicBatcher<F::Evaluator>,
     zeros: Vec<<F::Garbler as GateBackend>::Wire>,
     held: Vec<<F::Evaluator as GateBackend>::Wire>,
-    /// Outputs' wires.
+    /// The wires of outputs.
     made: Vec<<F::Garbler as GateBackend>::Wire>,
     got: Vec<<F::Evaluator as GateBackend>::Wire>,
     tables: Memory,

@@ -12,7 +12,7 @@ fn report(only: &[&str], circuit: Option<&Path>) -> Report {
 fn rows_have_the_agreed_params_and_say_what_they_did() {
     let only = ["scheme=mi", "width=8", "tier=portable"];
     let report = report(&only, None);
-    // Two ways, two orders, three circuits.
+    // Two operations, two orders, three circuits.
     assert_eq!(report.rows.len(), 12);
     for row in &report.rows {
         let keys: Vec<_> = row.params.keys().collect();

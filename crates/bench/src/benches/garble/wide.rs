@@ -7,9 +7,10 @@ use hushwire_prg::{Prg, Seed};
 use super::ends::{Both, input};
 use crate::BoxError;
 
-/// Gates: their tables, wires and outputs stay in the second cache, and mostly in the first.
+/// The number of gates. Their tables, wires and outputs stay in the second-level cache, and mostly
+/// in the first.
 pub(super) const GATES: usize = 1024;
-/// Wires that they read.
+/// The number of wires that they read.
 const WIRES: usize = 512;
 
 pub(super) struct Wide<F: Family> {
@@ -59,7 +60,7 @@ impl<F: Family> Wide<F> {
     }
 }
 
-/// The gates of `end`, `width` at a time.
+/// Processes the gates of `end`, `width` at a time.
 fn run<E: GateBackend>(
     end: &mut E,
     width: usize,

@@ -1,4 +1,4 @@
-//! The points of the grid, and which sets they belong to.
+//! The points of the grid, and the sets to which they belong.
 
 use hushwire_ot::Protocol;
 use hushwire_two::Products;
@@ -11,7 +11,7 @@ use crate::{
     net::Transport,
 };
 
-/// Networks, and the layers that are measured alone.
+/// The networks, and the layers that are measured alone.
 const NETWORKS: [&str; 8] = [
     "squeezenet-cifar",
     "squeezenet-cifar-8",
@@ -31,17 +31,18 @@ pub(super) enum InferProtocol {
     Two { products: Products, ot: Protocol, implementation: Implementation },
 }
 
-/// Extensions of OT between two parties: for a fast link, for a slower one, and silent.
+/// The OT extensions between two parties: one for a fast link, one for a slower one, and a silent
+/// one.
 const OTS: [Protocol; 3] = [Protocol::SoftSpoken2, Protocol::SoftSpoken4, Protocol::FerretB11];
 
 impl InferProtocol {
-    /// Three parties, then two in every way.
+    /// Three parties, then two parties in every way.
     fn all() -> Vec<Self> {
         let two = [Products::He, Products::Ot].into_iter().flat_map(Self::between_two);
         std::iter::once(InferProtocol::Three).chain(two).collect()
     }
 
-    /// Two parties with such products.
+    /// Two parties with these products.
     pub(super) fn between_two(products: Products) -> Vec<Self> {
         let of = |ot| {
             Implementation::ALL.map(|implementation| InferProtocol::Two { products, ot, implementation })
@@ -91,7 +92,7 @@ impl Point {
         grid.concat()
     }
 
-    /// A network computed in one way, over every ring and link on which that says something.
+    /// A network computed in one way, over every ring and link for which that is useful.
     pub(super) fn of(
         network: &'static str,
         op: &'static str,
@@ -105,8 +106,8 @@ impl Point {
         points
     }
 
-    /// Whether another point does not say the same: narrower AES is for one ring over one link, and
-    /// a layer without products has one way to multiply.
+    /// Whether no other point measures the same. Narrower AES is for one ring over one link, and a
+    /// layer without products has one way to multiply.
     fn says_something(&self) -> bool {
         let InferProtocol::Two { products, implementation, .. } = self.way else { return true };
         let multiplies = matches!(self.op, "all" | "conv" | "matmul");
@@ -123,7 +124,7 @@ impl Point {
         self.bits == 32 && self.transport == Transport::TcpInsecure && ot == OTS[0]
     }
 
-    /// The parameters, less threads, of a network, of several or of a part of one.
+    /// The parameters, without threads, of a network, of several, or of a part of one.
     pub(super) fn params(&self, key: &str, name: &str, op: &str) -> Params {
         let (protocol, products, extension) = match self.way {
             InferProtocol::Three => ("rep3", "none", "none"),

@@ -1,25 +1,25 @@
-//! Models that are no networks of images: trees, a logistic regression, and a small transformer.
+//! Models other than networks for images: trees, a logistic regression, and a small transformer.
 
 use hushwire_nn::{
     onnx::{Attribute, Model},
     zoo::{self, Random, Writer},
 };
 
-/// Trees, their depth, rows and features.
+/// The number of trees, their depth, rows and features.
 const TREES: usize = 100;
 const DEPTH: u32 = 6;
 const TREE_ROWS: usize = 1000;
 const FEATURES: usize = 16;
-/// Rows and features of the logistic regression.
+/// The rows and features of the logistic regression.
 const LOGISTIC: [usize; 2] = [1_000_000, 20];
-/// Tokens, their width, heads and layers of the transformer: those of BERT-tiny (I. Turc et al.,
-/// arXiv:1908.08962), behind its embedding.
+/// The transformer's tokens, their width, its heads and its layers. They are those of BERT-tiny (I.
+/// Turc et al., arXiv:1908.08962), after its embedding.
 const TOKENS: usize = 128;
 const WIDTH: usize = 128;
 const HEADS: usize = 2;
 const LAYERS: usize = 2;
 
-/// A model by its name, with the lengths of its input; none where nothing has this name.
+/// The model with this name, with the lengths of its input; `None` if there is no such model.
 pub(super) fn made(name: &str) -> Option<(Model, Vec<usize>)> {
     match name {
         "trees" => Some((trees(), vec![TREE_ROWS, FEATURES])),
@@ -32,7 +32,7 @@ pub(super) fn made(name: &str) -> Option<(Model, Vec<usize>)> {
     }
 }
 
-/// Complete trees whose bounds and leaves are random.
+/// Complete trees with random bounds and leaves.
 fn trees() -> Model {
     let mut random = Random::new(3);
     let inner = (1i64 << DEPTH) - 1;
@@ -72,7 +72,7 @@ fn trees() -> Model {
     let mut w = Writer::new("trees", 1, &[TREE_ROWS, FEATURES]);
     let y = w.op("TreeEnsembleRegressor", &["input"], &attributes);
     let mut model = w.finish(&y);
-    // The operator is of another set.
+    // The operator belongs to another operator set.
     model.ml = 3;
     model.graph.nodes.iter_mut().for_each(|node| node.domain = "ai.onnx.ml".to_owned());
     model
@@ -85,7 +85,7 @@ fn logistic() -> Model {
     w.finish(&y)
 }
 
-/// Layers of attention and of two products each, with residuals and normalizations.
+/// Layers of attention and two products each, with residuals and normalizations.
 fn transformer() -> Model {
     let mut w = Writer::new("bert-tiny", 1, &[TOKENS, WIDTH]);
     let mut x = "input".to_owned();

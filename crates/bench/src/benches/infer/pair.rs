@@ -24,7 +24,7 @@ use crate::{
     net::{self, Transport},
 };
 
-/// The link between the two, and what they run on it.
+/// The link between both parties, and the protocol that they run on it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct PairTerms {
     pub(super) products: Products,
@@ -55,13 +55,14 @@ pub(super) struct TwoParties {
     declared: Costs,
     runs: u64,
     meters: [Meter; 2],
-    /// Rounds of each operation in the last repetition, and bytes that both parties sent for it.
+    /// The rounds of each operation in the last repetition, and the bytes that both parties sent
+    /// for it.
     pub(super) costs: BTreeMap<&'static str, Cost>,
-    /// Milliseconds of each operation at the owner, in each repetition.
+    /// The milliseconds of each operation at the owner, in each repetition.
     pub(super) spent: Vec<BTreeMap<&'static str, f64>>,
 }
 
-/// The column of the paper's tables that a node belongs to.
+/// The column of the paper's tables to which a node belongs.
 const fn column(op: &Op) -> &'static str {
     match op {
         Op::Conv2d { .. } | Op::MatMul => "conv",
@@ -85,7 +86,7 @@ impl TwoParties {
         Ok(Self { terms, backend, work, plan, owners, declared, runs: 0, meters, costs, spent })
     }
 
-    /// Bytes of the party that sends more and of both, of one repetition.
+    /// The bytes of the party that sends more and of both parties, in one repetition.
     pub(super) fn bytes(&self) -> [f64; 2] {
         let runs = count(self.runs.max(1));
         let sent = self.meters.each_ref().map(|meter| count(meter.reading().bytes_sent()) / runs);
@@ -102,8 +103,8 @@ impl TwoParties {
         all.filter_map(|((name, _), _)| self.work.inputs.get(name).cloned()).collect()
     }
 
-    /// Runs this many repetitions, each from the first party's start to the last one's end: keys,
-    /// base OTs and extensions are part of it.
+    /// Runs this many repetitions, each from the first party's start to the last one's end. Keys,
+    /// base OTs and extensions are included.
     pub(super) fn time(&mut self, repetitions: u64) -> Result<Duration, BoxError> {
         let mut took = Duration::ZERO;
         for _ in 0..repetitions {

@@ -3,19 +3,20 @@
 //!
 //! | `op` | what |
 //! |---|---|
-//! | `conv` | linear layers with all that belongs to them |
-//! | `matmul` | the products of matrices in it, as the paper counts them |
-//! | `trunc`, `relu`, `batchnorm`, `maxpool` | those |
+//! | `conv` | linear layers with all their parts |
+//! | `matmul` | the products of matrices in them, as the paper counts them |
+//! | `trunc`, `relu`, `batchnorm`, `maxpool` | these layers |
 //! | `total` | from the first party's start to the last one's end |
 //!
-//! Times of operations are the owner's, waiting and the OTs that they use included; so are rounds,
-//! and the bytes of both parties. `implementation` is `ref` (AES-NI, block by block), `vaes` (the
-//! widest VAES, block by block) and `batched` (the widest, in batches). All columns of a network
-//! come from one run of it. `linear` is `ot`, as in the paper, or `he`; `ot`, `ring`, `transport`
-//! and `net` are those of `bench infer`, narrower AES on the paper's ring and extension over plain
-//! TCP alone. Without options those are the paper's too, without a modelled network unless `--net`
-//! names one: `squeezenet-cifar` in all ways and `squeezenet` under encryption; the larger ones
-//! send hundreds of gigabytes by OT, and are in `--all`.
+//! The times of operations are the owner's. They include waiting and the OTs that the operations
+//! use, as do the rounds and the bytes of both parties. `implementation` is `ref` (AES-NI, block by
+//! block), `vaes` (the widest VAES, block by block) and `batched` (the widest, in batches). All
+//! columns of a network come from one run of it. `linear` is `ot`, as in the paper, or `he`. `ot`,
+//! `ring`, `transport` and `net` are those of `bench infer`. Narrower AES is measured only on the
+//! paper's ring and extension, over plain TCP. Without options, only the paper's ring and extension
+//! are measured, without a modelled network unless `--net` names one. These runs have
+//! `squeezenet-cifar` in all ways, and `squeezenet` under encryption. The larger networks send
+//! hundreds of gigabytes by OT, and are in `--all`.
 
 use std::{cell::RefCell, collections::BTreeMap, rc::Rc};
 
@@ -36,7 +37,7 @@ use crate::{
     papers::{VASA_7, VASA_9, beside},
 };
 
-/// Networks of the tables, in their order.
+/// The networks of the tables, in their order.
 const NETWORKS: [&str; 4] = ["squeezenet", "squeezenet-cifar", "resnet50", "densenet121"];
 
 axis! {
@@ -52,8 +53,8 @@ axis! {
     }
 }
 
-/// Milliseconds of each run's columns, the cost of each, and bytes of both parties and rounds of
-/// all with the set-up.
+/// The milliseconds of each run's columns, the cost of each column, and the bytes of both parties
+/// and the rounds of all, including the set-up.
 struct Ran {
     spent: Vec<BTreeMap<&'static str, f64>>,
     costs: BTreeMap<&'static str, Cost>,
@@ -61,7 +62,7 @@ struct Ran {
 }
 
 impl Ran {
-    /// Rounds and bytes of a column. All that a linear layer sends is for its products.
+    /// The rounds and bytes of a column. All that a linear layer sends is for its products.
     fn cost(&self, column: TableColumn) -> Cost {
         match column {
             TableColumn::Total => self.all,
@@ -71,11 +72,11 @@ impl Ran {
     }
 }
 
-/// Runs so far, so that columns share them.
+/// The runs so far, which the columns share.
 type Seen = Rc<RefCell<Vec<(Point, Rc<Ran>)>>>;
 
-/// The networks of a table's lines: each alone, or means over the smaller two and over all; and one
-/// to try the bench with.
+/// The networks of a table's lines: each alone, or means over the smaller two and over all. There
+/// is also one for a trial of the benchmark.
 fn lines(each: bool) -> Vec<(&'static str, Vec<&'static str>)> {
     let small = (SMALL, vec![SMALL]);
     if each {
@@ -84,7 +85,7 @@ fn lines(each: bool) -> Vec<(&'static str, Vec<&'static str>)> {
     vec![("squeezenets", NETWORKS[..2].to_vec()), ("all", NETWORKS.to_vec()), small]
 }
 
-/// The columns of every line, in every way that two parties have.
+/// The columns of every line, in every way for two parties.
 pub(super) fn cases(asked: &BenchAsked, each: bool) -> Result<Vec<Case<'static>>> {
     asked.options.one_thread()?;
     let (seen, links, best) = (Seen::default(), asked.links(), asked.backend());
@@ -130,7 +131,7 @@ fn measure(
     paper: Paper,
 ) -> Result<Vec<BenchRow>, BoxError> {
     let ran = points.iter().map(|point| run(*point, backend, seen)).collect::<Result<Vec<_>, _>>()?;
-    // The networks that have such layers at all.
+    // Only the networks that have such layers.
     let times: Vec<f64> = ran
         .iter()
         .filter_map(|ran| ran.spent.first()?.get(column.name()).copied())
@@ -149,10 +150,10 @@ fn measure(
     Ok(vec![row])
 }
 
-/// The first cells of a line of the printed table: products, extension, ring, transport and net.
+/// The first cells of a line in the printed table: products, extension, ring, transport and net.
 const WAYS: [&str; 5] = ["linear", "ot", "ring", "transport", "net"];
 
-/// The table, as far as it was measured.
+/// The table, with the parts that were measured.
 pub(super) fn print(report: &Report, each: bool) -> String {
     let mut out = String::from("\nSeconds, ours / the paper's (Core i7-1068NG7, products by OT).");
     out += " Improv% is over ref.\n\n| | linear | ot | ring | transport | net | |";

@@ -40,8 +40,8 @@ fn layers_are_what_they_are_in_floating_point() {
     }
 }
 
-/// Models that are no networks of images are read, and what is made of trees and of a regression
-/// has the values of floating point.
+/// Models other than networks for images can be read. The results of trees and of a regression
+/// equal those of floating point.
 #[test]
 fn other_models_are_read_and_computed() {
     // With fewer fractional bits, an element near a bound may take the other branch.
@@ -64,8 +64,7 @@ fn other_models_are_read_and_computed() {
     }
 }
 
-/// Rates are of multiplications or elements, and nothing is measured against a limit that no link
-/// sets.
+/// Rates are in multiplications or elements. Without a link that limits it, a rate has no limit.
 #[test]
 fn throughput_is_of_the_work() {
     let elements = 56.0 * 56.0 * 64.0;
@@ -90,12 +89,12 @@ fn throughput_is_of_the_work() {
     }
 }
 
-/// The table of the small network, of the cases with these values.
+/// The table of the small network, from the cases with these values.
 fn table_of(only: &[&str]) -> (Report, String) {
     trial::measured("table9", &[&["network=small"], only].concat())
 }
 
-/// Every column of a network that has them all, by both kinds of products, and the table of it.
+/// Every column of a network that has all columns, by both kinds of products, and its table.
 #[test]
 fn columns_of_a_small_network() {
     let (report, printed) =
@@ -119,15 +118,15 @@ fn columns_of_a_small_network() {
         let parts = ["conv", "trunc", "relu", "batchnorm", "maxpool"].map(cost);
         let sum = parts.iter().fold((0.0, 0), |sum, part| (sum.0 + part.0, sum.1 + part.1));
         assert!(parts.iter().all(|part| part.0 > 0.0 && part.1 > 0), "{linear}: {parts:?}");
-        // OTs go by a lane of their own beside that of steps: operations have the rounds of both,
-        // all of a run those of the busier one.
+        // OTs have their own lane, in parallel to that of steps. Operations have the rounds of both
+        // lanes, and the whole run has those of the busier lane.
         let (all, busier) = cost("total");
         assert!(sum.0 < all && busier < sum.1 && sum.1 < 2 * busier, "{linear}: {sum:?} of {all}, {busier}");
     }
     assert!(printed.contains("| small | he | softspoken2 | 32 | inproc | none | batched |"), "{printed}");
 }
 
-/// Rows of other rings, extensions and links are rows of their own, beside each other in the table.
+/// Other rings, extensions and links have rows of their own, which the table shows together.
 #[test]
 fn tables_have_rings_extensions_and_links() {
     let ways = [("softspoken2", "32"), ("softspoken4", "32"), ("softspoken2", "37"), ("softspoken4", "37")];
@@ -150,8 +149,8 @@ fn tables_have_rings_extensions_and_links() {
     }
 }
 
-/// Without options the tables are the paper's: its ring and extension over plain TCP; a network
-/// that is asked for takes the place of none.
+/// Without options, the tables have the paper's ring and extension over plain TCP. A requested
+/// network takes the place of the network `none`.
 #[test]
 fn core_rows_of_tables_are_plain() {
     for (each, table) in [(true, "table9"), (false, "table7")] {

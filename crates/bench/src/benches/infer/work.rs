@@ -14,16 +14,16 @@ use hushwire_rep3::Shares;
 use super::{grid::Point, models};
 use crate::{BoxError, bounds::count, plans::Parties};
 
-/// Rows, columns and channels of layers that are measured alone.
+/// The rows, columns and channels of layers that are measured alone.
 const SIDE: usize = 56;
 const CHANNELS: usize = 64;
 
-/// A network, or a layer, with weights and an input, and what its output is in floating point.
+/// A network or a layer with weights and an input, and its output in floating point.
 pub(super) struct NetworkWork {
     pub(super) computation: Computation,
     pub(super) inputs: BTreeMap<String, Tensor>,
     expected: Array,
-    /// Units of work of a run, and their name.
+    /// The units of work of a run, and the unit's name.
     pub(super) units: f64,
     pub(super) unit: &'static str,
 }
@@ -35,7 +35,7 @@ pub(super) struct Trio {
     shares: [Vec<Shares>; 3],
 }
 
-/// The name of a network that has every column of the paper's tables, and takes a moment.
+/// The name of a network that has every column of the paper's tables, and runs quickly.
 pub(super) const SMALL: &str = "small";
 
 fn small() -> Model {
@@ -61,7 +61,7 @@ fn layer(op: &str) -> Model {
         "maxpool" => w.pool("MaxPool", "input", 3, 2, 1, false),
         "batchnorm" => w.batch_norm("input", CHANNELS),
         "matmul" => w.gemm("input", [512, 1000]),
-        // A product with a number a channel, which is cut where the next one takes it.
+        // A product with one number for each channel, truncated where the next layer needs it.
         _ => {
             let x = w.batch_norm("input", CHANNELS);
             w.op("AveragePool", &[&x], &[("kernel_shape", Attribute::Ints(vec![1; 2]))])
@@ -96,8 +96,8 @@ impl NetworkWork {
         Ok(Self { computation, inputs, expected, units, unit })
     }
 
-    /// Compares an output with floating point: it may be off by what rounding adds up to, not by
-    /// what a wrong bit makes.
+    /// Compares an output with floating point. It may differ by accumulated rounding errors, but
+    /// not by as much as a wrong bit.
     pub(super) fn check(&self, output: &Tensor) -> Result<(), BoxError> {
         let found = decode(output);
         let errors = found.data.iter().zip(&self.expected.data).map(|(x, y)| f64::from(x - y).powi(2));
@@ -119,7 +119,8 @@ impl Trio {
         Ok(Self { work, parties, shares })
     }
 
-    /// Bytes of the party that sends most and of all, and rounds, of one repetition.
+    /// The bytes of the party that sends most and of all parties, and the rounds, in one
+    /// repetition.
     pub(super) fn sent(&self) -> ([f64; 2], u64) {
         let moved = self.parties.moved();
         ([count(moved.busiest), count(moved.all)], moved.rounds)

@@ -1,4 +1,4 @@
-//! One thread of a party: its end of an extension, and the buffers that it fills again and again.
+//! One thread of a party: its endpoint of an extension, and the buffers that it reuses.
 
 use hushwire_aes::Backend;
 use hushwire_block::{Block, Buffer};
@@ -13,19 +13,20 @@ use crate::{BoxError, workers::Worker};
 
 /// The most OTs that a row makes in one call.
 const MOST: usize = 1 << 24;
-/// More are streamed: made in calls of this many, over the same buffers, so that memory does not
-/// grow.
+/// A larger number is streamed: OTs are made in calls of this many with the same buffers, so that
+/// memory does not grow.
 const STREAMED: usize = 1 << 20;
 
-/// OTs of one call where a thread makes `count`.
+/// The OTs of one call, if a thread makes `count`.
 fn call(count: usize) -> usize {
     if count <= MOST { count } else { STREAMED }
 }
 
-/// An end's inputs and outputs of the OTs of a call. Buffers that a kind does not need stay empty.
+/// An endpoint's inputs and outputs for the OTs of a call. Buffers that a kind does not need stay
+/// empty.
 #[derive(Default)]
 struct Buffers {
-    /// q or t, or the messages that the receiver gets.
+    /// q or t, or the messages that the receiver learns.
     blocks: Buffer,
     /// The sender's messages, two for each OT.
     pairs: Buffer,
@@ -79,7 +80,7 @@ impl Buffers {
     }
 }
 
-/// An extension's end, of either role.
+/// An extension's endpoint, in either role.
 pub(super) enum OpenedEnd<S: Security> {
     Sender(Box<Sender<S>>),
     Receiver(Box<Receiver<S>>),
@@ -94,7 +95,7 @@ pub(super) struct PartyThread<S: Security> {
     channel: Option<Channel>,
     buffers: Buffers,
     count: usize,
-    /// The number of times that it has made its OTs.
+    /// The number of times that the thread has made its OTs.
     pub(super) repetitions: u64,
 }
 
@@ -114,7 +115,7 @@ impl<S: Security> PartyThread<S> {
         Self { opened, kind, driver, channel, buffers, count, repetitions: 0 }
     }
 
-    /// OTs of the last call: those that the buffers hold at the end.
+    /// The OTs of the last call, which the buffers hold at the end.
     fn held(&self) -> usize {
         match self.count % call(self.count).max(1) {
             0 => call(self.count),
@@ -145,7 +146,7 @@ impl<S: Security> PartyThread<S> {
     }
 }
 
-/// In either mode: what was not checked is not counted.
+/// Opens OTs in either mode. Unchecked OTs do not count.
 fn open<W, S: Security>(made: Unverified<W, S>, proof: Verified) -> Result<(), OtError> {
     made.open(&proof).map(drop)
 }
@@ -165,7 +166,7 @@ impl<S: Security> Worker for PartyThread<S> {
     }
 }
 
-/// Compares all OTs that two ends made last. `spoiled` makes one of them wrong, for a test.
+/// Compares all OTs that two endpoints made last. For a test, `spoiled` makes one of them wrong.
 pub(super) fn compare<S: Security>(
     a: &PartyThread<S>,
     b: &mut PartyThread<S>,
@@ -196,7 +197,7 @@ pub(super) fn compare<S: Security>(
     if wrong > 0 {
         return Err(format!("{wrong} of {count} OTs are wrong, nothing is reported").into());
     }
-    // Half of random bits are set; a quarter never is from some hundreds on.
+    // Half of random bits are 1. From some hundreds of bits on, the share is never below a quarter.
     if count > 400 && !(count / 4..=count - count / 4).contains(&ones) {
         return Err(
             format!("{ones} of {count} choices are 1, which is not random; nothing is reported").into()

@@ -1,4 +1,4 @@
-//! The points of the grid, and how many OTs each makes.
+//! The points of the grid, and the number of OTs for each.
 
 use hushwire_aes::{Backend, Tier};
 use hushwire_ot::{Level, Protocol};
@@ -12,13 +12,13 @@ use crate::{
 };
 
 axis! {
-    /// The use that is made of the extension's OTs.
+    /// The use of the extension's OTs.
     pub(crate) enum OtKind {
-        /// Correlated OT of choices that the extension draws.
+        /// Correlated OT with choices that the extension draws.
         Rcot = "rcot",
-        /// Correlated OT of the receiver's choices.
+        /// Correlated OT with the receiver's choices.
         Cot = "cot",
-        /// Random OT of the receiver's choices.
+        /// Random OT with the receiver's choices.
         Rot = "rot",
         /// Chosen OT.
         Ot = "ot",
@@ -40,8 +40,8 @@ pub(crate) struct Point {
 }
 
 impl Point {
-    /// The whole grid: other tiers than the widest, and single blocks, over plain TCP alone;
-    /// networks on the widest tier.
+    /// The whole grid. Tiers other than the widest, and single blocks, are only over plain TCP.
+    /// Modelled networks are on the widest tier.
     pub(crate) fn all(asked: &BenchAsked) -> Vec<Self> {
         let (tiers, nets, counts) = (asked.tiers(), asked.nets(&NETS), asked.threads());
         let forms: Vec<Backend> = tiers.iter().flat_map(|tier| forms(*tier)).collect();
@@ -64,8 +64,8 @@ impl Point {
         points
     }
 
-    /// Whether it is in the paper's table: its protocols over plain TCP, on AES-NI and on the
-    /// widest tier.
+    /// Whether it is in the paper's table, which has these protocols over plain TCP, on AES-NI and
+    /// on the widest tier.
     pub(crate) fn is_in_table(&self, widest: Option<Backend>) -> bool {
         let tier =
             Some(self.backend) == widest || (self.backend.tier() == Tier::AesNi && self.backend.is_batched());
@@ -74,8 +74,8 @@ impl Point {
             && table::line(self.protocol, self.level, self.kind).is_some()
     }
 
-    /// The number of OTs of `wanted` that it makes: fewer where all of them would take minutes, and
-    /// as many on every thread.
+    /// The number of OTs out of `wanted` that it makes. It is smaller if all of them would take
+    /// minutes, and equal for all threads.
     pub(crate) fn count(&self, wanted: usize) -> usize {
         let slow_net = self.net.bits_per_second.is_some_and(|rate| rate < SLOW_NET);
         let part = match self.backend.tier() {
@@ -88,14 +88,14 @@ impl Point {
     }
 }
 
-/// LOCAL: portable rows make this part of the OTs, those of single blocks that, and those over a
-/// network below that rate that.
+/// LOCAL: the fraction of the OTs for portable rows, for rows of single blocks, and for rows over a
+/// network below the given rate.
 const PORTABLE_PART: usize = 64;
 const UNBATCHED_PART: usize = 8;
 const SLOW_NET_PART: usize = 64;
 const SLOW_NET: u64 = 1_000_000_000;
 
-/// A tier batched and, where that is something else, block by block.
+/// A tier in batches and, if that differs, block by block.
 fn forms(tier: Backend) -> impl Iterator<Item = Backend> {
     let single = tier.unbatched();
     std::iter::once(tier).chain((single != tier).then_some(single))

@@ -1,4 +1,4 @@
-//! The bounds of an OT: AES calls, and bytes on the link.
+//! The bounds of an OT: its AES calls, and its bytes on the link.
 //!
 //! AES calls for an OT, at the sender and at the receiver:
 //!
@@ -10,9 +10,9 @@
 //! | Ferret: a leaf of a tree; ten indices of 32 bits | 1 + 2.5 | 1 + 2.5 |
 //! | a random or chosen OT: hashes | 2 h | h |
 //!
-//! A hash is h = 1 call, or 2 where it has a tweak: in malicious modes and after Ferret. Checks,
-//! and the inner nodes of trees that serve many OTs, are left out: a limit may be too high, never
-//! too low.
+//! A hash is h = 1 call, or 2 if it has a tweak: in malicious modes and after Ferret. Checks, and
+//! the inner nodes of trees that serve many OTs, are not counted. So a limit may be too high, but
+//! never too low.
 
 use std::thread;
 
@@ -25,7 +25,7 @@ use crate::{
     link::{self, Taken},
 };
 
-/// AES calls for an OT at the sender and at the receiver.
+/// The AES calls for an OT at the sender and at the receiver.
 pub(super) fn aes_calls(protocol: Protocol, level: Level, kind: OtKind) -> [f64; 2] {
     let spoken = |k: i32| [(2f64.powi(k) - 1.0) / f64::from(k), 2f64.powi(k) / f64::from(k)];
     let (silent, [sender, receiver]) = match protocol {
@@ -48,7 +48,8 @@ pub(super) fn aes_calls(protocol: Protocol, level: Level, kind: OtKind) -> [f64;
     [sender + 2.0 * hash, receiver + hash]
 }
 
-/// OTs per second that AES calls allow on this many cores, with `threads` threads a party, and why.
+/// The OTs per second that AES allows on this many cores, with `threads` threads for each party,
+/// and the limit's name.
 pub(super) fn aes_bound(
     rounds: f64,
     [sender, receiver]: [f64; 2],
@@ -68,8 +69,7 @@ pub(super) fn aes_bound(
     (bound, format!("AES at {} calls an OT of both parties on {on}, {threads}", short(both)))
 }
 
-/// The bound that binds a point first, of which one OT took `bytes` bytes in the busier direction
-/// of its link.
+/// The tightest bound of a point, if one OT took `bytes` bytes in the busier direction of its link.
 pub(super) fn of(
     ctx: &mut CaseContext<'_>,
     point: &Point,
@@ -86,7 +86,7 @@ pub(super) fn of(
     link::tightened(ctx, least, (Some(taken), point.net), &over, &unit, (1.0, bytes))
 }
 
-/// Three digits after the point at most.
+/// A number with at most three digits after the point.
 fn short(value: f64) -> String {
     format!("{}", (1e3 * value).round() / 1e3)
 }

@@ -1,4 +1,4 @@
-//! Connects the two parties, times their set-up, and gives their threads.
+//! Connects the two parties, times their set-up, and returns their threads.
 
 use std::time::{Duration, Instant};
 
@@ -12,11 +12,11 @@ use super::{
 };
 use crate::{BoxError, net, workers};
 
-/// The threads of both parties, sender and receiver in turn.
+/// The threads of both parties, alternating between sender and receiver.
 pub(super) struct Parties<S: Security> {
     ends: Vec<PartyThread<S>>,
     meters: [Meter; 2],
-    /// OTs of all threads.
+    /// The OTs of all threads.
     count: usize,
     /// The time of each set-up of the first thread.
     pub(super) setup: Vec<Duration>,
@@ -24,7 +24,7 @@ pub(super) struct Parties<S: Security> {
     pub(super) setup_spent: Spent,
 }
 
-/// Payload bytes that the busier party sent, and exchanges one after the other.
+/// The payload bytes that the busier party sent, and the number of consecutive exchanges.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Spent {
     pub(super) bytes: u64,
@@ -38,7 +38,7 @@ impl Spent {
     }
 }
 
-/// One party, after set-up.
+/// One party after set-up.
 struct SetUpParty<S: Security> {
     ends: Vec<PartyThread<S>>,
     /// The start and the end of each set-up.
@@ -47,7 +47,8 @@ struct SetUpParty<S: Security> {
 }
 
 impl<S: Security> Parties<S> {
-    /// Set-up is done `setups` times, and all of it before anything else is timed.
+    /// Connects the parties. Set-up runs `setups` times, and is complete before other work is
+    /// timed.
     pub(super) fn new(point: &Point, count: usize, setups: u32) -> Result<Self, BoxError> {
         let id = SessionId::fresh()?;
         let nets = net::nets::<2>(point.transport, point.net, id, u16::try_from(point.threads)?)?;
@@ -66,12 +67,12 @@ impl<S: Security> Parties<S> {
         Ok(Self { ends, meters, count: each * point.threads, setup, setup_spent })
     }
 
-    /// `n` repetitions of all OTs, from the first thread's start to the last one's end.
+    /// The time of `n` repetitions of all OTs, from the first thread's start to the last one's end.
     pub(super) fn time(&mut self, n: u64) -> Result<Duration, BoxError> {
         workers::time(&mut self.ends, n)
     }
 
-    /// Bytes for an OT in the busier direction, and rounds for all OTs: the mean over all
+    /// The bytes for an OT in the busier direction, and the rounds for all OTs: means over all
     /// repetitions.
     pub(super) fn spent(&self) -> (f64, u64) {
         let repetitions = self.ends.first().map_or(1, |end| end.repetitions).max(1);
@@ -80,11 +81,11 @@ impl<S: Security> Parties<S> {
         (spent.bytes as f64 / ots, spent.rounds.div_ceil(repetitions))
     }
 
-    /// Bytes of a message in the busier direction, the mean over all so far: of the exchanges in
-    /// which a party sends, and of those in which it only receives as well.
+    /// The mean bytes of a message in the busier direction so far. Exchanges in which the party
+    /// only receives count too.
     pub(super) fn message(&self) -> u64 {
         let spent = Spent::of(&[self.meters[0].reading(), self.meters[1].reading()]);
-        // Threads have a lane each, and rounds are those of one lane.
+        // Each thread has a lane, and the rounds are those of one lane.
         spent.bytes / (spent.rounds * (self.ends.len() as u64 / 2)).max(1)
     }
 
@@ -120,7 +121,7 @@ fn party<S: Security>(
         let mut driver = Driver::new();
         let mut last = None;
         for time in 0..if thread == 0 { setups.max(1) } else { 1 } {
-            // Both begin together.
+            // Both parties begin together.
             channel.exchange("start", &[0], &mut [0])?;
             match (thread, time) {
                 (0, 0) => channel.tap(meter.tap()),

@@ -1,4 +1,4 @@
-//! Table 5 of the VASA paper, with ours beside.
+//! Table 5 of the VASA paper, with our figures added.
 
 use std::fmt::Write;
 
@@ -10,27 +10,27 @@ use crate::{BenchRow, Paper, Report, Unit, axes::level_name, net::Transport};
 
 const SOURCE: &str =
     "Münch, Schneider, Yalame: VASA (ACSAC 2021), Table 5, EMP-OT on a Core i7-1068NG7, localhost";
-/// The table's times are for this many OTs.
+/// The number of OTs for the table's times.
 pub(super) const OTS: f64 = 10e6;
 
 /// The table's columns.
 const COLUMNS: [(&str, OtKind); 3] = [("OT", OtKind::Ot), ("C-OT", OtKind::Cot), ("R-OT", OtKind::Rot)];
 
-/// The paper's seconds, before and with VAES.
+/// The paper's seconds, without and with VAES.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Seconds {
     pub(super) reference: f64,
     pub(super) vaes: f64,
 }
 
-/// A library of the table: its columns OT, C-OT, R-OT, of which the last library's C-OT has random
-/// choices.
+/// A library of the table, with its columns OT, C-OT and R-OT. The C-OT of the last library has
+/// random choices.
 struct Library {
     title: &'static str,
     protocol: Protocol,
     level: Level,
     cells: [Option<Seconds>; 3],
-    /// In per cent, as printed.
+    /// In percent, as printed.
     improvement: [f64; 3],
 }
 
@@ -38,7 +38,7 @@ const fn cell(reference: f64, vaes: f64) -> Option<Seconds> {
     Some(Seconds { reference, vaes })
 }
 
-/// The libraries in the table's order; the first two are for passive security.
+/// The libraries in the table's order. The first two have passive security.
 const LIBRARIES: [Library; 5] = [
     Library {
         title: "EMP-OT IKNP",
@@ -84,7 +84,7 @@ impl Library {
         if self.title == RANDOM { OtKind::Rcot } else { COLUMNS[column].1 }
     }
 
-    /// The work that takes time beside AES.
+    /// The work that takes time in addition to AES.
     fn beside_aes(&self) -> &'static str {
         match self.protocol {
             Protocol::Alsz => "the comparison of rows in pairs, their transposition and the link",
@@ -94,7 +94,7 @@ impl Library {
     }
 }
 
-/// The paper's figures for these OTs: seconds, and the improvement in per cent.
+/// The paper's figures for these OTs: seconds, and the improvement in percent.
 pub(super) fn line(protocol: Protocol, level: Level, kind: OtKind) -> Option<(Seconds, f64)> {
     let of = LIBRARIES.iter().filter(|library| library.protocol == protocol && library.level == level);
     of.flat_map(|library| (0..COLUMNS.len()).map(move |column| (library, column)))
@@ -102,7 +102,7 @@ pub(super) fn line(protocol: Protocol, level: Level, kind: OtKind) -> Option<(Se
         .find_map(|(library, column)| Some((library.cells[column]?, library.improvement[column])))
 }
 
-/// The paper's figure for a row, its VAES time as a rate.
+/// The paper's figure for a row: its time with VAES, as a rate.
 pub(super) fn stated(protocol: Protocol, level: Level, kind: OtKind) -> Paper {
     let Some((seconds, improvement)) = line(protocol, level, kind) else { return Paper::default() };
     Paper::new(OTS / seconds.vaes, &Unit::OT_PER_S, SOURCE)
@@ -112,7 +112,7 @@ pub(super) fn stated(protocol: Protocol, level: Level, kind: OtKind) -> Paper {
         .with("improvement_percent", improvement)
 }
 
-/// Whether a report holds every row of the table on its widest tier.
+/// Whether a report has every row of the table on its widest tier.
 pub(super) fn is_whole(report: &Report) -> bool {
     let tier = widest(report);
     let has =
@@ -120,7 +120,7 @@ pub(super) fn is_whole(report: &Report) -> bool {
     LIBRARIES.iter().all(|library| (0..COLUMNS.len()).all(|c| has(library, c)))
 }
 
-/// The table with our rows below the paper's, of what the report holds.
+/// The table with our rows below the paper's, as far as the report has them.
 pub(super) fn print(report: &Report, ots: usize) -> String {
     let (old, new) = (Some(Tier::AesNi), widest(report));
     let mut out = String::from("\n## Table 5 of the VASA paper, ours beside\n\nSeconds for 10 million OTs");
@@ -171,8 +171,8 @@ pub(super) fn print(report: &Report, ots: usize) -> String {
     out
 }
 
-/// The reason why wider AES instructions save less: all but the part of the time that AES takes at
-/// full rate.
+/// The reason why wider AES instructions save less: the part of the time that is not AES at full
+/// rate.
 fn less_saved(report: &Report, library: &Library, column: usize, [ours_saved, paper]: [f64; 2]) -> String {
     let kind = library.kind(column);
     let Library { protocol, level, .. } = *library;

@@ -199,7 +199,7 @@ fn the_papers_table_with_ours_beside() {
         assert!(printed.contains(line), "no {line:?} in\n{printed}");
     }
     assert!(!printed.contains("less than in the paper"), "every gain is larger here");
-    // A gain of 10 %, where AES takes 127/64 calls of 2 ns and 1 ns out of 20 ns.
+    // A gain of 10 % in a case where AES takes 127/64 calls of 2 ns, or of 1 ns, out of 20 ns.
     let slow = |row: &&mut BenchRow| row.params.text("tier").as_deref() == Some("vaes512");
     for row in report.rows.iter_mut().filter(slow) {
         row.median = 50e6 / 0.9;
@@ -209,14 +209,14 @@ fn the_papers_table_with_ours_beside() {
                   20 % of the time, and vaes512 spares 9.9 %; what binds is transposition";
     assert!(explained.contains(wanted), "no {wanted:?} in\n{explained}");
     assert!(!printed.contains("scaled") && table::print(&report, 1000).contains("scaled from runs of 1000"));
-    // The paper's improvements are those of its seconds, to its last digit.
+    // The paper's improvements follow from its seconds, up to the last digit.
     for level in LEVELS {
         for kind in OtKind::ALL {
             for protocol in Protocol::ALL {
                 let Some((seconds, improvement)) = table::line(protocol, level, kind) else { continue };
                 let computed = 100.0 * (1.0 - seconds.vaes / seconds.reference);
-                // Its times are rounded, and one of its C-OT figures is not of the time that it
-                // prints.
+                // The paper's times are rounded, and one of its C-OT improvements does not belong
+                // to the printed time.
                 assert!((computed - improvement).abs() < 3.0, "{protocol} {}: {computed}", kind.name());
                 let paper = table::stated(protocol, level, kind);
                 assert_eq!(paper.value_in(&Unit::OT_PER_S), Some(10e6 / seconds.vaes));

@@ -1,4 +1,4 @@
-//! Every method finds what it must at a small size, and rows carry the keys that the issue lists.
+//! Every method has the expected result at a small size, and rows have all required keys.
 
 use hushwire_aes::Backend;
 use hushwire_ot::Level;
@@ -26,7 +26,8 @@ fn every_method_finds_the_common_half() {
     }
 }
 
-/// 16 bytes of columns and 8 of a seal for each of the sender's items, and nothing else.
+/// Columns add 16 bytes of payload and 8 bytes of a seal for each of the sender's items, and no
+/// other bytes.
 #[test]
 fn columns_add_their_bytes_and_their_seals() {
     let n = 300;

@@ -1,4 +1,4 @@
-//! The two parties: items, runs, and what results must be.
+//! The two parties: their items, runs, and expected results.
 
 use std::time::{Duration, Instant};
 
@@ -11,7 +11,7 @@ use hushwire_psi::{Found, PsiSide, PsiTerms, Store, circuit, intersect, plain};
 use super::Point;
 use crate::{BoxError, bounds::count, net};
 
-/// A method with what it reveals.
+/// A method and the result that it reveals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Method {
     Vole,
@@ -23,8 +23,8 @@ pub(super) enum Method {
     Scs,
 }
 
-/// A method's names, the levels, stores and sizes that are measured, and bytes of the columns that
-/// go with each of the sender's items.
+/// A method's names, its measured levels, stores and sizes, and the bytes of the columns for each
+/// of the sender's items.
 pub(super) struct MethodLine {
     pub(super) method: Method,
     pub(super) name: &'static str,
@@ -35,7 +35,7 @@ pub(super) struct MethodLine {
     pub(super) sizes: &'static [usize],
 }
 
-/// Sizes that are swept; the last is more than circuits take.
+/// The measured sizes. The last one is too large for circuits.
 pub(super) const SIZES: [usize; 5] = [1 << 12, 1 << 14, 1 << 17, 1 << 20, 10_000_000];
 
 const CLUSTERED: &[Option<Store>] = &[Some(Store::Clustered)];
@@ -56,7 +56,7 @@ const fn whole(method: Method, reveal: &'static str, stores: &'static [Option<St
     MethodLine { method, name: "circuit", reveal, payload: 0, levels, stores, sizes }
 }
 
-/// A circuit that compares all keys with all, or nearly: of a few keys.
+/// A circuit that compares all, or nearly all, pairs of keys, and so serves only a few keys.
 const fn small(method: Method, name: &'static str) -> MethodLine {
     let (levels, stores) = (&[Level::SemiHonest], &[None]);
     MethodLine { method, name, reveal: "items", payload: 0, levels, stores, sizes: &[1 << 10] }
@@ -79,17 +79,17 @@ impl Method {
     }
 }
 
-/// Bytes of the columns, where there are any: a field of 15 bytes with its length.
+/// The bytes of the columns, if there are any: a field of 15 bytes with its length.
 const PAYLOAD: usize = 16;
 
-/// The sender's columns of an item.
+/// The sender's columns for an item.
 fn payload(item: [u8; 8]) -> [u8; PAYLOAD] {
     let word = u64::from_le_bytes(item);
     (u128::from(word) << 64 | u128::from(!word)).to_le_bytes()
 }
 
-/// Item `i` of the receiver, or of the sender, of n each: the second half of one is the first of
-/// the other.
+/// Item `i` out of n of the receiver or the sender. The second half of one party's items is the
+/// first half of the other's.
 fn item(i: usize, n: usize, is_sender: bool) -> [u8; 8] {
     let i = if is_sender { i + n / 2 } else { i };
     (i as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15).to_le_bytes()
@@ -100,7 +100,7 @@ fn digests(context: &Context, n: usize, is_sender: bool) -> Vec<plain::ItemDiges
     digester.digest_all(context.backend, (0..n).map(|i| item(i, n, is_sender)))
 }
 
-/// The least that every method does.
+/// The work that every method has at least.
 pub(super) fn digest_all(n: usize) {
     let context = Context { sid: Sid([1; 32]), backend: Backend::default() };
     std::hint::black_box(digests(&context, n, false));
@@ -119,7 +119,7 @@ impl Parties {
         Self { point: *point, backend, runs: 0, meters: [Meter::new(), Meter::new()] }
     }
 
-    /// Bytes of the busier party and of both, of one repetition.
+    /// The bytes of the busier party and of both parties, in one repetition.
     pub(super) fn bytes(&self) -> [f64; 2] {
         let runs = count(self.runs.max(1));
         let [a, b] = self.meters.each_ref().map(|meter| count(meter.reading().bytes_sent()) / runs);
@@ -162,7 +162,7 @@ impl Parties {
     }
 }
 
-/// One party's side; gives how many items it found to be common, where it learns that.
+/// Runs one party. Returns the number of common items, if the party learns it.
 fn run(
     point: &Point,
     context: &Context,

@@ -1,4 +1,4 @@
-//! One party's batches of a thread.
+//! One party's batches on one thread.
 
 use std::collections::VecDeque;
 
@@ -13,7 +13,7 @@ use crate::{
     three::{self, Thread},
 };
 
-/// A thread's batches of one party: as many operands as lanes, in turn.
+/// A thread's batches of one party. There are as many operands as lanes, used in turn.
 pub(super) struct BatchRuns {
     party: Rep3Party,
     batches: usize,
@@ -23,7 +23,7 @@ pub(super) struct BatchRuns {
     in_use: VecDeque<LaneOperands>,
 }
 
-/// The seed of the inputs that all threads and lanes work on.
+/// The seed of the inputs for all threads and lanes.
 const SEED: u8 = 7;
 
 impl BatchRuns {
@@ -89,7 +89,7 @@ pub(super) fn check(
     expected[0] ^= u8::from(spoiled);
     let mut own: [Option<&[u8]>; 3] = [None; 3];
     for part in three::parts(threads) {
-        // The operands used last are at the back.
+        // The most recently used operands are at the back.
         if let Some(share) = part.ready.back().and_then(LaneOperands::result) {
             own[part.party.role().index()].get_or_insert(share);
         }

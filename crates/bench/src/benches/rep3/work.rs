@@ -1,4 +1,4 @@
-//! The workload: products or a circuit, as machines, with a check against plain evaluation.
+//! The workload: products or a circuit, as machines, with a check by plain evaluation.
 
 use std::sync::Arc;
 
@@ -13,10 +13,10 @@ use hushwire_rep3::{
 use super::Workload;
 use crate::{BoxError, three::Either};
 
-/// A batch under way.
+/// A running batch.
 pub(crate) type BatchRun = Either<CircuitBatch, Multiply>;
 
-/// The program, where there is one.
+/// The program, if there is one.
 #[derive(Clone)]
 pub(crate) struct WorkloadProgram {
     program: Option<Arc<Program>>,
@@ -31,7 +31,7 @@ impl WorkloadProgram {
         Ok(Self { program })
     }
 
-    /// AND gates of a batch.
+    /// The AND gates of a batch.
     pub(crate) fn ands(&self, instances: usize) -> u64 {
         self.program.as_ref().map_or(1, |p| p.ands()) * instances as u64
     }
@@ -44,12 +44,12 @@ impl WorkloadProgram {
         }
     }
 
-    /// Bit planes that go in.
+    /// The bit planes of the inputs.
     fn input_bits(&self) -> usize {
         self.program.as_ref().map_or(2, |p| p.input_bits())
     }
 
-    /// Random inputs of a batch, the same for every seed, and the parties' shares of them.
+    /// Random inputs of a batch, which are equal for equal seeds, and the parties' shares of them.
     pub(crate) fn deal(&self, seed: u8, instances: usize) -> (Vec<u8>, [Shares; 3]) {
         let prg = |label| Prg::new(Backend::best(), &Seed::from_bytes([seed; 16]), label);
         let mut inputs = vec![0; self.input_bits() * plane_bytes(instances)];
@@ -58,10 +58,11 @@ impl WorkloadProgram {
         (inputs, shares)
     }
 
-    /// Plain evaluation of what `batches` batches, one after the other, make of the inputs.
+    /// The result of `batches` consecutive batches on the inputs, by plain evaluation.
     pub(crate) fn expected(&self, inputs: &[u8], instances: usize) -> Result<Vec<u8>, BoxError> {
         let Some(program) = &self.program else {
-            // Each product is the next one's first factor: after the first nothing changes.
+            // Each product is the first factor of the next, so the value does not change after the
+            // first product.
             let (x, y) = inputs.split_at(inputs.len() / 2);
             return Ok(x.iter().zip(y).map(|(x, y)| x & y).collect());
         };
@@ -70,7 +71,7 @@ impl WorkloadProgram {
     }
 }
 
-/// One party's operands of one lane or thread, used again and again.
+/// One party's operands for one lane or thread. They are reused.
 pub(crate) struct LaneOperands {
     workload: WorkloadProgram,
     instances: usize,
@@ -101,7 +102,7 @@ impl LaneOperands {
         }
     }
 
-    /// The next batch.
+    /// Begins the next batch.
     pub(crate) fn begin(&mut self, cx: Context) -> Result<BatchRun, BoxError> {
         if let Some(program) = &self.workload.program {
             let ws = std::mem::take(&mut self.spare);
@@ -112,7 +113,7 @@ impl LaneOperands {
         Ok(Either::B(Multiply::new(Field::Gf2, cx, x, y)?.with_buffer(z)))
     }
 
-    /// Takes a batch back; `keep` where its result is wanted.
+    /// Takes back a finished batch. Its result is kept if `keep` is set.
     pub(crate) fn done(&mut self, run: BatchRun, keep: bool) {
         match run {
             Either::A(batch) => {
@@ -137,7 +138,7 @@ impl LaneOperands {
     }
 }
 
-/// Compares the parties' results with what plain evaluation gives.
+/// Compares the parties' results with plain evaluation.
 pub(crate) fn compare(own: [&[u8]; 3], expected: &[u8]) -> Result<(), BoxError> {
     let result = open(own)?;
     let wrong = result.iter().zip(expected).filter(|(a, b)| a != b).count();

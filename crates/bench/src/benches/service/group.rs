@@ -1,4 +1,4 @@
-//! Three daemons as processes, and clients of them.
+//! Three daemons as processes, and their clients.
 
 use std::{
     env,
@@ -16,20 +16,20 @@ use serde_json::{Value, json};
 use super::http::Line;
 use crate::BoxError;
 
-/// As long as anything may take that a daemon does by itself.
+/// The longest time for anything that a daemon does by itself.
 const LONG: Duration = Duration::from_secs(60);
-/// Runs that the policy of the comparison allows.
+/// The number of runs that the policy of the comparison allows.
 const RUNS: u64 = 10_000_000;
-/// Attempts that a daemon runs at the same time.
+/// The number of attempts that a daemon runs at the same time.
 const SLOTS: u32 = 8;
-/// The comparison: of one row with 17 and 42.
+/// The comparison, on one row with 17 and 42.
 const SQL: &str = "SELECT COUNT(*) AS richer FROM pairs WHERE alice < bob";
 const COLUMNS: &str = "columns = [\"alice INTEGER NOT NULL\", \"bob INTEGER NOT NULL\"]\n";
 
-/// A program beside this one.
+/// A program in the directory of this one.
 pub(super) fn beside(name: &str) -> Result<PathBuf, BoxError> {
     let here = env::current_exe()?;
-    // Tests lie one directory deeper.
+    // Tests are one directory deeper.
     let found = here.ancestors().skip(1).take(2).map(|dir| dir.join(name)).find(|path| path.is_file());
     found.ok_or_else(|| {
         let package = if name == "hushwire" { "hushwire-cli" } else { name };
@@ -38,7 +38,7 @@ pub(super) fn beside(name: &str) -> Result<PathBuf, BoxError> {
     })
 }
 
-/// The group.
+/// The group of daemons.
 pub(super) struct Daemons {
     service: PathBuf,
     command: PathBuf,
@@ -50,17 +50,17 @@ pub(super) struct Daemons {
     history: u64,
 }
 
-/// A data set on this side, sealed.
+/// A sealed data set at the client.
 pub(super) struct SealedSet {
     dir: String,
-    /// Bytes of all parties' parts.
+    /// The bytes of all parties' parts.
     pub(super) bytes: u64,
 }
 
 impl Drop for Daemons {
     fn drop(&mut self) {
         for daemon in self.daemons.iter_mut().flatten() {
-            // They may have ended by themselves.
+            // The process may have ended by itself.
             let _ = daemon.kill();
             let _ = daemon.wait();
         }
@@ -72,7 +72,7 @@ fn text(value: &Value) -> Result<&str, BoxError> {
 }
 
 impl Daemons {
-    /// Makes a group, and starts its daemons.
+    /// Creates a group, and starts its daemons.
     pub(super) fn start() -> Result<Self, BoxError> {
         let (service, command) = (beside("hushwire-service")?, beside("hushwire")?);
         let dir = tempfile::Builder::new().prefix("hushwire-bench").tempdir()?;
@@ -132,7 +132,7 @@ impl Daemons {
         Ok(())
     }
 
-    /// Ends a daemon as a supervisor does.
+    /// Ends a daemon as a supervisor would.
     fn end(&mut self, party: usize) -> Result<(), BoxError> {
         if let Some(mut daemon) = self.daemons[party].take() {
             Command::new("kill").args(["-TERM", &daemon.id().to_string()]).status()?;
@@ -148,7 +148,7 @@ impl Daemons {
         (0..3).try_for_each(|party| self.until(party, "/readyz").map(drop))
     }
 
-    /// Waits until a path of a party gives 200. Gives the time that it took.
+    /// Waits until a path of a party returns status 200. Returns the time that this took.
     fn until(&self, party: usize, path: &str) -> Result<Duration, BoxError> {
         let begun = Instant::now();
         loop {
@@ -169,7 +169,7 @@ impl Daemons {
         }
     }
 
-    /// Starts party 0 beside the others. Gives the seconds until it is ready.
+    /// Starts party 0 while the others run. Returns the seconds until it is ready.
     pub(super) fn start_of_party_0(&mut self) -> Result<f64, BoxError> {
         self.end(0)?;
         for party in [1, 2] {
@@ -184,7 +184,7 @@ impl Daemons {
         Ok(begun.elapsed().as_secs_f64())
     }
 
-    /// A command of a person in the group's directory. Gives its output.
+    /// Runs a command of a person in the group's directory. Returns its output.
     fn run(&self, line: &str) -> Result<String, BoxError> {
         let args = line.split_whitespace();
         let output = Command::new(&self.service).args(args).current_dir(self.dir()).output()?;
@@ -202,7 +202,7 @@ impl Daemons {
         Ok(fs::write(self.dir().join(name), text)?)
     }
 
-    /// Puts the row, and has the comparison approved.
+    /// Uploads the row, and gets the comparison approved.
     fn propose(&mut self) -> Result<(), BoxError> {
         self.write("pairs.csv", "alice,bob\n17,42\n")?;
         self.write("pairs.toml", &format!("[[tables]]\nname = \"pairs\"\n{COLUMNS}"))?;
@@ -231,7 +231,7 @@ impl Daemons {
         Ok(())
     }
 
-    /// The same query between processes, without a service.
+    /// Runs the same query between processes, without a service.
     pub(super) fn bare(&self, spoiled: bool) -> Result<(), BoxError> {
         let output = Command::new(&self.command)
             .args(["local", "query", "--table", "pairs=pairs.csv@owner", "--schema", "pairs.toml"])
@@ -262,7 +262,7 @@ impl Daemons {
         Ok(Guest { lines, body: self.body.to_string() })
     }
 
-    /// Bytes of a daemon that are in memory.
+    /// The bytes of a daemon that are resident in memory.
     pub(super) fn resident(&self, party: usize) -> Result<f64, BoxError> {
         let daemon = self.daemons[party].as_ref().ok_or("it does not run")?;
         let status = fs::read_to_string(format!("/proc/{}/status", daemon.id()))?;
@@ -270,8 +270,8 @@ impl Daemons {
         Ok(bytes as f64)
     }
 
-    /// Processor time that all daemons have used, and that of their workers; 0 where the system
-    /// does not say.
+    /// The processor time that all daemons have used, and that of their workers; 0 if the operating
+    /// system does not report it.
     pub(super) fn processor_seconds(&self) -> [f64; 2] {
         let daemons: Vec<u32> = self.daemons.iter().flatten().map(Child::id).collect();
         let all = fs::read_dir("/proc").into_iter().flatten().filter_map(|entry| {
@@ -282,7 +282,7 @@ impl Daemons {
         all.fold([0.0; 2], |sum, one| [sum[0] + one[0], sum[1] + one[1]])
     }
 
-    /// Seals a data set of `rows` rows into a directory, and sends nothing of it yet.
+    /// Seals a data set of `rows` rows into a directory. No part is sent yet.
     pub(super) fn sealed(&mut self, rows: u64) -> Result<SealedSet, BoxError> {
         self.puts += 1;
         let mut csv = String::from("a,b,c,d\n");
@@ -293,7 +293,7 @@ impl Daemons {
         self.write("many.csv", &csv)?;
         let columns = ["a", "b", "c", "d"].map(|name| format!("\"{name} BIGINT NOT NULL\"")).join(", ");
         self.write("many.toml", &format!("[[tables]]\nname = \"many\"\ncolumns = [{columns}]\n"))?;
-        // A tenant without room makes the put end before its first part.
+        // A tenant without space makes the upload end before its first part.
         self.room(0)?;
         let dir = format!("sealed-{}", self.puts);
         let put =
@@ -320,8 +320,8 @@ impl Daemons {
         Ok(())
     }
 
-    /// Gives the parties a sealed data set. Gives the time until all of them have it; after that
-    /// the sealed parts on this side are removed.
+    /// Uploads a sealed data set. Returns the time until all parties have it. Then the sealed parts
+    /// at the client are removed.
     pub(super) fn put(&self, sealed: &SealedSet) -> Result<Duration, BoxError> {
         let begun = Instant::now();
         let mut command = Command::new(&self.service);
@@ -337,15 +337,15 @@ impl Daemons {
         if put["sent"].as_u64() == Some(sealed.bytes) { Ok(took) } else { Err(format!("{put}").into()) }
     }
 
-    /// Jobs that party 0 has had beside those of other cases.
+    /// The jobs that party 0 has had, without those of other cases.
     pub(super) fn history(&self) -> u64 {
         self.history
     }
 
-    /// Gives party 0 a history of `jobs` jobs that were submitted and cancelled.
+    /// Fills party 0's history with `jobs` jobs that were submitted and cancelled.
     pub(super) fn fill(&mut self, jobs: u64, clerks: u64) -> Result<(), BoxError> {
         let more = jobs.saturating_sub(self.history);
-        // Alone it runs none of them.
+        // A party that is alone runs no job.
         (0..3).try_for_each(|party| self.end(party))?;
         self.spawn(0)?;
         self.until(0, "/healthz")?;
@@ -374,14 +374,14 @@ impl Daemons {
         Ok(())
     }
 
-    /// The quotas of party 0 alone.
+    /// Sets the quotas for party 0 alone.
     fn alone(&self) -> Result<(), BoxError> {
         let quotas = json!({ "jobs": 1_000_000, "bytes": 1u64 << 40, "parallel": SLOTS }).to_string();
         self.line(0, "operator")?.ask("PUT", "/v1/tenants/demo", "", &quotas)?.good().map(drop)
     }
 }
 
-/// Posts until the service has time for it.
+/// Posts again until the service accepts the request.
 fn patient(line: &mut Line, path: &str, key: &str, body: &str) -> Result<Value, BoxError> {
     loop {
         let answer = line.ask("POST", path, key, body)?;
@@ -392,11 +392,11 @@ fn patient(line: &mut Line, path: &str, key: &str, body: &str) -> Result<Value, 
     }
 }
 
-/// Seconds of a process by its line of the system (proc(5)): of a daemon, and its ended workers, or
-/// of a worker that runs.
+/// The seconds of a process from its line in proc(5): those of a daemon and its ended workers, or
+/// of a running worker.
 fn used(stat: &str, is_daemon: bool, daemons: &[u32]) -> Option<[f64; 2]> {
     let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
-    // User and system time in hundredths of a second.
+    // User and system time are in hundredths of a second.
     let seconds = |from: usize| -> Option<f64> {
         let ticks = fields.get(from..from + 2)?.iter().map(|field| field.parse::<f64>().ok());
         Some(ticks.sum::<Option<f64>>()? / 100.0)
@@ -408,13 +408,13 @@ fn used(stat: &str, is_daemon: bool, daemons: &[u32]) -> Option<[f64; 2]> {
     if daemons.contains(&parent) { Some([0.0, seconds(11)?]) } else { None }
 }
 
-/// A key that no job had before.
+/// A key that no earlier job had.
 fn fresh_key() -> String {
     static KEYS: AtomicU64 = AtomicU64::new(0);
     format!("bench-{}-{}", std::process::id(), KEYS.fetch_add(1, Ordering::Relaxed))
 }
 
-/// The comparison's result is one row with 1.
+/// Checks that the comparison's result is one row with 1.
 fn compare(csv: &str, spoiled: bool) -> Result<(), BoxError> {
     if csv.lines().eq(["richer", "1"]) && !spoiled {
         return Ok(());
@@ -429,13 +429,13 @@ pub(super) struct Guest {
 }
 
 impl Guest {
-    /// Asks all parties at once for the same.
+    /// Sends the same request to all parties at once.
     fn all(&mut self, method: &str, path: &str, key: &str, body: &str) -> Result<Vec<Vec<u8>>, BoxError> {
         self.lines.iter_mut().try_for_each(|line| line.send(method, path, key, body))?;
         self.lines.iter_mut().map(|line| line.answer()?.good()).collect()
     }
 
-    /// Submits the comparison. Gives the job's name.
+    /// Submits the comparison. Returns the job's name.
     pub(super) fn submit(&mut self) -> Result<String, BoxError> {
         let body = self.body.clone();
         let views = self.all("POST", "/v1/jobs", &fresh_key(), &body)?;
@@ -447,7 +447,7 @@ impl Guest {
     pub(super) fn wait(&mut self, job: &str) -> Result<(), BoxError> {
         for events in self.all("GET", &format!("/v1/jobs/{job}/events"), "", "")? {
             let events = String::from_utf8(events)?;
-            // Events of other names, and none at all, have no data of a job.
+            // Events with other names, or an empty list, have no data of a job.
             let last = events.lines().rev().find_map(|line| line.strip_prefix("data: ")).unwrap_or("{}");
             let last: Value = serde_json::from_str(last)?;
             if !matches!(last["state"].as_str(), Some("committed" | "delivered")) {

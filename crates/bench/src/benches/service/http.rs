@@ -1,4 +1,5 @@
-//! As much of HTTP/1.1 as asking a daemon takes, over TLS that knows the other end by its pin.
+//! The part of HTTP/1.1 that requests to a daemon need, over TLS that identifies the peer by its
+//! pin.
 
 use std::{
     io::{BufRead, BufReader, Read, Write},
@@ -11,24 +12,24 @@ use rustls::{ClientConnection, StreamOwned, pki_types::ServerName};
 
 use crate::BoxError;
 
-/// Nothing of a daemon takes longer here.
+/// The longest wait for a daemon.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// A connection that is kept.
+/// A persistent connection.
 pub(super) struct Line {
     stream: BufReader<StreamOwned<ClientConnection, TcpStream>>,
     host: String,
     token: String,
 }
 
-/// An answer: its status and body.
+/// An answer: its status and its body.
 pub(super) struct HttpAnswer {
     pub(super) status: u16,
     pub(super) body: Vec<u8>,
 }
 
 impl HttpAnswer {
-    /// The body of an answer that is no error.
+    /// The body of an answer, unless the answer is an error.
     pub(super) fn good(self) -> Result<Vec<u8>, BoxError> {
         if (200..300).contains(&self.status) {
             return Ok(self.body);
@@ -38,11 +39,11 @@ impl HttpAnswer {
 }
 
 impl Line {
-    /// To the daemon at `https://host:port`.
+    /// Connects to the daemon at `https://host:port`.
     pub(super) fn dial(url: &str, pin: &str, token: &str) -> Result<Self, BoxError> {
         let host = url.trim_start_matches("https://").to_owned();
         let pin: Pin = pin.parse()?;
-        // No check reads the name.
+        // No check uses the name.
         let session =
             ClientConnection::new(pinned_client(vec![pin])?, ServerName::try_from("hushwire.invalid")?)?;
         let socket = TcpStream::connect(&host)?;
@@ -52,7 +53,7 @@ impl Line {
         Ok(Self { stream, host, token: token.to_owned() })
     }
 
-    /// Sends a request; its answer is not waited for.
+    /// Sends a request, without waiting for the answer.
     pub(super) fn send(&mut self, method: &str, path: &str, key: &str, body: &str) -> Result<(), BoxError> {
         let Self { host, token, .. } = self;
         let mut text =
@@ -66,12 +67,12 @@ impl Line {
         Ok(stream.flush()?)
     }
 
-    /// The next answer, whole.
+    /// Reads the next answer completely.
     pub(super) fn answer(&mut self) -> Result<HttpAnswer, BoxError> {
         answer(&mut self.stream)
     }
 
-    /// Asks and waits.
+    /// Sends a request and waits for the answer.
     pub(super) fn ask(
         &mut self,
         method: &str,
@@ -84,7 +85,7 @@ impl Line {
     }
 }
 
-/// Reads an answer with its body, which comes whole or in chunks.
+/// Reads an answer with its body, which is whole or in chunks.
 pub(super) fn answer(from: &mut impl BufRead) -> Result<HttpAnswer, BoxError> {
     let mut line = || -> Result<String, BoxError> {
         let mut line = String::new();

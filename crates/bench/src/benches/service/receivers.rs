@@ -1,11 +1,12 @@
-//! The link of an upload without the service: bytes over as many connections of TLS as a put has,
-//! to three processes that read and discard them.
+//! Measures the link of an upload without the service. Bytes go over as many TLS connections as a
+//! put has, to three processes that read and discard them.
 //!
 //! ```text
 //! this process ──TLS──► receiver 0, 1, 2: programs like this one, ended by the end of their stdin
 //!              ◄──────  a byte on each connection, once all has come
 //! ```
-//! Greetings are made before the time begins. Both ends have the settings of the service's TLS.
+//! Handshakes are complete before the time begins. Both endpoints have the settings of the
+//! service's TLS.
 
 use std::{
     env,
@@ -23,21 +24,20 @@ use rustls::{ClientConnection, ServerConfig, ServerConnection, StreamOwned, pki_
 use super::group::beside;
 use crate::BoxError;
 
-/// The hidden command by which this program is a receiver.
+/// The hidden command that makes this program a receiver.
 #[doc(hidden)]
 pub const RECEIVES: &str = "__receive";
 
-/// Connections to each receiver: `data put` has as many to each party.
+/// The connections to each receiver. `data put` has as many to each party.
 const CONNECTIONS: usize = 3;
-/// Bytes that are sealed before they are sent: 15 records of TLS, as the client of the service does
-/// it.
+/// The bytes that are sealed before they are sent: 15 TLS records, as in the client of the service.
 const TOGETHER: usize = 15 << 14;
-/// Bytes that a receiver reads at once.
+/// The bytes that a receiver reads at a time.
 const AHEAD: usize = 64 << 10;
-/// Nothing between these processes takes longer.
+/// The longest wait between these processes.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Three receivers, which end with this.
+/// Three receivers, which end when this is dropped.
 pub(super) struct Receivers {
     all: Vec<Receiver>,
 }
@@ -48,21 +48,21 @@ struct Receiver {
     _process: Ending,
 }
 
-/// A process that ends with this.
+/// A process that ends when this is dropped.
 struct Ending(Child);
 
 type Line = StreamOwned<ClientConnection, TcpStream>;
 
 impl Drop for Ending {
     fn drop(&mut self) {
-        // It may have ended by itself.
+        // The process may have ended by itself.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
 }
 
 impl Receivers {
-    /// Starts them.
+    /// Starts the receivers.
     pub(super) fn start() -> Result<Self, BoxError> {
         let program = env::current_exe().ok().filter(|path| path.ends_with("hushwire-bench"));
         let program = program.map_or_else(|| beside("hushwire-bench"), Ok)?;
@@ -78,7 +78,7 @@ impl Receivers {
         Ok(Self { all: (0..3).map(|_| start()).collect::<Result<_, _>>()? })
     }
 
-    /// The rate at which they take `bytes` in all, over all connections at once.
+    /// The rate at which they take `bytes` bytes in all, over all connections at once.
     pub(super) fn rate(&self, bytes: u64) -> Result<f64, BoxError> {
         let mut lines = vec![];
         for receiver in &self.all {
@@ -90,7 +90,8 @@ impl Receivers {
     }
 }
 
-/// The rate of sending `bytes` over all connections at once, until their ends have all of it.
+/// The rate of sending `bytes` bytes over all connections at once, until the receivers have all of
+/// them.
 fn sent(lines: Vec<Line>, bytes: u64) -> Result<f64, BoxError> {
     let each = bytes / lines.len() as u64;
     let piece: Vec<u8> = (0..TOGETHER).map(|n| (n * 7 + n / 251) as u8).collect();
@@ -116,7 +117,7 @@ fn dial(address: SocketAddr, pin: Pin) -> Result<Line, BoxError> {
     Ok(StreamOwned::new(session, socket))
 }
 
-/// Sends bytes, and waits until the other end has them.
+/// Sends bytes, and waits until the receiver has them.
 fn send(mut line: Line, bytes: u64, piece: &[u8]) -> io::Result<()> {
     let (mut left, mut records) = (bytes, vec![]);
     while left > 0 {
@@ -135,10 +136,10 @@ fn send(mut line: Line, bytes: u64, piece: &[u8]) -> io::Result<()> {
     line.read_exact(&mut [0])
 }
 
-/// Runs a receiver: says where it is, and takes what comes until its stdin ends.
+/// Runs a receiver: prints its address, and discards all received bytes until its stdin ends.
 ///
 /// # Errors
-/// It cannot listen, or nobody hears it.
+/// It cannot listen, or its output is closed.
 pub fn receive() -> Result<(), BoxError> {
     let (listener, tls, pin) = listen()?;
     let mut out = io::stdout();
@@ -158,12 +159,12 @@ fn listen() -> Result<(TcpListener, Arc<ServerConfig>, Pin), BoxError> {
 fn serve(listener: &TcpListener, tls: &Arc<ServerConfig>) {
     for socket in listener.incoming().flatten() {
         let tls = tls.clone();
-        // A sender whose connection breaks says so.
+        // If a connection breaks, its sender reports it.
         thread::spawn(move || discard(socket, tls).ok());
     }
 }
 
-/// Reads all that comes, and answers with a byte.
+/// Reads all bytes, and answers with one byte.
 fn discard(socket: TcpStream, tls: Arc<ServerConfig>) -> Result<u64, BoxError> {
     socket.set_nodelay(true)?;
     let session = ServerConnection::new(tls)?;

@@ -1,4 +1,4 @@
-//! Table 8 as the paper has it, with this run's figures beside.
+//! Table 8 in the paper's form, with this run's figures added.
 
 use std::fmt::Write;
 
@@ -12,10 +12,10 @@ use crate::{
     papers::{VASA_4, VASA_8, beside},
 };
 
-/// The relative difference of counts above which times per AND are compared.
+/// The relative difference of counts from which on times per AND are compared.
 const DIFFERENT: f64 = 0.05;
 
-/// The table, as far as it was measured.
+/// The table, with the parts that were measured.
 pub(super) fn print(report: &Report) -> String {
     let mut out = String::from("\nMilliseconds, ours / the paper's");
     out += " (Core i7-1068NG7; fixed key alone has a reference there). Improv% is over the line above.\n";
@@ -48,7 +48,7 @@ fn find<'a>(report: &'a Report, wanted: &Params) -> Option<&'a BenchRow> {
     report.rows.iter().find(|row| row.params == *wanted)
 }
 
-/// Circuits with another number of ANDs than the paper's.
+/// The circuits whose number of ANDs differs from the paper's.
 fn differences(report: &Report) -> String {
     let mut out = String::new();
     for work in PaperCircuit::ALL {

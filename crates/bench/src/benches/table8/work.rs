@@ -27,7 +27,7 @@ use crate::{
 };
 
 impl PaperCircuit {
-    /// ANDs of the paper's circuit.
+    /// The ANDs of the paper's circuit.
     pub(super) const fn paper_ands(self) -> u64 {
         match self {
             Self::Aes => 332_800,
@@ -37,7 +37,7 @@ impl PaperCircuit {
         }
     }
 
-    /// The circuit by name, and how many run side by side.
+    /// The name of the circuit, and the number of copies that run in parallel.
     pub(super) const fn circuit(self) -> (&'static str, usize) {
         match self {
             Self::Aes => ("aes128-expanded-key", 65),
@@ -49,7 +49,7 @@ impl PaperCircuit {
 }
 
 impl Impl {
-    /// The backend, where the CPU has it.
+    /// The backend, if the CPU supports it.
     pub(super) fn backend(self) -> Option<Backend> {
         let aesni = Backend::forced(Tier::AesNi).ok();
         match self {
@@ -59,7 +59,7 @@ impl Impl {
         }
     }
 
-    /// Gates of a batch.
+    /// The gates of a batch.
     const fn width(self) -> usize {
         match self {
             Self::Ref => 1,
@@ -68,7 +68,7 @@ impl Impl {
     }
 }
 
-/// A circuit as it is measured.
+/// A circuit in the form in which it is measured.
 #[derive(Clone)]
 pub(super) struct Loaded {
     program: Program,
@@ -77,7 +77,7 @@ pub(super) struct Loaded {
     xors: u64,
 }
 
-/// Circuits that were made, kept for the next row.
+/// The circuits made so far, kept for the next row.
 #[derive(Clone, Default)]
 pub(super) struct Circuits(Rc<RefCell<BTreeMap<PaperCircuit, Loaded>>>);
 
@@ -96,7 +96,7 @@ impl Circuits {
     }
 }
 
-/// Milliseconds of a cell.
+/// The milliseconds of a cell.
 pub(super) struct CellFigures {
     pub(super) measured: Measurement,
     pub(super) limit: LimitBound,
@@ -104,7 +104,7 @@ pub(super) struct CellFigures {
     pub(super) mean_batch: f64,
 }
 
-/// Measures one cell; the parties check each other first.
+/// Measures one cell. The endpoints check their outputs first.
 pub(super) fn cell(
     ctx: &mut CaseContext<'_>,
     timer: Timer,
@@ -135,7 +135,7 @@ pub(super) fn cell(
     Ok(CellFigures { measured, limit, bytes, mean_batch })
 }
 
-/// Garbling into a TCP connection that somebody reads.
+/// The time of garbling into a TCP connection that another thread reads.
 fn sent(timer: Timer, ends: Box<dyn Both>, bytes: u64) -> Result<(f64, Vec<f64>), BoxError> {
     let [to, from] = channels(Transport::TcpInsecure, Shape::NONE)?;
     let mut workers = [
@@ -150,7 +150,7 @@ fn sent(timer: Timer, ends: Box<dyn Both>, bytes: u64) -> Result<(f64, Vec<f64>)
     Ok((mean, seconds))
 }
 
-/// Tables that are sent when the next are asked for, in messages of [`STREAM`] bytes at least.
+/// Tables that are sent when the next ones are requested, in messages of at least [`STREAM`] bytes.
 struct SentTables<'c> {
     channel: &'c mut Channel,
     buffer: &'c mut Buffer,

@@ -1,7 +1,7 @@
 use super::*;
 use crate::trial;
 
-/// The smallest size of each.
+/// The smallest size of each operator.
 const SMALL: [(&str, &str); 8] = [
     ("sort", "n=1024"),
     ("flags", "n=4096"),

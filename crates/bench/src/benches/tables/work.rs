@@ -1,4 +1,4 @@
-//! Operators on made tables, and the rows that must come out.
+//! Operators on generated tables, and the expected rows.
 
 use std::collections::BTreeMap;
 
@@ -29,21 +29,21 @@ axis! {
     }
 }
 
-/// An operator on a table, its inputs and what must come out.
+/// An operator on a table, its inputs and its expected result.
 pub(super) struct OperatorSetup {
     pub(super) query: Query,
     pub(super) inputs: BTreeMap<String, Tensor>,
-    /// Columns of valid rows.
+    /// The columns of valid rows.
     expected: Vec<Vec<u64>>,
-    /// Whether rows come in this order.
+    /// Whether the rows must have this order.
     is_ordered: bool,
 }
 
-/// Filters keep what is below: no round number, of which a comparison would look at few bits, and
-/// about half of all rows.
+/// Filters keep numbers below this bound, about half of all rows. A round number would let a
+/// comparison skip bits.
 const BOUND: i64 = 0x0123_4567_89ab_cdef;
 
-/// Numbers of a column.
+/// The numbers of a column.
 fn numbers(prg: &mut Prg, n: usize) -> Vec<u64> {
     (0..n).map(|_| prg.next_u64()).collect()
 }
@@ -86,7 +86,7 @@ impl OperatorSetup {
                 }
             }
             Operator::Compact => {
-                // There are as many valid rows as places.
+                // The valid rows are as many as the places.
                 let marks: Vec<u64> = (0..n).map(|row| (row as u64).wrapping_mul(5) % 8 / 4).collect();
                 let rows: Vec<usize> = (0..n).filter(|row| marks[*row] == 1).collect();
                 let kept = rows.len() as u64;
@@ -106,7 +106,7 @@ impl OperatorSetup {
                 (grouped, vec![sums.keys().copied().collect(), sums.values().copied().collect()])
             }
             Operator::Join | Operator::TagJoin | Operator::JoinGroupOrder => {
-                // Keys of the right side are different, and three of four left rows find theirs.
+                // Keys of the right side are distinct, and three of four left rows have a partner.
                 let keys: Vec<u64> = (0..n as u64).map(|i| i.wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect();
                 let picks: Vec<usize> = numbers(&mut prg, n)
                     .into_iter()
@@ -150,7 +150,7 @@ impl OperatorSetup {
             Operator::Filter | Operator::Compact => Query::new("operator", &relation, &["analyst"])?,
             _ => Query::in_place("operator", &relation, &["analyst"], op == Operator::TagJoin)?,
         };
-        // Inputs are columns as tables have them, and flags behind them.
+        // The inputs are columns as in tables, followed by flags.
         let columns = data.into_iter().chain(flags);
         let inputs = query.computation().inputs().zip(columns).map(|((name, input), column)| {
             let words = column.into_iter().map(u128::from);
@@ -165,7 +165,7 @@ impl OperatorSetup {
         })
     }
 
-    /// Whether the valid rows of outputs are those that must come out.
+    /// Checks that the valid rows of the outputs are the expected ones.
     pub(super) fn check(&self, outputs: &Outputs, spoiled: bool) -> Result<(), BoxError> {
         let output = |name: String| outputs.get(&name).ok_or("an output is missing");
         let valid = output("valid".into())?;
@@ -199,7 +199,7 @@ impl OperatorSetup {
     }
 }
 
-/// Columns of a join's sides.
+/// The columns of a join's sides.
 struct Columns<'a> {
     keys: &'a [u64],
     x: &'a [u64],

@@ -1,4 +1,5 @@
-//! A long program of little memory: AES blocks in stages, each on what the stage before made.
+//! A long program that needs little memory: AES blocks in stages, each on the results of the stage
+//! before.
 
 use std::sync::Arc;
 
@@ -6,9 +7,9 @@ use hushwire_circuit::{Layered, Program, Stage, Stages, named};
 
 use crate::BoxError;
 
-/// AES side by side in a stage.
+/// The number of AES blocks of a stage.
 const COPIES: usize = 256;
-/// Bits of the key and of a block.
+/// The bits of the key and of a block.
 const BITS: usize = 128;
 
 struct Chain {
@@ -16,8 +17,8 @@ struct Chain {
     stages: usize,
 }
 
-/// A program of at least `ands` ANDs: inputs are a key and 256 blocks, which are encrypted again
-/// and again.
+/// A program of at least `ands` ANDs. Its inputs are a key and 256 blocks, which are encrypted
+/// repeatedly.
 pub(super) fn program(ands: u64) -> Result<Program, BoxError> {
     let block = Arc::new(Layered::new(&named::make("aes128")?));
     let stages = usize::try_from(ands.div_ceil(block.ands() as u64 * COPIES as u64))?;

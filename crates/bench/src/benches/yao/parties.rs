@@ -22,7 +22,7 @@ use crate::{
 /// The number of times that a set-up is timed.
 const SETUPS: usize = 5;
 
-/// Bytes of a message of tables in a long stream.
+/// The bytes of a message of tables in a long stream.
 pub(crate) const STREAM: u64 = 1 << 19;
 
 pub(super) struct Parties {
@@ -30,7 +30,7 @@ pub(super) struct Parties {
     meters: [Meter; 2],
     /// The turns of the evaluator.
     turns: Turns,
-    /// All outputs.
+    /// The expected outputs.
     wanted: Planes,
     message: u64,
 }
@@ -59,7 +59,8 @@ impl Worker for PartyThread {
     }
 }
 
-/// Opens both parties of a session on a thread each: the parties, and how long the slower one took.
+/// Opens both parties of a session, on one thread each. Returns the parties, and the time of the
+/// slower one.
 fn set_up(
     channels: &mut [Channel; 2],
     scheme: Scheme,
@@ -76,7 +77,7 @@ fn set_up(
     Ok((parties.try_into().map_err(|_| "not two parties")?, took))
 }
 
-/// A number that no other set-up has.
+/// A number that differs for every set-up.
 fn rand() -> Result<u64, BoxError> {
     Ok(u64::from_le_bytes(SessionId::fresh()?.0[..8].try_into()?))
 }
@@ -120,7 +121,7 @@ impl Parties {
             });
         }
         let mut parties = Self { ends, meters, turns, wanted, message: STREAM };
-        // The first run agrees on the circuit; what is timed are the others.
+        // The first run agrees on the circuit. Only the others are timed.
         if program.ands() * (instances as u64) < 1 << 25 {
             parties.time(1)?;
             let garbler = parties.meters[0].reading();
@@ -132,23 +133,24 @@ impl Parties {
         Ok(parties)
     }
 
-    /// `n` runs.
+    /// The time of `n` runs.
     pub(super) fn time(&mut self, n: u64) -> Result<Duration, BoxError> {
         workers::time(&mut self.ends, n)
     }
 
-    /// Bytes of a message of the garbler's, the mean over its exchanges.
+    /// The mean number of bytes of the garbler's messages over its exchanges.
     pub(super) fn message(&self) -> u64 {
         self.message
     }
 
-    /// Compares what the evaluator learned last.
+    /// Checks the outputs that the evaluator learned last.
     pub(super) fn check(&self) -> Result<(), BoxError> {
         let [_, evaluator] = &self.ends[..] else { return Err("not two parties".into()) };
         if evaluator.learned == self.wanted { Ok(()) } else { Err("the outputs are wrong".into()) }
     }
 
-    /// Bytes of the busier party, and how often the evaluator waits for the garbler, of one run.
+    /// The bytes of the busier party in one run, and the number of times that the evaluator waits
+    /// for the garbler.
     pub(super) fn spent(&self) -> (f64, u64) {
         let runs = self.ends.first().map_or(1, |end| end.repetitions).max(1);
         let readings = self.meters.each_ref().map(Meter::reading);
@@ -156,14 +158,14 @@ impl Parties {
         (bytes as f64 / runs as f64, self.turns.rounds().div_ceil(runs))
     }
 
-    /// From the start of the evaluator's last run to its first table.
+    /// The time from the start of the evaluator's last run to its first table.
     pub(super) fn first_gate(&self) -> Duration {
         self.ends.last().map_or(Duration::ZERO, |end| end.party.stats().first_gate)
     }
 }
 
-/// Seconds of several set-ups on fresh connections, and the bytes that the busier party sends in
-/// one.
+/// The seconds of several set-ups on fresh connections, and the bytes that the busier party sends
+/// in one of them.
 pub(super) fn setups(
     scheme: Scheme,
     backend: Backend,

@@ -13,7 +13,7 @@ fn a_circuit_has_its_figures() {
         assert_eq!(keys, ["circuit", "scheme", "transport", "net", "instances"]);
     }
     let row = &report.rows[0];
-    // 32 bytes of tables, and permute bits and digests beside them.
+    // 32 bytes of tables, and a few more for permute bits and digests.
     assert!(row.bytes_per_unit.is_some_and(|bytes| (32.0..33.0).contains(&bytes)), "{row:?}");
     assert_eq!(row.more["ands"], 6400);
     assert!(row.limit.is_some() && row.rounds.is_some_and(|rounds| rounds > 0));
