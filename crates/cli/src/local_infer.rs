@@ -17,7 +17,8 @@ use clap::Args;
 use hushwire::LocalJob;
 use hushwire::job::{
     ComputationSource, Fault, InferJob, InferTask, Inferred, InputPlace, Job, Linear, Link, Member,
-    OutputPlace, Protocol, RunValues, Task, Words, array_in, inferred_lines, model_in, read_array, samples,
+    OutputPlace, Protocol, RunValues, SIZES, Task, Words, array_in, inferred_lines, model_in, read_array,
+    samples,
 };
 use hushwire_block::Wiped;
 use hushwire_nn::{Array, Floats, Labels, Network, Numbers, OUTPUT, Samples, Secure, judged_by};
@@ -197,17 +198,12 @@ pub(crate) fn run(args: &LocalInferArgs) -> Result<(), Error> {
         local = local.bring(job.owner.clone(), "public", place);
     }
     let input_names = network.input_names();
-    if !calibration.is_empty() {
-        for (name, place) in input_names.iter().zip(calibration) {
-            local = local.bring(job.owner.clone(), &name.replacen("input", "calibration", 1), place);
-        }
-    } else {
+    if calibration.is_empty() {
         log::note!("note: scales come from inputs that are made up; --calibrate takes real ones");
-        if let Some(range) = args.samples.range {
-            let place = InputPlace::Values(Wiped::new(range.to_string()));
-            local = local.bring(job.owner.clone(), "range", place);
-        }
     }
+    // The owner's process takes the sizes of values from here, and evaluates no inputs again.
+    let sizes = samples.sizes(&network, &secure).to_string();
+    local = local.bring(job.owner.clone(), SIZES, InputPlace::Values(Wiped::new(sizes)));
     for (name, place) in input_names.iter().zip(inputs) {
         local = local.bring(job.client.clone(), name, place);
     }

@@ -1,11 +1,37 @@
 //! Reductions and scans along an axis, in as few rounds as a tree has levels.
 
 use super::{Forms, Lowered, PlanLowering};
-use crate::{Axis, Backend, Local, Picks, Size, Slot, Talk};
+use crate::{Axis, Backend, Local, PickRun, Picks, Size, Slot, Talk};
 use hushwire_compute::{Comparison, Node, Op, Reduction, Scalar, Scan, Tensor};
 
 /// Places of elements that are compared with each other or joined, as many in each series.
-pub(super) type Series = Vec<Vec<usize>>;
+pub(super) struct Series {
+    /// The number of elements of each series.
+    pub(super) n: usize,
+    /// The first of all series, then the second of all, and so on: `n` times as many.
+    pub(super) places: Vec<usize>,
+}
+
+impl Series {
+    /// The series whose first elements come first: `n` elements each.
+    pub(super) fn of(n: usize, places: Vec<usize>) -> Self {
+        Series { n, places }
+    }
+
+    /// The number of series.
+    fn count(&self) -> usize {
+        self.places.len() / self.n
+    }
+}
+
+/// The elements of several columns of `count` elements.
+fn columns_of(count: usize, all: impl Iterator<Item = usize>) -> Picks {
+    if count < 3 {
+        return Picks::of(&all.flat_map(|i| i * count..(i + 1) * count).collect::<Vec<_>>());
+    }
+    // The runs that a list would have.
+    Picks::of_runs(all.map(|i| PickRun::Steps { from: i * count, step: 1, len: count }))
+}
 
 impl<B: Backend> PlanLowering<'_, B> {
     pub(super) fn reduce(
@@ -17,8 +43,9 @@ impl<B: Backend> PlanLowering<'_, B> {
         to: &[usize],
     ) -> Lowered<Forms> {
         let (scalar, axis) = (self.scalar(from), Axis::of(&self.lengths(from)?, axis));
-        let series = || -> Series {
-            (0..axis.series()).map(|k| (0..axis.n).map(|i| axis.place(k, i)).collect()).collect()
+        let series = || {
+            let places = (0..axis.n).flat_map(|i| (0..axis.series()).map(move |k| axis.place(k, i)));
+            Series::of(axis.n, places.collect())
         };
         let op = match (reduction, self.ring(node.ty.scalar)) {
             _ if axis.n == 0 || axis.series() == 0 => return self.flat(node, &[from], to),
@@ -58,13 +85,12 @@ impl<B: Backend> PlanLowering<'_, B> {
     /// their places and others have them column after column: element i of all series.
     fn tree(
         &mut self,
-        series: &[Vec<usize>],
+        series: &Series,
         mut slots: Vec<Slot>,
         mut join: impl FnMut(&mut Self, &[Slot], &[Slot]) -> Vec<Slot>,
     ) -> Vec<Slot> {
-        let (count, mut n) = (series.len(), series[0].len());
-        let places: Vec<usize> = (0..n).flat_map(|i| series.iter().map(move |s| s[i])).collect();
-        slots[0] = self.picked(&slots[..1], &places)[0];
+        let (count, mut n) = (series.count(), series.n);
+        slots[0] = self.picked(&slots[..1], &series.places)[0];
         while n > 1 {
             // Neighbours, so that the first stays first.
             let columns = |first: usize| -> Vec<usize> {
@@ -89,20 +115,17 @@ impl<B: Backend> PlanLowering<'_, B> {
     /// where that takes no more levels.
     pub(super) fn by_threes(
         &mut self,
-        series: &[Vec<usize>],
+        series: &Series,
         slot: Slot,
         join: &mut impl FnMut(&mut Self, Vec<Slot>) -> Slot,
     ) -> Slot {
-        let (count, mut n) = (series.len(), series[0].len());
-        let places: Vec<usize> = (0..n).flat_map(|i| series.iter().map(move |s| s[i])).collect();
-        let mut slot = self.pick(Picks::of(&places), vec![slot]);
+        let (count, mut n) = (series.count(), series.n);
+        let mut slot = self.pick(Picks::of(&series.places), vec![slot]);
         while n > 1 {
             let width = if n == 2 || n == 4 { 2 } else { 3 };
             let (groups, rest) = (n / width, n % width);
-            let mut columns = |all: &mut dyn Iterator<Item = usize>| {
-                let places: Vec<usize> = all.flat_map(|i| i * count..(i + 1) * count).collect();
-                self.pick(Picks::of(&places), vec![slot])
-            };
+            let mut columns =
+                |all: &mut dyn Iterator<Item = usize>| self.pick(columns_of(count, all), vec![slot]);
             let whole: Vec<Slot> =
                 (0..width).map(|k| columns(&mut (0..groups).map(|group| width * group + k))).collect();
             let left: Vec<Slot> = (n - rest..n).map(|i| columns(&mut std::iter::once(i))).collect();
@@ -115,7 +138,7 @@ impl<B: Backend> PlanLowering<'_, B> {
             n = made.len() + groups - 1;
             slot = match made[..] {
                 [all] => all,
-                _ => self.pick(Picks::of(&(0..n * count).collect::<Vec<_>>()), made),
+                _ => self.pick(columns_of(n * count, std::iter::once(0)), made),
             };
         }
         slot
@@ -123,7 +146,7 @@ impl<B: Backend> PlanLowering<'_, B> {
 
     /// The least or the greatest of each series of a node's elements, or its place: the first where
     /// several are.
-    fn extreme(&mut self, of: usize, series: &[Vec<usize>], least: bool, is_place: bool) -> Lowered<Forms> {
+    fn extreme(&mut self, of: usize, series: &Series, least: bool, is_place: bool) -> Lowered<Forms> {
         let words = B::comparable(self, of)?;
         let all = match words {
             Some(slot) => slot,
@@ -143,12 +166,12 @@ impl<B: Backend> PlanLowering<'_, B> {
         &mut self,
         of: usize,
         all: Slot,
-        series: &[Vec<usize>],
+        series: &Series,
         least: bool,
         is_place: bool,
     ) -> Slot {
         let is_words = matches!(self.size(all), Size::Words(..));
-        let (n, count) = (series[0].len(), series.len());
+        let (n, count) = (series.n, series.count());
         // Places have no more bits than they need.
         let bits = if is_words { 64 } else { n.next_power_of_two().ilog2().max(1) };
         let index = Scalar::unsigned(bits as u8);
@@ -272,4 +295,19 @@ struct Scanned {
     words: bool,
     /// Elements of a row.
     inner: usize,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_of_columns_are_those_of_their_list() {
+        for count in 1..9 {
+            for all in [vec![0], vec![0, 3, 6], vec![1, 2, 3, 7], vec![4, 0], vec![2, 5]] {
+                let list: Vec<usize> = all.iter().flat_map(|i| i * count..(i + 1) * count).collect();
+                assert_eq!(columns_of(count, all.iter().copied()), Picks::of(&list), "{count} {all:?}");
+            }
+        }
+    }
 }
