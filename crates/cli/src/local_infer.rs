@@ -131,7 +131,12 @@ pub(crate) fn run(args: &LocalInferArgs) -> Result<(), Error> {
     let arrays = inputs.iter().map(array_in).collect::<Result<Vec<Array>, _>>()?;
     given.shapes = names.into_iter().zip(arrays.iter().map(|array| array.lengths.clone())).collect();
     let network = Network::with(read, &given).map_err(|faults| in_its_way(&args.model, faults))?;
-    let network = Arc::new(network);
+    let (network, arrays) = (Arc::new(network), Arc::new(arrays));
+    // Needed at the end alone: evaluated while one thread chooses numbers.
+    let floats = {
+        let (network, arrays) = (Arc::clone(&network), Arc::clone(&arrays));
+        thread::spawn(move || Floats::new(&network, &*arrays, false))
+    };
     let outputs: Vec<String> = network.outputs.iter().map(|(name, _)| name.clone()).collect();
     let output_files = by_name("--output", &args.output, &outputs)?;
     let calibration_files = args.samples.files(&network)?.unwrap_or_default();
@@ -168,7 +173,7 @@ pub(crate) fn run(args: &LocalInferArgs) -> Result<(), Error> {
         return out::text(explained(&task, &network, &secure, has_aes(backend))?);
     }
     let labels = labels(args.labels.as_deref(), &network)?;
-    secure.inputs(&network, &arrays).map_err(|e| of_file(input_files[0], e))?;
+    secure.inputs(&network, &*arrays).map_err(|e| of_file(input_files[0], e))?;
     let mut run = RunFiles::new(args.common.replace.force);
     let roles = [("the model", Some(args.model.as_path())), ("the labels", args.labels.as_deref())];
     let ins = input_files.iter().map(|path| ("the input", Some(*path)));
@@ -218,8 +223,10 @@ pub(crate) fn run(args: &LocalInferArgs) -> Result<(), Error> {
     let room = {
         let aside = Arc::clone(&aside);
         thread::spawn(move || {
-            let (model, network, samples, arrays) = &*aside;
-            overflow(model, network, &secure, arrays, samples)
+            let (model, network, samples, _) = &*aside;
+            let floats =
+                floats.join().map_err(|_| Error::internal("evaluating the network", "it panicked"))?;
+            overflow(model, network, &secure, floats, samples)
         })
     };
     let ended = run_all(
@@ -266,18 +273,18 @@ pub(crate) fn run(args: &LocalInferArgs) -> Result<(), Error> {
 }
 
 /// A model's file, its network, the inputs from which scales come, and the inputs.
-type Aside = (PathBuf, Arc<Network>, Samples, Vec<Array>);
+type Aside = (PathBuf, Arc<Network>, Samples, Arc<Vec<Array>>);
 
 /// The warning about values that wrap on this input, and the values in floating point.
 fn overflow(
     model: &Path,
     network: &Network,
     secure: &Secure,
-    arrays: &[Array],
+    floats: Result<Floats, Fault>,
     samples: &Samples,
 ) -> Result<(Option<Warned>, Floats), Error> {
     let of_model = |e: Fault| of_file(model, e);
-    let floats = Floats::new(network, arrays, false).map_err(of_model)?;
+    let floats = floats.map_err(of_model)?;
     let greatest = samples.greatest(network, secure);
     let rooms = secure.rooms(network, greatest, samples.headroom(), &floats).map_err(of_model)?;
     Ok((wrapped(network.layers.iter().map(|layer| layer.name.as_str()).zip(rooms)), floats))
@@ -304,7 +311,7 @@ fn off(
     let mut all = vec![found];
     all.extend(more.map(|(lengths, elements)| Array::new(lengths, elements.clone())));
     let finding =
-        judged_by(network, numbers, samples, arrays, &all, Some(floats)).map_err(|e| of_file(model, e))?;
+        judged_by(network, numbers, samples, &**arrays, &all, Some(floats)).map_err(|e| of_file(model, e))?;
     Ok(finding.as_ref().map(Warned::of))
 }
 

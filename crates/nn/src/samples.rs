@@ -478,15 +478,18 @@ mod tests {
             .expect("it is a network")
     }
 
-    /// ValueSizes are the same behind their text, to the last bit, and those of another network are refused.
+    /// Sizes are the same behind their text, to the last bit, and those of another network are
+    /// refused.
     #[test]
     fn sizes_survive_as_text() {
         let network = stumps();
         let samples = Samples::made_up(&network, None).expect("samples");
         let secure = Secure::new(&network, Wanted::default().usual(), &crate::Members::default());
-        let sizes = samples.sizes(&network, &secure.expect("a computation"));
+        let secure = secure.expect("a computation");
+        let sizes = samples.sizes(&network, &secure);
         let same: ValueSizes = sizes.to_string().parse().expect("sizes");
-        assert!(same == sizes && sizes.greatest() == samples.greatest && sizes.headroom() == 3);
+        assert!(same == sizes && sizes.greatest() == samples.greatest(&network, &secure));
+        assert_eq!(sizes.headroom(), MADE_UP_HEADROOM);
         assert!(same.of(&network).is_ok());
         for odd in ["", "3,", "x,1", "3,-1", "3,NaN", "3,inf", "99,1", "-1,1"] {
             assert!(odd.parse::<ValueSizes>().is_err(), "{odd}");
