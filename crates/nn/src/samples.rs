@@ -490,11 +490,11 @@ mod tests {
         let same: ValueSizes = sizes.to_string().parse().expect("sizes");
         assert!(same == sizes && sizes.greatest() == samples.greatest(&network, &secure));
         assert_eq!(sizes.headroom(), MADE_UP_HEADROOM);
-        assert!(same.of(&network).is_ok());
+        assert!(same.clone().of(&network).is_ok());
         for odd in ["", "3,", "x,1", "3,-1", "3,NaN", "3,inf", "99,1", "-1,1"] {
             assert!(odd.parse::<ValueSizes>().is_err(), "{odd}");
         }
-        let other: ValueSizes = "3,1,0.5".parse().expect("sizes");
+        let other: ValueSizes = format!("{same},1").parse().expect("sizes");
         let error = other.of(&network).err().map(|e| e.to_string()).unwrap_or_default();
         assert!(error.contains("take the sizes of this network's values"), "{error}");
     }
