@@ -16,7 +16,7 @@ const N: usize = TILE;
 /// LOCAL: products for each thread, at least.
 const ALONE: usize = 1 << 22;
 
-/// The elements, of any value, that stand behind the last one that a term needs.
+/// The number of elements, of any value, that lie behind the last one that a term needs.
 pub const TILE: usize = 64;
 
 /// A number whose products are added up, integers modulo their width.

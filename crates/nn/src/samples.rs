@@ -66,9 +66,9 @@ impl std::str::FromStr for SampleRange {
     }
 }
 
-/// The greatest sizes of a network's values, from which scales come, and the number of bits that are
-/// left free above them. As text they go from one process of the model's owner to another, which
-/// then need not evaluate the network again; they tell of the weights.
+/// The greatest sizes of a network's values, from which scales come, and the number of bits that
+/// are left free above them. As text they go from one process of the model's owner to another,
+/// which then need not evaluate the network again; they tell of the weights.
 #[derive(Clone, PartialEq)]
 pub struct ValueSizes {
     greatest: Vec<f32>,

@@ -35,7 +35,8 @@ fn of_data_sets(secure: &Secure) -> InferJob {
 }
 
 /// Sizes of values that another process has found stand for the inputs from which they come: the
-/// weights are the same, bit by bit. Those of another network, and beside inputs, are refused.
+/// weights are the same, bit by bit. Sizes of another network are refused, and
+/// sizes beside inputs.
 #[test]
 fn sizes_of_values_stand_for_the_inputs_that_they_come_from() {
     let (model, bytes) = small();
