@@ -17,7 +17,8 @@ use clap::Args;
 use hushwire::LocalJob;
 use hushwire::job::{
     ComputationSource, Fault, InferJob, InferTask, Inferred, InputPlace, Job, Linear, Link, Member,
-    OutputPlace, Protocol, RunValues, Task, Words, array_in, inferred_lines, model_in, read_array, samples,
+    OutputPlace, Protocol, RunValues, SIZES, Task, Words, array_in, inferred_lines, model_in, read_array,
+    samples,
 };
 use hushwire_block::Wiped;
 use hushwire_nn::{Array, Floats, Labels, Network, Numbers, OUTPUT, Samples, Secure, judged_by};
@@ -131,7 +132,12 @@ pub(crate) fn run(args: &LocalInferArgs) -> Result<(), Error> {
     let arrays = inputs.iter().map(array_in).collect::<Result<Vec<Array>, _>>()?;
     given.shapes = names.into_iter().zip(arrays.iter().map(|array| array.lengths.clone())).collect();
     let network = Network::with(read, &given).map_err(|faults| in_its_way(&args.model, faults))?;
-    let network = Arc::new(network);
+    let (network, arrays) = (Arc::new(network), Arc::new(arrays));
+    // Needed at the end alone: evaluated while one thread chooses numbers.
+    let floats = {
+        let (network, arrays) = (Arc::clone(&network), Arc::clone(&arrays));
+        thread::spawn(move || Floats::new(&network, &*arrays, false))
+    };
     let outputs: Vec<String> = network.outputs.iter().map(|(name, _)| name.clone()).collect();
     let output_files = by_name("--output", &args.output, &outputs)?;
     let calibration_files = args.samples.files(&network)?.unwrap_or_default();
@@ -168,7 +174,7 @@ pub(crate) fn run(args: &LocalInferArgs) -> Result<(), Error> {
         return out::text(explained(&task, &network, &secure, has_aes(backend))?);
     }
     let labels = labels(args.labels.as_deref(), &network)?;
-    secure.inputs(&network, &arrays).map_err(|e| of_file(input_files[0], e))?;
+    secure.inputs(&network, &*arrays).map_err(|e| of_file(input_files[0], e))?;
     let mut run = RunFiles::new(args.common.replace.force);
     let roles = [("the model", Some(args.model.as_path())), ("the labels", args.labels.as_deref())];
     let ins = input_files.iter().map(|path| ("the input", Some(*path)));
@@ -198,17 +204,12 @@ pub(crate) fn run(args: &LocalInferArgs) -> Result<(), Error> {
         local = local.bring(job.owner.clone(), "public", place);
     }
     let input_names = network.input_names();
-    if !calibration.is_empty() {
-        for (name, place) in input_names.iter().zip(calibration) {
-            local = local.bring(job.owner.clone(), &name.replacen("input", "calibration", 1), place);
-        }
-    } else {
+    if calibration.is_empty() {
         log::note!("note: scales come from inputs that are made up; --calibrate takes real ones");
-        if let Some(range) = args.samples.range {
-            let place = InputPlace::Values(Wiped::new(range.to_string()));
-            local = local.bring(job.owner.clone(), "range", place);
-        }
     }
+    // The owner's process takes the sizes of values from here, and evaluates no inputs again.
+    let sizes = samples.sizes(&network, &secure).to_string();
+    local = local.bring(job.owner.clone(), SIZES, InputPlace::Values(Wiped::new(sizes)));
     for (name, place) in input_names.iter().zip(inputs) {
         local = local.bring(job.client.clone(), name, place);
     }
@@ -223,8 +224,10 @@ pub(crate) fn run(args: &LocalInferArgs) -> Result<(), Error> {
     let room = {
         let aside = Arc::clone(&aside);
         thread::spawn(move || {
-            let (model, network, samples, arrays) = &*aside;
-            overflow(model, network, &secure, arrays, samples)
+            let (model, network, samples, _) = &*aside;
+            let floats =
+                floats.join().map_err(|_| Error::internal("evaluating the network", "it panicked"))?;
+            overflow(model, network, &secure, floats, samples)
         })
     };
     let ended = run_all(
@@ -270,19 +273,19 @@ pub(crate) fn run(args: &LocalInferArgs) -> Result<(), Error> {
     deliver(Some(printed.into_bytes()), &report, json, args.common.json.as_deref())
 }
 
-/// The model's file, its network, the inputs from which scales come, and the inputs.
-type Aside = (PathBuf, Arc<Network>, Samples, Vec<Array>);
+/// A model's file, its network, the inputs from which scales come, and the inputs.
+type Aside = (PathBuf, Arc<Network>, Samples, Arc<Vec<Array>>);
 
 /// Returns the warning about values that wrap on this input, and the values in floating point.
 fn overflow(
     model: &Path,
     network: &Network,
     secure: &Secure,
-    arrays: &[Array],
+    floats: Result<Floats, Fault>,
     samples: &Samples,
 ) -> Result<(Option<Warned>, Floats), Error> {
     let of_model = |e: Fault| of_file(model, e);
-    let floats = Floats::new(network, arrays, false).map_err(of_model)?;
+    let floats = floats.map_err(of_model)?;
     let greatest = samples.greatest(network, secure);
     let rooms = secure.rooms(network, greatest, samples.headroom(), &floats).map_err(of_model)?;
     Ok((wrapped(network.layers.iter().map(|layer| layer.name.as_str()).zip(rooms)), floats))
@@ -309,7 +312,7 @@ fn off(
     let mut all = vec![found];
     all.extend(more.map(|(lengths, elements)| Array::new(lengths, elements.clone())));
     let finding =
-        judged_by(network, numbers, samples, arrays, &all, Some(floats)).map_err(|e| of_file(model, e))?;
+        judged_by(network, numbers, samples, &**arrays, &all, Some(floats)).map_err(|e| of_file(model, e))?;
     Ok(finding.as_ref().map(Warned::of))
 }
 

@@ -42,13 +42,22 @@ impl<'a> Evaluation<'a> {
     /// Applies a function to each element.
     pub(crate) fn each(self, f: impl Fn(u128) -> u128) -> Tensor {
         let x = self.x();
+        if x.scalar().bits() <= 64 {
+            let words = x.words().iter().map(|word| f(u128::from(*word)));
+            return Tensor::from_words(self.scalar, self.lengths, words);
+        }
         Tensor::from_words(self.scalar, self.lengths, (0..x.len()).map(|i| f(x.get(i))))
     }
 
     /// Applies a function to the elements of two operands.
     pub(crate) fn two(self, f: impl Fn(u128, u128) -> u128) -> Tensor {
-        let at = |of: &Tensor, i| of.get(place(of, i));
-        self.made(|i| f(at(self.x(), i), at(self.y(), i)))
+        let (x, y) = (self.x(), self.y());
+        if [x, y].iter().all(|of| of.scalar().bits() <= 64) {
+            // A step of 0 where a single element serves all places.
+            let (of, [dx, dy]) = ([x.words(), y.words()], [x, y].map(|of| place(of, 1)));
+            return self.made(|i| f(of[0][i * dx].into(), of[1][i * dy].into()));
+        }
+        self.made(|i| f(x.get(place(x, i)), y.get(place(y, i))))
     }
 
     /// Applies a function to the 64-bit words of two operands.

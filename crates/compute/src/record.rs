@@ -209,6 +209,13 @@ impl Tensor {
     #[must_use]
     pub fn records(&self) -> Vec<u8> {
         let (scalar, record) = (self.scalar(), self.scalar().record());
+        if scalar.bits() == 32 {
+            // There are no bits above the width.
+            let mut records = vec![0; self.len() * record];
+            let all = records.as_chunks_mut().0.iter_mut().zip(self.words());
+            all.for_each(|(record, word)| *record = (*word as u32).to_le_bytes());
+            return records;
+        }
         let mut records = Vec::with_capacity(self.len() * record);
         if scalar.bits() <= 64 {
             for word in self.words() {

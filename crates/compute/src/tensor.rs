@@ -173,6 +173,11 @@ impl Tensor {
 
     /// The elements `from(0), from(1), …` along new axes.
     pub(crate) fn picked(&self, lengths: &[usize], from: impl Fn(usize) -> usize) -> Self {
+        if stride(self.scalar) == 1 {
+            let count = product(lengths).expect("elements can be counted");
+            let words = (0..count).map(|i| self.words[from(i)]).collect();
+            return Tensor { scalar: self.scalar, lengths: lengths.to_vec(), words };
+        }
         let mut out = Tensor::zeros(self.scalar, lengths);
         for i in 0..out.len() {
             out.element_mut(i).copy_from_slice(self.element(from(i)));

@@ -37,7 +37,7 @@ pub use draw::{DrawJob, DrawPart, DrawReport, DrawTask, Drawn};
 pub use infer::InferJob;
 #[cfg(feature = "nn")]
 pub use infer::{
-    AHEAD, Answered, InferPart, InferTask, Inferred, Requests, ServeEvent, ServeObserver, ServeReport,
+    AHEAD, Answered, InferPart, InferTask, Inferred, Requests, SIZES, ServeEvent, ServeObserver, ServeReport,
     ServeTerms, array_in, ask_model, inferred_lines, model, model_in, network_given, network_in, network_of,
     public_values, read_array, samples, serve_model, stored_inference,
 };

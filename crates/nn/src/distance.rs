@@ -211,6 +211,11 @@ impl Network {
         order
     }
 
+    /// The values of all outputs.
+    pub(crate) fn results(&self, floats: &Floats) -> Vec<Array> {
+        self.outputs.iter().map(|(_, at)| floats.value(*at).clone()).collect()
+    }
+
     /// The approximate number of products of an evaluation.
     pub(crate) fn work(&self) -> u64 {
         let function = |at: usize| match self.layers[at].kind.def().role() {
@@ -222,7 +227,15 @@ impl Network {
 }
 
 /// A sample input's arrays, with the results in floating point.
-type Judged<'a> = (&'a [Array], Vec<Array>);
+type Judged<'a> = (&'a [Array], Cow<'a, [Array]>);
+
+/// The distance between two inputs of a group that are evaluated, from the first to the last, where
+/// the group has `count`; `None` if the network is too large to be evaluated before a run.
+pub(crate) fn judged_step(network: &Network, count: usize) -> Option<usize> {
+    let work = network.work();
+    let most = usize::try_from(SOME / work.max(1)).unwrap_or(INPUTS).clamp(1, INPUTS);
+    (work <= NONE).then(|| count.div_ceil(most).max(1))
+}
 
 /// A network with sample inputs, and its results on them in floating point.
 pub(crate) struct Judge<'a> {
@@ -237,8 +250,15 @@ pub(crate) struct Judge<'a> {
 impl<'a> Judge<'a> {
     /// `None` if the network is too large to be evaluated before a run.
     pub(crate) fn new(network: &Network, samples: &'a Samples) -> Result<Option<Self>, Fault> {
-        let group = |group: &'a [Vec<Array>]| group.iter().map(Vec::as_slice).collect();
-        Self::of(network, samples, samples.groups().map(group).collect())
+        let (network, axes) = network.judged();
+        let work = network.work();
+        if work > NONE {
+            return Ok(None);
+        }
+        // The samples' sizes come from the same evaluations.
+        let groups = samples.judged();
+        let groups = groups.map(|group| group.map(|(input, result)| (input, result.into())).collect());
+        Ok(Some(Judge { network, axes, samples, groups: groups.collect(), work }))
     }
 
     /// The same for other inputs than those from which scales come.
@@ -252,13 +272,12 @@ impl<'a> Judge<'a> {
         if work > NONE {
             return Ok(None);
         }
-        let most = usize::try_from(SOME / work.max(1)).unwrap_or(INPUTS).clamp(1, INPUTS);
         let mut groups = vec![];
         for group in inputs {
-            // Spread from the first to the last, if there are more than are taken.
-            let step = group.len().div_ceil(most).max(1);
-            let one =
-                |input: &'a [Array]| Ok((input, results(&network, &Floats::new(&network, input, false)?)));
+            let step = judged_step(&network, group.len()).unwrap_or(1);
+            let one = |input: &'a [Array]| {
+                Ok((input, network.results(&Floats::new(&network, input, false)?).into()))
+            };
             groups.push(group.into_iter().step_by(step).map(one).collect::<Result<Vec<_>, Fault>>()?);
         }
         Ok(Some(Judge { network, axes, samples, groups, work }))
@@ -314,7 +333,7 @@ impl<'a> Judge<'a> {
             let rounded = |x: &f32| ((f64::from(*x) * step).round() / step) as f32;
             let one = |of: &Array| Array::new(&of.lengths, of.data.iter().map(rounded).collect());
             let input: Vec<Array> = input.iter().map(one).collect();
-            Ok(results(&self.network, &Floats::new(&self.network, &input, false)?))
+            Ok(self.network.results(&Floats::new(&self.network, &input, false)?))
         })
     }
 
@@ -333,9 +352,4 @@ impl<'a> Judge<'a> {
         }
         Ok(distance.unwrap_or_default())
     }
-}
-
-/// The values of all outputs.
-fn results(network: &Network, floats: &Floats) -> Vec<Array> {
-    network.outputs.iter().map(|(_, at)| floats.value(*at).clone()).collect()
 }

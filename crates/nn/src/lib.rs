@@ -58,6 +58,6 @@ pub use network::{Layer, Network};
 pub use numbers::{INPUT, Members, Numbers, OUTPUT};
 pub use operators::{Conv, Kind, Pool, reference};
 pub use report::{LayerReport, NetworkReport};
-pub use samples::{SampleRange, Samples};
+pub use samples::{SampleRange, Samples, ValueSizes};
 pub use secure::{Secure, decode, encode, encode_input};
 pub use top::{Labels, Likely};

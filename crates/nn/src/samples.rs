@@ -11,6 +11,7 @@
 use crate::error::{shape, shown};
 use crate::{
     Array, Fault, Floats, Inputs, Kind, Network, Secure,
+    distance::judged_step,
     operators::{Add, Affine, Dense, Input},
     zoo::{self, Random},
 };
@@ -65,6 +66,62 @@ impl std::str::FromStr for SampleRange {
     }
 }
 
+/// The greatest sizes of a network's values, from which scales come, and the number of bits that
+/// are left free above them. As text they go from one process of the model's owner to another,
+/// which then need not evaluate the network again; they tell of the weights.
+#[derive(Clone, PartialEq)]
+pub struct ValueSizes {
+    greatest: Vec<f32>,
+    headroom: u8,
+}
+
+impl ValueSizes {
+    /// The greatest size of each layer's value.
+    #[must_use]
+    pub fn greatest(&self) -> &[f32] {
+        &self.greatest
+    }
+
+    /// The number of bits to leave free above the sizes.
+    #[must_use]
+    pub fn headroom(&self) -> u8 {
+        self.headroom
+    }
+
+    /// The same for a network that has a layer for each of them.
+    ///
+    /// # Errors
+    /// They are those of another network.
+    pub fn of(self, network: &Network) -> Result<Self, Fault> {
+        if self.greatest.len() == network.layers.len() {
+            return Ok(self);
+        }
+        let shapes = (self.greatest.len().to_string(), network.layers.len().to_string());
+        Err(shape(shapes, "take the sizes of this network's values").at("sizes of values"))
+    }
+}
+
+impl std::fmt::Display for ValueSizes {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}", self.headroom)?;
+        self.greatest.iter().try_for_each(|size| write!(f, ",{size}"))
+    }
+}
+
+impl std::str::FromStr for ValueSizes {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let mut numbers = text.split(',');
+        let headroom = numbers.next().and_then(|headroom| headroom.parse().ok()).filter(|bits| *bits < 16);
+        let size = |text: &str| text.parse().ok().filter(|size: &f32| size.is_finite() && *size >= 0.0);
+        match (headroom, numbers.map(size).collect()) {
+            (Some(headroom), Some(greatest)) => Ok(ValueSizes { greatest, headroom }),
+            _ => Err("they are no bits to leave free and no sizes behind these".to_owned()),
+        }
+    }
+}
+
 /// Sample inputs of a network, and the sizes of its values on them.
 #[derive(Clone, Debug)]
 pub struct Samples {
@@ -75,7 +132,13 @@ pub struct Samples {
     plain: Vec<f32>,
     headroom: u8,
     made_up: bool,
+    /// The results in floating point on inputs that are compared with those in fixed point, for
+    /// each group; empty for a network that is not compared.
+    results: Vec<Vec<SampleResult>>,
 }
+
+/// The number of an input in its group, and the values of the judged network's outputs on it.
+pub(crate) type SampleResult = (usize, Vec<Array>);
 
 impl Samples {
     /// Given inputs, any number of them, one after another along the arrays' first axes.
@@ -163,10 +226,25 @@ impl Samples {
         headroom: u8,
         made_up: bool,
     ) -> Result<Self, Fault> {
-        let plain = network.calibrated(groups.iter().take(1).flatten())?;
-        let more = network.calibrated(groups.iter().skip(1).flatten())?;
-        let greatest = plain.iter().zip(&more).map(|(x, y)| x.max(*y)).collect();
-        Ok(Samples { groups, greatest, plain, headroom, made_up })
+        // The same layers, of which others may be outputs.
+        let (judged, _) = network.judged();
+        let (mut greatest, mut plain) = (vec![0f32; network.layers.len()], vec![]);
+        let mut results = vec![];
+        for (k, group) in groups.iter().enumerate() {
+            let (step, mut of_group) = (judged_step(&judged, group.len()), vec![]);
+            for (i, input) in group.iter().enumerate() {
+                let floats = Floats::new(&judged, input, false)?;
+                greatest.iter_mut().zip(floats.greatest()).for_each(|(most, one)| *most = most.max(*one));
+                if step.is_some_and(|step| i.is_multiple_of(step)) {
+                    of_group.push((i, judged.results(&floats)));
+                }
+            }
+            results.push(of_group);
+            if k == 0 {
+                plain.clone_from(&greatest);
+            }
+        }
+        Ok(Samples { groups, greatest, plain, headroom, made_up, results })
     }
 
     /// The greatest sizes of all layers' values. The second group is ignored if its sizes leave
@@ -175,6 +253,12 @@ impl Samples {
     pub fn greatest(&self, network: &Network, secure: &Secure) -> &[f32] {
         let fits = self.groups.len() < 2 || secure.scales(network, &self.greatest, self.headroom).is_ok();
         if fits { &self.greatest } else { &self.plain }
+    }
+
+    /// The sizes from which scales come, and the bits that are left free.
+    #[must_use]
+    pub fn sizes(&self, network: &Network, secure: &Secure) -> ValueSizes {
+        ValueSizes { greatest: self.greatest(network, secure).to_vec(), headroom: self.headroom }
     }
 
     /// The first input's arrays.
@@ -195,9 +279,13 @@ impl Samples {
         self.made_up
     }
 
-    /// The inputs of each group, which are judged together.
-    pub(crate) fn groups(&self) -> impl Iterator<Item = &[Vec<Array>]> {
-        self.groups.iter().map(Vec::as_slice)
+    /// The inputs of each group that are judged together, with the results on them in floating
+    /// point.
+    pub(crate) fn judged(&self) -> impl Iterator<Item = impl Iterator<Item = (&[Array], &[Array])>> {
+        self.groups
+            .iter()
+            .zip(&self.results)
+            .map(|(group, results)| results.iter().map(|(i, result)| (&group[*i][..], &result[..])))
     }
 }
 
@@ -388,6 +476,44 @@ mod tests {
         model.graph.nodes.iter_mut().for_each(|node| node.domain = "ai.onnx.ml".into());
         Network::new(Model::read(&model.to_bytes()).expect("it was written"), Some(&[8, 4]))
             .expect("it is a network")
+    }
+
+    /// Sizes are the same behind their text, to the last bit, and those of another network are
+    /// refused.
+    #[test]
+    fn sizes_survive_as_text() {
+        let network = stumps();
+        let samples = Samples::made_up(&network, None).expect("samples");
+        let secure = Secure::new(&network, Wanted::default().usual(), &crate::Members::default());
+        let secure = secure.expect("a computation");
+        let sizes = samples.sizes(&network, &secure);
+        let same: ValueSizes = sizes.to_string().parse().expect("sizes");
+        assert!(same == sizes && sizes.greatest() == samples.greatest(&network, &secure));
+        assert_eq!(sizes.headroom(), MADE_UP_HEADROOM);
+        assert!(same.clone().of(&network).is_ok());
+        for odd in ["", "3,", "x,1", "3,-1", "3,NaN", "3,inf", "99,1", "-1,1"] {
+            assert!(odd.parse::<ValueSizes>().is_err(), "{odd}");
+        }
+        let other: ValueSizes = format!("{same},1").parse().expect("sizes");
+        let error = other.of(&network).err().map(|e| e.to_string()).unwrap_or_default();
+        assert!(error.contains("take the sizes of this network's values"), "{error}");
+    }
+
+    /// The results that are kept beside the sizes are those of evaluations of their own.
+    #[test]
+    fn results_are_kept_of_the_inputs_that_are_judged() {
+        let network = stumps();
+        let samples = Samples::made_up(&network, None).expect("samples");
+        let groups: Vec<Vec<&[Array]>> =
+            samples.groups.iter().map(|group| group.iter().map(Vec::as_slice).collect()).collect();
+        let kept = Judge::new(&network, &samples).expect("values").expect("small");
+        let anew = Judge::of(&network, &samples, groups).expect("values").expect("small");
+        assert!(kept.inputs().eq(anew.inputs()) && kept.inputs().count() > 4);
+        let numbers = Wanted::default().usual();
+        let distance = |judge: &Judge<'_>| judge.distance(numbers).expect("it has room");
+        assert_eq!(distance(&kept), distance(&anew));
+        let greatest = network.calibrated(samples.groups.iter().flatten()).expect("sizes");
+        assert_eq!(greatest, samples.greatest);
     }
 
     /// Normally distributed inputs alone would take the usual numbers, in which bounds a thousandth

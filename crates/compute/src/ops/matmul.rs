@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::{circuits::columns, range::sums};
+use hushwire_columns::{Number, TILE};
 
 pub(super) struct MatMul;
 
@@ -34,9 +35,9 @@ impl MatMul {
             let columns = if b.lengths().len() == 2 { b.lengths()[1] } else { 1 };
             if of.scalar.bits() <= 64 && [a, b].iter().all(|x| x.scalar().bits() <= 64) && columns > 1 {
                 let places: Vec<usize> = (0..k).map(|i| i * columns).collect();
-                let right = [b.words(), &[0; 64]].concat();
+                let right = [b.words(), &[0; TILE]].concat();
                 let start = vec![0; of.count() / columns];
-                let made = crate::sums::sums(a.words(), &places, &right, &start, columns);
+                let made = u64::sums(a.words(), &places, &right, &start, columns);
                 return Ok(Tensor::from_words(of.scalar, of.lengths, made.into_iter().map(u128::from)));
             }
             Ok(of.made(|at| {

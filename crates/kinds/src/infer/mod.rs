@@ -28,8 +28,8 @@ pub use ask::{Answered, Requests, ask_model};
 pub use file::InferJob;
 #[cfg(feature = "nn")]
 pub use part::{
-    InferPart, array_in, model, model_in, network_given, network_in, network_of, public_values, read_array,
-    samples, stored_inference,
+    InferPart, SIZES, array_in, model, model_in, network_given, network_in, network_of, public_values,
+    read_array, samples, stored_inference,
 };
 #[cfg(feature = "nn")]
 pub use plan::{InferTask, Inferred};

@@ -9,8 +9,8 @@ use hushwire_block::Wiped;
 use hushwire_compute::Tensor;
 use hushwire_fault::code;
 use hushwire_nn::{
-    Array, Given, INPUT, Members, Network, SampleRange, Samples, Secure, decode, encode_input, merged, npy,
-    onnx::Model,
+    Array, Given, INPUT, Members, Network, SampleRange, Samples, Secure, ValueSizes, decode, encode_input,
+    merged, npy, onnx::Model,
 };
 use hushwire_session::{
     Fault, InputPlace, Member, MemberConfig, NewFile, OutputPlace, Part, open_input,
@@ -27,6 +27,8 @@ use std::{
 const MODEL: &str = "model";
 const CALIBRATION: &str = "calibration";
 const RANGE: &str = "range";
+/// The name of the sizes of values that another process of the owner's has found.
+pub const SIZES: &str = "sizes";
 const PUBLIC: &str = "public";
 /// LOCAL: the largest model, which is the limit of protocol buffers.
 const LARGEST: u64 = 1 << 31;
@@ -191,6 +193,16 @@ fn range(place: &InputPlace) -> Result<SampleRange, Fault> {
     })
 }
 
+/// The sizes of values that another process of the owner's has found.
+fn sizes(place: &InputPlace, network: &Network) -> Result<ValueSizes, Fault> {
+    let refuse = |cause: &str| {
+        let remedy = "leave `sizes` out, so that they are found anew";
+        Fault::new(code::MODEL, "reading the sizes of values", cause, remedy)
+    };
+    let InputPlace::Values(text) = place else { return Err(refuse("they are no text")) };
+    text.parse::<ValueSizes>().map_err(|cause| refuse(&cause))?.of(network).map_err(|e| e.coded(code::MODEL))
+}
+
 /// The client's inputs of the computation, in the network's order.
 fn client_inputs(task: &InferTask) -> impl Iterator<Item = (&str, &hushwire_compute::Type)> {
     task.computation().inputs().filter(|(name, _)| name.starts_with(INPUT))
@@ -266,6 +278,15 @@ pub(super) fn weights(
         return Err(Fault::new(code::MODEL, "reading the model", cause, remedy));
     }
     let range = inputs.get(RANGE).map(range).transpose()?;
+    if let Some(place) = inputs.get(SIZES) {
+        if calibration.is_some() || range.is_some() {
+            let cause = "sizes of values are given, and inputs from which they come";
+            return Err(Fault::new(code::MODEL, "reading inputs", cause, "leave out `sizes`"));
+        }
+        let sizes = sizes(place, &network)?;
+        let weights = secure.weights(&network, sizes.greatest(), sizes.headroom());
+        return weights.map_err(|e| of_file(place, e));
+    }
     if calibration.is_some() && range.is_some() {
         let remedy = "leave out one of `calibration` and `range`";
         return Err(Fault::new(
@@ -300,7 +321,7 @@ pub(super) fn client_tensors(
 /// Checks that all places are of inputs that a member brings.
 fn known(task: &InferTask, me: &Member, inputs: &BTreeMap<String, InputPlace>) -> Result<(), Fault> {
     let known: Vec<String> = if *me == task.job().owner {
-        calibrations(task).chain([MODEL, RANGE, PUBLIC].map(str::to_owned)).collect()
+        calibrations(task).chain([MODEL, RANGE, SIZES, PUBLIC].map(str::to_owned)).collect()
     } else if *me == task.job().client {
         client_inputs(task).map(|(name, _)| name.to_owned()).collect()
     } else {

@@ -87,10 +87,18 @@ impl Recipe {
             WeightPart::Bounds => layer.kind.def().part(WeightPart::Strict),
             _ => Cow::Borrowed(&[][..]),
         };
+        // Clip bounds beyond the ring have no effect.
+        let clips = matches!(self.part, WeightPart::Low | WeightPart::High | WeightPart::Bounds);
+        if !clips && self.part != WeightPart::Least {
+            let steps = data.iter().map(|x| f64::from(*x) * times + half);
+            // A number nearer to the bound than a step is rounded to it, or is refused.
+            if steps.clone().fold(true, |fits, steps| fits & (steps.abs() < most - 1.0)) {
+                let numbers = steps.map(|steps| i128::from(rounded(steps)));
+                return Ok(Tensor::from_numbers(scalar, &self.lengths, numbers));
+            }
+        }
         let mut all = Vec::with_capacity(data.len());
         for (k, x) in data.iter().enumerate() {
-            // Clip bounds beyond the ring have no effect.
-            let clips = matches!(self.part, WeightPart::Low | WeightPart::High | WeightPart::Bounds);
             let steps = f64::from(*x) * times + half;
             let steps = steps.round() - strict.get(k).map_or(0.0, |strict| f64::from(*strict));
             let steps = if clips { steps.clamp(1.0 - most / 2.0, most / 2.0 - 1.0) } else { steps };
@@ -102,5 +110,29 @@ impl Recipe {
             all.push(steps as i128);
         }
         Ok(Tensor::from_numbers(scalar, &self.lengths, all))
+    }
+}
+
+/// The nearest whole number, of two the one that is farther from 0, as [`f64::round`] has it, of a
+/// number below 2^63: without a call for each.
+fn rounded(x: f64) -> i64 {
+    let whole = x as i64;
+    let rest = x - whole as f64;
+    whole + i64::from(rest >= 0.5) - i64::from(rest <= -0.5)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_rounded_as_floats_are() {
+        let half = 0.5f64;
+        let odd = [half.next_down(), half, half.next_up(), 1.5, 2.5, 4503599627370495.5, 4503599627370497.0];
+        let large = (0..63).flat_map(|k| [2f64.powi(k), 2f64.powi(k).next_down(), 2f64.powi(k).next_up()]);
+        let some = (0..4000).map(|k| f64::from(k) / 7.0);
+        for x in odd.into_iter().chain(large).chain(some).chain([0.0, 2f64.powi(63).next_down()]) {
+            assert_eq!([rounded(x), rounded(-x)], [x.round() as i64, -x.round() as i64], "{x}");
+        }
     }
 }

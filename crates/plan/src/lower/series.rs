@@ -4,11 +4,37 @@
 //! from the length of a series, and not from the number of series.
 
 use super::{Forms, Lowered, PlanLowering};
-use crate::{Axis, Backend, Local, Picks, Size, Slot, Talk};
+use crate::{Axis, Backend, Local, PickRun, Picks, Size, Slot, Talk};
 use hushwire_compute::{Comparison, Node, Op, Reduction, Scalar, Scan, Tensor};
 
-/// Places of elements that are compared or joined with each other. All series have the same length.
-pub(super) type Series = Vec<Vec<usize>>;
+/// Places of elements that are compared with each other or joined, as many in each series.
+pub(super) struct Series {
+    /// The number of elements of each series.
+    pub(super) n: usize,
+    /// The first of all series, then the second of all, and so on: `n` times as many.
+    pub(super) places: Vec<usize>,
+}
+
+impl Series {
+    /// The series whose first elements come first: `n` elements each.
+    pub(super) fn of(n: usize, places: Vec<usize>) -> Self {
+        Series { n, places }
+    }
+
+    /// The number of series.
+    fn count(&self) -> usize {
+        self.places.len() / self.n
+    }
+}
+
+/// The elements of several columns of `count` elements.
+fn columns_of(count: usize, all: impl Iterator<Item = usize>) -> Picks {
+    if count < 3 {
+        return Picks::of(&all.flat_map(|i| i * count..(i + 1) * count).collect::<Vec<_>>());
+    }
+    // The runs that a list would have.
+    Picks::of_runs(all.map(|i| PickRun::Steps { from: i * count, step: 1, len: count }))
+}
 
 impl<B: Backend> PlanLowering<'_, B> {
     pub(super) fn reduce(
@@ -20,8 +46,9 @@ impl<B: Backend> PlanLowering<'_, B> {
         to: &[usize],
     ) -> Lowered<Forms> {
         let (scalar, axis) = (self.scalar(from), Axis::of(&self.lengths(from)?, axis));
-        let series = || -> Series {
-            (0..axis.series()).map(|k| (0..axis.n).map(|i| axis.place(k, i)).collect()).collect()
+        let series = || {
+            let places = (0..axis.n).flat_map(|i| (0..axis.series()).map(move |k| axis.place(k, i)));
+            Series::of(axis.n, places.collect())
         };
         let op = match (reduction, self.ring(node.ty.scalar)) {
             _ if axis.n == 0 || axis.series() == 0 => return self.flat(node, &[from], to),
@@ -62,13 +89,12 @@ impl<B: Backend> PlanLowering<'_, B> {
     /// i of all series together.
     fn tree(
         &mut self,
-        series: &[Vec<usize>],
+        series: &Series,
         mut slots: Vec<Slot>,
         mut join: impl FnMut(&mut Self, &[Slot], &[Slot]) -> Vec<Slot>,
     ) -> Vec<Slot> {
-        let (count, mut n) = (series.len(), series[0].len());
-        let places: Vec<usize> = (0..n).flat_map(|i| series.iter().map(move |s| s[i])).collect();
-        slots[0] = self.picked(&slots[..1], &places)[0];
+        let (count, mut n) = (series.count(), series.n);
+        slots[0] = self.picked(&slots[..1], &series.places)[0];
         while n > 1 {
             // Only neighbours are joined, so that the first one stays first.
             let columns = |first: usize| -> Vec<usize> {
@@ -93,20 +119,17 @@ impl<B: Backend> PlanLowering<'_, B> {
     /// Pairs are joined if that takes no more levels.
     pub(super) fn by_threes(
         &mut self,
-        series: &[Vec<usize>],
+        series: &Series,
         slot: Slot,
         join: &mut impl FnMut(&mut Self, Vec<Slot>) -> Slot,
     ) -> Slot {
-        let (count, mut n) = (series.len(), series[0].len());
-        let places: Vec<usize> = (0..n).flat_map(|i| series.iter().map(move |s| s[i])).collect();
-        let mut slot = self.pick(Picks::of(&places), vec![slot]);
+        let (count, mut n) = (series.count(), series.n);
+        let mut slot = self.pick(Picks::of(&series.places), vec![slot]);
         while n > 1 {
             let width = if n == 2 || n == 4 { 2 } else { 3 };
             let (groups, rest) = (n / width, n % width);
-            let mut columns = |all: &mut dyn Iterator<Item = usize>| {
-                let places: Vec<usize> = all.flat_map(|i| i * count..(i + 1) * count).collect();
-                self.pick(Picks::of(&places), vec![slot])
-            };
+            let mut columns =
+                |all: &mut dyn Iterator<Item = usize>| self.pick(columns_of(count, all), vec![slot]);
             let whole: Vec<Slot> =
                 (0..width).map(|k| columns(&mut (0..groups).map(|group| width * group + k))).collect();
             let left: Vec<Slot> = (n - rest..n).map(|i| columns(&mut std::iter::once(i))).collect();
@@ -119,15 +142,15 @@ impl<B: Backend> PlanLowering<'_, B> {
             n = made.len() + groups - 1;
             slot = match made[..] {
                 [all] => all,
-                _ => self.pick(Picks::of(&(0..n * count).collect::<Vec<_>>()), made),
+                _ => self.pick(columns_of(n * count, std::iter::once(0)), made),
             };
         }
         slot
     }
 
-    /// The least or the greatest element of each series, or its place. Among equal elements it is
-    /// the first one.
-    fn extreme(&mut self, of: usize, series: &[Vec<usize>], least: bool, is_place: bool) -> Lowered<Forms> {
+    /// The least or the greatest of each series of a node's elements, or its place: the first where
+    /// several are.
+    fn extreme(&mut self, of: usize, series: &Series, least: bool, is_place: bool) -> Lowered<Forms> {
         let words = B::comparable(self, of)?;
         let all = match words {
             Some(slot) => slot,
@@ -147,13 +170,13 @@ impl<B: Backend> PlanLowering<'_, B> {
         &mut self,
         of: usize,
         all: Slot,
-        series: &[Vec<usize>],
+        series: &Series,
         least: bool,
         is_place: bool,
     ) -> Slot {
         let is_words = matches!(self.size(all), Size::Words(..));
-        let (n, count) = (series[0].len(), series.len());
-        // Places have only as many bits as they need.
+        let (n, count) = (series.n, series.count());
+        // Places have no more bits than they need.
         let bits = if is_words { 64 } else { n.next_power_of_two().ilog2().max(1) };
         let index = Scalar::unsigned(bits as u8);
         let mut slots = vec![all];
@@ -277,4 +300,19 @@ struct Scanned {
     words: bool,
     /// The number of elements of a row.
     inner: usize,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_of_columns_are_those_of_their_list() {
+        for count in 1..9 {
+            for all in [vec![0], vec![0, 3, 6], vec![1, 2, 3, 7], vec![4, 0], vec![2, 5]] {
+                let list: Vec<usize> = all.iter().flat_map(|i| i * count..(i + 1) * count).collect();
+                assert_eq!(columns_of(count, all.iter().copied()), Picks::of(&list), "{count} {all:?}");
+            }
+        }
+    }
 }

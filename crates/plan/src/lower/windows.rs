@@ -29,15 +29,25 @@ fn passes(lengths: &[usize], size: [u32; 2], steps: Steps) -> Option<Vec<Series>
             let around = (steps.padding[k] + steps.padding[k + 2]) as usize;
             *to = (*to + around - size[k] as usize) / steps.strides[k] as usize + 1;
         }
-        let mut windows: Series =
-            (0..next.iter().product()).map(|at| pooled(&now, size, steps, at)).collect();
+        let [plane, count] = [&now, &next].map(|of| of[of.len() - 2..].iter().product::<usize>());
+        if next.contains(&0) {
+            return None;
+        }
+        // Windows are the same in all planes.
+        let mut windows: Vec<Vec<usize>> = (0..count).map(|at| pooled(&now, size, steps, at)).collect();
         let most = windows.iter().map(Vec::len).max()?;
         if windows.iter().any(Vec::is_empty) {
             return None;
         }
         // A repeated element changes neither the minimum nor the maximum.
         windows.iter_mut().for_each(|w| w.resize(most, w[0]));
-        all.push(windows);
+        let planes = next[..next.len() - 2].iter().product::<usize>();
+        let mut places = Vec::with_capacity(most * planes * count);
+        for i in 0..most {
+            let column: Vec<usize> = windows.iter().map(|window| window[i]).collect();
+            (0..planes).for_each(|k| places.extend(column.iter().map(|place| k * plane + place)));
+        }
+        all.push(Series::of(most, places));
         now = next;
     }
     Some(all)
@@ -71,7 +81,8 @@ impl<B: Backend> PlanLowering<'_, B> {
                     return Ok(forms);
                 }
                 let least = reduction == Reduction::Min;
-                if let (Some(passes), true) = (passes(&lengths, size, steps), self.has_words(from))
+                if self.has_words(from)
+                    && let Some(passes) = passes(&lengths, size, steps)
                     && let Some(slot) = B::comparable(self, from)?
                 {
                     return Ok(self.best_of_windows(from, slot, passes, least));
@@ -289,5 +300,52 @@ impl<B: Backend> PlanLowering<'_, B> {
             slots = slots.chunks(2).map(join).collect();
         }
         slots[0]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The windows of all planes one by one, in columns.
+    fn defined(lengths: &[usize], to: &[usize], size: [u32; 2], steps: Steps) -> Option<(usize, Vec<usize>)> {
+        let mut windows: Vec<Vec<usize>> =
+            (0..to.iter().product()).map(|at| pooled(lengths, size, steps, at)).collect();
+        let most = windows.iter().map(Vec::len).max()?;
+        windows.iter_mut().for_each(|w| w.resize(most, w[0]));
+        Some((most, (0..most).flat_map(|i| windows.iter().map(move |w| w[i])).collect()))
+    }
+
+    #[test]
+    fn windows_of_all_planes_are_those_of_each() {
+        for (lengths, size, strides, padding) in [
+            (vec![2, 3, 7, 9], [3, 3], [2, 2], [0, 0, 0, 0]),
+            (vec![3, 6, 5], [2, 3], [1, 2], [1, 0, 0, 1]),
+            (vec![5, 4], [1, 4], [1, 1], [0; 4]),
+            (vec![2, 2, 8, 8], [2, 2], [3, 3], [0; 4]),
+        ] {
+            let steps = Steps { strides, padding };
+            let mut now = lengths.clone();
+            let all = passes(&lengths, size, steps).expect("no window is empty");
+            let is_apart = strides[0] > size[0];
+            assert_eq!(all.len(), if is_apart { 1 } else { 2 });
+            let axes = if is_apart { vec![[0, 1]] } else { vec![[0, 0], [1, 1]] };
+            for (pass, axes) in all.iter().zip(axes) {
+                let (mut some, mut to) = (([1; 2], Steps { strides: [1; 2], padding: [0; 4] }), now.clone());
+                for k in axes {
+                    let at = now.len() - 2 + k;
+                    let around = (padding[k] + padding[k + 2]) as usize;
+                    to[at] = (now[at] + around - size[k] as usize) / strides[k] as usize + 1;
+                    (some.0[k], some.1.strides[k]) = (size[k], strides[k]);
+                    (some.1.padding[k], some.1.padding[k + 2]) = (padding[k], padding[k + 2]);
+                }
+                let (n, places) = defined(&now, &to, some.0, some.1).expect("windows");
+                assert!((pass.n, &pass.places) == (n, &places), "{lengths:?} {size:?} {strides:?}");
+                now = to;
+            }
+        }
+        let far = Steps { strides: [1; 2], padding: [2, 0, 2, 0] };
+        assert!(passes(&[1, 3, 3], [2, 1], far).is_none(), "a window in the padding alone");
+        assert!(passes(&[0, 3, 3], [2, 1], Steps { strides: [1; 2], padding: [0; 4] }).is_none());
     }
 }
