@@ -352,7 +352,7 @@ impl Party {
     /// Another party has a new job.
     pub(crate) async fn came(&self, job: &str, from: u8, status: Status) -> Result<(), Fault> {
         let name = job.to_owned();
-        let (known, open) = self.store.read(move |c| jobs::is_open(c, &name)).await?;
+        let (known, open) = self.store.look(move |c| jobs::is_open(c, &name)).await?;
         if known && !open {
             return Ok(());
         }
@@ -507,7 +507,7 @@ impl Party {
     /// Looks whether a party's audit log still has the end that it told before, and keeps the new
     /// one. A log that has lost it was changed, or restored from a backup.
     pub(crate) async fn compare_log(&self, peer: u8, head: AuditHead) -> Result<(), Fault> {
-        let Some(had) = self.store.read(move |c| peers::head(c, peer)).await? else { return Ok(()) };
+        let Some(had) = self.store.look(move |c| peers::head(c, peer)).await? else { return Ok(()) };
         let found: Option<BlakeName> = match had.seq {
             0 => Some(had.hash),
             seq => self.peers.get(peer, &format!("/peer/v1/audit/{seq}")).await?,
@@ -586,14 +586,14 @@ impl Party {
     pub(crate) async fn admits(&self, job: &JobRow) -> Result<(), Fault> {
         self.trusts_logs()?;
         let (job, operators) = (job.clone(), self.config.operators.clone());
-        let checked = self.store.read(move |c| admission::admit(c, &operators, &job).map(drop));
+        let checked = self.store.look(move |c| admission::admit(c, &operators, &job).map(drop));
         checked.await.map_err(|e| e.by(self.me()))
     }
 
     /// The job of a row, with the values of this run, and its proposal's text read again.
     pub(crate) async fn job_of(&self, job: &JobRow) -> Result<hushwire_kinds::Job, Fault> {
         let id = job.proposal.clone();
-        let proposal = self.store.read(move |c| proposals::get(c, &id)).await?;
+        let proposal = self.store.look(move |c| proposals::get(c, &id)).await?;
         let proposal = proposal.ok_or_else(|| Fault::internal("reading the job", "its proposal is gone"))?;
         proposal.proposed.known()?.with(&job.body.values())
     }
@@ -601,7 +601,7 @@ impl Party {
     /// A job with its attempts, results and progress.
     pub(crate) async fn view(&self, id: &str) -> Result<jobs::JobView, Fault> {
         let name = id.to_owned();
-        let view = self.store.read(move |c| {
+        let view = self.store.look(move |c| {
             let job = jobs::known(c, &name)?;
             jobs::view(c, job)
         });

@@ -114,7 +114,7 @@ async fn take_up(party: &Arc<Party>, job: JobRow) -> Result<(), Fault> {
         Err(e) => {
             party.pool.put_back(parked);
             let id = job.id.clone();
-            if party.store.read(move |c| attempts::get(c, &id, k)).await?.is_none() {
+            if party.store.look(move |c| attempts::get(c, &id, k)).await?.is_none() {
                 // Nothing was reserved: there is no attempt to decide on.
                 party.settled(&job.id, k);
                 return declined(party, &job, e).await;
@@ -411,7 +411,7 @@ pub(crate) fn cancelled() -> Fault {
 /// Cancels a job: one that runs is aborted, one that waits ends at once.
 pub(crate) async fn cancel(party: &Arc<Party>, job: &str) -> Result<(), Fault> {
     let name = job.to_owned();
-    let current = party.store.read(move |c| attempts::current(c, &name)).await?;
+    let current = party.store.look(move |c| attempts::current(c, &name)).await?;
     if let Some(attempt) = current {
         party.cancel(job, attempt.k);
         return Ok(());
