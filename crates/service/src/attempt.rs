@@ -182,7 +182,7 @@ pub(crate) async fn begin(
     let at = WorkerPlace { group, job: of_job, attempt: k, party: party.config.party };
     let vouched = VouchedWorker { word: party.keys.vouch(&at, peer.pin), peer };
     let (orders, hears) = mpsc::channel(8);
-    party.runs(&job.id, asked.clone(), orders, slot);
+    party.runs(&job.id, asked.clone(), vouched.clone(), orders, slot);
     let of = Attended { scope: WorkerScope::of(&job), job: job.id, k, dir, most, limit };
     tokio::spawn(attend(party.clone(), of, worker, hears));
     Ok((vouched, warm))
@@ -491,11 +491,16 @@ pub(crate) async fn start(
         peer.address = of.map(|of| of.address.clone());
     }
     let name = id.to_owned();
-    let started = party.store.run("started", move |c| {
+    let start = move |c: &Connection| {
         let job = jobs::known(c, &name)?;
         Ok((attempts::start(c, &name, k)?, job.body.clients))
-    });
-    let (started, clients) = started.await?;
+    };
+    let (started, clients) = if party.decides() {
+        // After a power cut it takes every attempt that it reserved as started.
+        party.store.run_unsynced("started", start).await?
+    } else {
+        party.store.run("started", start).await?
+    };
     for (name, pin) in clients {
         let pin = pin.parse().map_err(|e| Fault::internal(STEP, e))?;
         all.push(Peer { member: Member::Client(name), address: None, pin });

@@ -22,7 +22,7 @@ use crate::{
 use hushwire_block::Wiped;
 use hushwire_fault::{Fault, PartyId, code};
 use hushwire_seal::{
-    BlakeName, KeyId, MasterKey, SealTo, SignedStatement, Statement, VerifyKey,
+    BlakeName, KeyId, MasterKey, SealTo, Signature, SignedStatement, Statement, VerifyKey,
     audit::AuditHead,
     challenge,
     result::ResultPlace,
@@ -110,6 +110,8 @@ pub(crate) struct Meeting {
 struct Live {
     /// Party 0's request.
     asked: Reserve,
+    /// This party's answer: its worker, with its word.
+    own: VouchedWorker,
     /// The meeting, once there is one.
     meets: Option<Meeting>,
     progress: Progress,
@@ -263,11 +265,12 @@ impl Party {
         &self,
         job: &str,
         asked: Reserve,
+        own: VouchedWorker,
         orders: mpsc::Sender<ToWorker>,
         slot: OwnedSemaphorePermit,
     ) {
-        let live =
-            Live { asked, meets: None, progress: Progress::default(), told: Instant::now(), orders, slot };
+        let (progress, told) = (Progress::default(), Instant::now());
+        let live = Live { asked, own, meets: None, progress, told, orders, slot };
         lock(&self.live).insert(job.to_owned(), live);
     }
 
@@ -452,6 +455,13 @@ impl Party {
         lock(&self.promises)
     }
 
+    /// Whether this is the party's own word for the worker that it runs: it need not be checked.
+    fn has_vouched(&self, job: &str, attempt: u32, peer: &Peer, word: &Signature) -> bool {
+        let live = lock(&self.live);
+        let live = live.get(job).filter(|live| live.asked.k == attempt);
+        live.is_some_and(|live| live.own.peer.pin == peer.pin && live.own.word == *word)
+    }
+
     /// Checks that workers of an attempt, which party 0 names, are those that their parties run:
     /// one of each party, by the word of that party. Party 0 could otherwise name its own in
     /// another party's place.
@@ -464,6 +474,9 @@ impl Party {
             let Some(VouchedWorker { peer, word }) = worker else {
                 return wrong(format!("the workers that it names have none of party {party} in its place"));
             };
+            if party == self.config.party && self.has_vouched(job, attempt, peer, word) {
+                continue;
+            }
             let Some(key) = self.signer(party) else {
                 let cause = format!("this party has not met party {party} yet");
                 return Err(Fault::new(code::WORKER, STEP, cause, "it is tried again by itself"));
