@@ -2,10 +2,10 @@
 //!
 //! In the profile of tests, or with the feature `failpoints`, the variable `HUSHWIRE_SYNCED` names
 //! a file. It gets a line after each sync, and before anybody hears of what was synced:
-//! `log SALT FRAMES` for the store's log of changes, as its index has them, and `blob NAME`. A test kills the process,
-//! destroys everything else in the store's log and among the blobs, and starts it again.
-//! `HUSHWIRE_CHECKPOINT` says how many pages of the log go to their places together. In an
-//! optimised build without the feature nothing is recorded, and the variables are not read.
+//! `log SALT FRAMES` for the store's log of changes, as its index has them, and `blob NAME`. A test
+//! kills the process, destroys everything else in the store's log and among the blobs, and starts
+//! it again. `HUSHWIRE_CHECKPOINT` says how many pages of the log go to their places together. In
+//! an optimised build without the feature nothing is recorded, and the variables are not read.
 
 use rusqlite::Connection;
 use std::path::Path;

@@ -180,7 +180,8 @@ async fn dispatch(party: &Arc<Party>, mut request: Request, known: &AtomicBool) 
         request.names = names;
         request.caller = caller(party, &request, endpoint, known).await?;
         if request.method == Method::POST && endpoint.body.is_none() {
-            // Whoever sends a body all the same hears the answer, and not that the connection broke.
+            // Whoever sends a body all the same hears the answer, and not that the connection
+            // broke.
             request.bytes(JSON).await?;
         }
         return (endpoint.handle)(party.clone(), request).await;

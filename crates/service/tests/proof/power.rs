@@ -23,7 +23,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// A disk writes so many bytes at once, or none of them.
+/// A disk writes these bytes at once, or nothing.
 const SECTOR: usize = 512;
 /// The header of SQLite's log, and of each frame in it.
 const HEAD: usize = 32;
@@ -192,10 +192,13 @@ fn cuts(cuts: u64, seed: u64) {
     (0..3).for_each(|party| rig.answers(party));
     let mut jobs: BTreeMap<String, Told> = BTreeMap::new();
     let mut lost = [0; 3];
-    for _ in 0..cuts {
-        let until = Instant::now() + Duration::from_millis(200 + lots.below(400));
-        // Where few jobs are under way, nothing is synced after a decision that was told.
-        let (most, on_commit) = (1 + lots.below(4) as usize, lots.below(2) == 0);
+    for n in 0..cuts {
+        // The first cut takes party 0 soon after a decision that it told, and nothing else is under
+        // way that it would sync.
+        let first = n == 0;
+        let until = Instant::now() + if first { LONG } else { Duration::from_millis(200 + lots.below(400)) };
+        let most = if first { 1 } else { 1 + lots.below(4) as usize };
+        let on_commit = first || lots.below(2) == 0;
         while Instant::now() < until {
             let committed =
                 |jobs: &BTreeMap<String, Told>| jobs.values().filter(|told| told.committed).count();
@@ -212,6 +215,7 @@ fn cuts(cuts: u64, seed: u64) {
         thread::sleep(Duration::from_millis(20 + lots.below(40)));
         // One host, two, or all of them.
         let hit: Vec<usize> = match lots.below(3) {
+            _ if first => vec![0],
             0 => vec![0, 1, 2],
             1 => vec![lots.below(3) as usize],
             _ => vec![0, 1 + lots.below(2) as usize],
