@@ -491,16 +491,11 @@ pub(crate) async fn start(
         peer.address = of.map(|of| of.address.clone());
     }
     let name = id.to_owned();
-    let start = move |c: &Connection| {
+    let started = party.store.run("started", move |c| {
         let job = jobs::known(c, &name)?;
         Ok((attempts::start(c, &name, k)?, job.body.clients))
-    };
-    let (started, clients) = if party.decides() {
-        // After a power cut it takes every attempt that it reserved as started.
-        party.store.run_unsynced("started", start).await?
-    } else {
-        party.store.run("started", start).await?
-    };
+    });
+    let (started, clients) = started.await?;
     for (name, pin) in clients {
         let pin = pin.parse().map_err(|e| Fault::internal(STEP, e))?;
         all.push(Peer { member: Member::Client(name), address: None, pin });

@@ -103,7 +103,6 @@ pub(crate) async fn run(party: Arc<Party>) {
 
 /// After a restart: party 0 aborts what it has not decided.
 pub(crate) async fn resume(party: &Arc<Party>) -> Result<(), Fault> {
-    party.store.run("resumed", attempts::may_have_started).await?;
     for AttemptRow { job, k, .. } in party.open_attempts().await? {
         let cause = "party 0's service ended during the attempt";
         let fault = Fault::new(code::WORKER, "computing", cause, "the job is tried again").by(PartyId(0));

@@ -221,13 +221,6 @@ pub(crate) fn start(c: &Connection, job: &str, k: u32) -> Stored<bool> {
     Ok(changed > 0)
 }
 
-/// After a restart of party 0: a power cut may have taken back that its attempts started. Those
-/// that may have stay counted.
-pub(crate) fn may_have_started(c: &Connection) -> Stored<()> {
-    super::execute(c, "UPDATE attempts SET go = 1 WHERE ended IS NULL AND decision IS NULL", [])?;
-    Ok(())
-}
-
 /// The attempt's outputs are on the disk. False where it was aborted meanwhile.
 pub(crate) fn prepared(
     c: &Connection,
