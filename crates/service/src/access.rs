@@ -251,7 +251,7 @@ impl Callers {
             all.revocations
         };
         let (token, at) = (token.to_owned(), Instant::now());
-        let Some((caller, expires)) = store.read(move |c| caller(c, &token)).await? else {
+        let Some((caller, expires)) = store.look(move |c| caller(c, &token)).await? else {
             return Ok(None);
         };
         let mut all = self.lock();

@@ -182,7 +182,7 @@ pub(crate) async fn begin(
     let at = WorkerPlace { group, job: of_job, attempt: k, party: party.config.party };
     let vouched = VouchedWorker { word: party.keys.vouch(&at, peer.pin), peer };
     let (orders, hears) = mpsc::channel(8);
-    party.runs(&job.id, asked.clone(), orders, slot);
+    party.runs(&job.id, asked.clone(), vouched.clone(), orders, slot);
     let of = Attended { scope: WorkerScope::of(&job), job: job.id, k, dir, most, limit };
     tokio::spawn(attend(party.clone(), of, worker, hears));
     Ok((vouched, warm))
@@ -218,7 +218,7 @@ async fn order(
     let read = party.job_of(job).await?;
     let config = &party.config;
     let wanted = job.body.data.clone();
-    let found = party.store.read(move |c| {
+    let found = party.store.look(move |c| {
         let mut found = BTreeMap::new();
         for (name, id) in wanted {
             let row = datasets::get(c, &id)?.ok_or_else(|| crate::access::absent("data set", &id))?;
@@ -538,7 +538,7 @@ pub(crate) async fn settle(party: &Arc<Party>, job: &str, k: u32, report: Option
         // The decision may have come while it waited.
         if n > 0
             && let Ok(Some(AttemptRow { state, .. })) =
-                party.store.read(move |c| attempts::get(c, &name, k)).await
+                party.store.look(move |c| attempts::get(c, &name, k)).await
             && matches!(state.as_str(), "committed" | "aborted")
         {
             // An error came after it was written, so that its worker may still have its room.

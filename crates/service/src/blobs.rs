@@ -3,7 +3,7 @@
 //! A blob is written under another name, synced, renamed, and its directory synced. A blob without
 //! a row of the store that names it is removed by the sweep, which runs at the start.
 
-use crate::failpoint;
+use crate::{durable, failpoint};
 use hushwire_fault::{Fault, code};
 use std::{
     collections::BTreeSet,
@@ -200,6 +200,7 @@ impl NewBlob {
         failpoint::pass(|| "blob.rename".to_owned())?;
         self.file.persist(self.dir.join(&name)).map_err(|e| e.error)?;
         File::open(&self.dir)?.sync_all()?;
+        durable::kept(&name);
         Ok((name, self.bytes))
     }
 }

@@ -12,6 +12,7 @@ mod calls;
 mod clock;
 mod compare;
 mod config;
+mod durable;
 mod failpoint;
 mod http;
 mod jobfile;

@@ -22,7 +22,7 @@ use crate::{
 use hushwire_block::Wiped;
 use hushwire_fault::{Fault, PartyId, code};
 use hushwire_seal::{
-    BlakeName, KeyId, MasterKey, SealTo, SignedStatement, Statement, VerifyKey,
+    BlakeName, KeyId, MasterKey, SealTo, Signature, SignedStatement, Statement, VerifyKey,
     audit::AuditHead,
     challenge,
     result::ResultPlace,
@@ -110,6 +110,8 @@ pub(crate) struct Meeting {
 struct Live {
     /// Party 0's request.
     asked: Reserve,
+    /// This party's answer: its worker, with its word.
+    own: VouchedWorker,
     /// The meeting, once there is one.
     meets: Option<Meeting>,
     progress: Progress,
@@ -263,11 +265,12 @@ impl Party {
         &self,
         job: &str,
         asked: Reserve,
+        own: VouchedWorker,
         orders: mpsc::Sender<ToWorker>,
         slot: OwnedSemaphorePermit,
     ) {
-        let live =
-            Live { asked, meets: None, progress: Progress::default(), told: Instant::now(), orders, slot };
+        let (progress, told) = (Progress::default(), Instant::now());
+        let live = Live { asked, own, meets: None, progress, told, orders, slot };
         lock(&self.live).insert(job.to_owned(), live);
     }
 
@@ -352,7 +355,7 @@ impl Party {
     /// Another party has a new job.
     pub(crate) async fn came(&self, job: &str, from: u8, status: Status) -> Result<(), Fault> {
         let name = job.to_owned();
-        let (known, open) = self.store.read(move |c| jobs::is_open(c, &name)).await?;
+        let (known, open) = self.store.look(move |c| jobs::is_open(c, &name)).await?;
         if known && !open {
             return Ok(());
         }
@@ -452,6 +455,13 @@ impl Party {
         lock(&self.promises)
     }
 
+    /// Whether this is the party's own word for the worker that it runs: it need not be checked.
+    fn has_vouched(&self, job: &str, attempt: u32, peer: &Peer, word: &Signature) -> bool {
+        let live = lock(&self.live);
+        let live = live.get(job).filter(|live| live.asked.k == attempt);
+        live.is_some_and(|live| live.own.peer.pin == peer.pin && live.own.word == *word)
+    }
+
     /// Checks that workers of an attempt, which party 0 names, are those that their parties run:
     /// one of each party, by the word of that party. Party 0 could otherwise name its own in
     /// another party's place.
@@ -464,6 +474,9 @@ impl Party {
             let Some(VouchedWorker { peer, word }) = worker else {
                 return wrong(format!("the workers that it names have none of party {party} in its place"));
             };
+            if party == self.config.party && self.has_vouched(job, attempt, peer, word) {
+                continue;
+            }
             let Some(key) = self.signer(party) else {
                 let cause = format!("this party has not met party {party} yet");
                 return Err(Fault::new(code::WORKER, STEP, cause, "it is tried again by itself"));
@@ -507,7 +520,7 @@ impl Party {
     /// Looks whether a party's audit log still has the end that it told before, and keeps the new
     /// one. A log that has lost it was changed, or restored from a backup.
     pub(crate) async fn compare_log(&self, peer: u8, head: AuditHead) -> Result<(), Fault> {
-        let Some(had) = self.store.read(move |c| peers::head(c, peer)).await? else { return Ok(()) };
+        let Some(had) = self.store.look(move |c| peers::head(c, peer)).await? else { return Ok(()) };
         let found: Option<BlakeName> = match had.seq {
             0 => Some(had.hash),
             seq => self.peers.get(peer, &format!("/peer/v1/audit/{seq}")).await?,
@@ -586,14 +599,14 @@ impl Party {
     pub(crate) async fn admits(&self, job: &JobRow) -> Result<(), Fault> {
         self.trusts_logs()?;
         let (job, operators) = (job.clone(), self.config.operators.clone());
-        let checked = self.store.read(move |c| admission::admit(c, &operators, &job).map(drop));
+        let checked = self.store.look(move |c| admission::admit(c, &operators, &job).map(drop));
         checked.await.map_err(|e| e.by(self.me()))
     }
 
     /// The job of a row, with the values of this run, and its proposal's text read again.
     pub(crate) async fn job_of(&self, job: &JobRow) -> Result<hushwire_kinds::Job, Fault> {
         let id = job.proposal.clone();
-        let proposal = self.store.read(move |c| proposals::get(c, &id)).await?;
+        let proposal = self.store.look(move |c| proposals::get(c, &id)).await?;
         let proposal = proposal.ok_or_else(|| Fault::internal("reading the job", "its proposal is gone"))?;
         proposal.proposed.known()?.with(&job.body.values())
     }
@@ -601,7 +614,7 @@ impl Party {
     /// A job with its attempts, results and progress.
     pub(crate) async fn view(&self, id: &str) -> Result<jobs::JobView, Fault> {
         let name = id.to_owned();
-        let view = self.store.read(move |c| {
+        let view = self.store.look(move |c| {
             let job = jobs::known(c, &name)?;
             jobs::view(c, job)
         });

@@ -190,7 +190,7 @@ fn decider(from: u8) -> Result<(), Fault> {
 /// How this party sees a job.
 async fn status(party: &Arc<Party>, id: &str) -> Result<Status, Fault> {
     let name = id.to_owned();
-    let Some(job) = party.store.read(move |c| jobs::get(c, &name)).await? else {
+    let Some(job) = party.store.look(move |c| jobs::get(c, &name)).await? else {
         return Ok(Status::default());
     };
     let cause = if job.ended() {
@@ -211,7 +211,7 @@ async fn decided(party: &Arc<Party>, from: u8, id: &str, report: Report) -> Resu
     if party.hears(id, k, from, news()) {
         return Ok(None);
     }
-    let row = party.store.read(move |c| attempts::get(c, &name, k)).await?;
+    let row = party.store.look(move |c| attempts::get(c, &name, k)).await?;
     let Some(row) = row else {
         // Party 0's store knows nothing of it: it was never decided, and never will be.
         let cause = "party 0 does not know the attempt";

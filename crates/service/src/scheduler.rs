@@ -14,6 +14,7 @@ use crate::{
     },
 };
 use hushwire_fault::{Fault, Kind, PartyId, code};
+use rusqlite::Connection;
 use std::{
     collections::{BTreeMap, BTreeSet},
     sync::{Arc, Mutex, PoisonError},
@@ -41,22 +42,32 @@ const PATIENCE: i64 = 2000;
 /// LOCAL: how long, in milliseconds, the others are not asked about a new job. They call by
 /// themselves when it comes to them.
 const SOON: i64 = 200;
+/// LOCAL: a look for jobs that takes longer than this has a thread of its own the next time.
+const QUICK: Duration = Duration::from_millis(2);
+
 /// Schedules until the party drains.
 pub(crate) async fn run(party: Arc<Party>) {
     let under_way: Arc<Mutex<BTreeSet<String>>> = Arc::default();
+    // Whether looking for jobs takes no longer than waking a thread that does.
+    let mut quick = true;
     while !party.draining() {
         let due = match party.slots.available_permits() {
             0 => Ok(vec![]),
             room => {
                 let (party, taken) = (party.clone(), under_way.clone());
                 let store = party.store.clone();
-                let due = store.read(move |c| {
+                let find = move |c: &Connection| {
+                    let begun = Instant::now();
                     let taken = taken.lock().unwrap_or_else(PoisonError::into_inner).clone();
                     let room = room.min((party.config.slots as usize).saturating_sub(taken.len()));
                     let free = |id: &str| !taken.contains(id) && !party.calls().waits(id);
-                    jobs::due(c, clock::now(), room, free)
-                });
-                due.await
+                    Ok((jobs::due(c, clock::now(), room, free)?, begun.elapsed() < QUICK))
+                };
+                let found = if quick { store.look(find).await } else { store.read(find).await };
+                found.map(|(due, took)| {
+                    quick = took;
+                    due
+                })
             }
         };
         match due {
@@ -66,11 +77,20 @@ pub(crate) async fn run(party: Arc<Party>) {
                     let (party, under_way) = (party.clone(), under_way.clone());
                     tokio::spawn(async move {
                         let id = job.id.clone();
-                        if let Err(e) = take_up(&party, job).await {
+                        let tried = take_up(&party, job).await;
+                        if let Err(e) = &tried {
                             tracing::warn!(job = id, "cannot be scheduled: {e}");
                         }
-                        under_way.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
-                        party.due.notify_one();
+                        let full = {
+                            let mut all = under_way.lock().unwrap_or_else(PoisonError::into_inner);
+                            let full = all.len() >= party.config.slots as usize;
+                            all.remove(&id);
+                            full
+                        };
+                        // A job that is on its way to the others has kept nobody's room but here.
+                        if full || !matches!(tried, Ok(false)) {
+                            party.due.notify_one();
+                        }
                     });
                 }
             }
@@ -93,9 +113,10 @@ pub(crate) async fn resume(party: &Arc<Party>) -> Result<(), Fault> {
     Ok(())
 }
 
-async fn take_up(party: &Arc<Party>, job: JobRow) -> Result<(), Fault> {
+/// Tries a job. False if it is not ready.
+async fn take_up(party: &Arc<Party>, job: JobRow) -> Result<bool, Fault> {
     if !is_ready(party, &job).await? {
-        return Ok(());
+        return Ok(false);
     }
     let k = job.attempt + 1;
     let news = party.expect(&job.id, k);
@@ -109,15 +130,15 @@ async fn take_up(party: &Arc<Party>, job: JobRow) -> Result<(), Fault> {
             party.settled(&job.id, k);
             party.pool.put_back(parked);
             let id = job.id.clone();
-            return party.store.run("ready", move |c| jobs::ready(c, &id)).await;
+            return party.store.run("ready", move |c| jobs::ready(c, &id)).await.map(|()| true);
         }
         Err(e) => {
             party.pool.put_back(parked);
             let id = job.id.clone();
-            if party.store.read(move |c| attempts::get(c, &id, k)).await?.is_none() {
+            if party.store.look(move |c| attempts::get(c, &id, k)).await?.is_none() {
                 // Nothing was reserved: there is no attempt to decide on.
                 party.settled(&job.id, k);
-                return declined(party, &job, e).await;
+                return declined(party, &job, e).await.map(|()| true);
             }
             Err(e)
         }
@@ -129,7 +150,7 @@ async fn take_up(party: &Arc<Party>, job: JobRow) -> Result<(), Fault> {
     let taken = decide(party, &job.id, k, ended).await?;
     // The next job needs the room that this one had at the others.
     tell(party, &job.id, k, taken).await;
-    Ok(())
+    Ok(true)
 }
 
 /// Party 0 itself does not take part in a job.
@@ -411,7 +432,7 @@ pub(crate) fn cancelled() -> Fault {
 /// Cancels a job: one that runs is aborted, one that waits ends at once.
 pub(crate) async fn cancel(party: &Arc<Party>, job: &str) -> Result<(), Fault> {
     let name = job.to_owned();
-    let current = party.store.read(move |c| attempts::current(c, &name)).await?;
+    let current = party.store.look(move |c| attempts::current(c, &name)).await?;
     if let Some(attempt) = current {
         party.cancel(job, attempt.k);
         return Ok(());

@@ -17,8 +17,8 @@ use hushwire_seal::{
     result::{self, ResultPlace},
 };
 use hushwire_session::{
-    Decision, KeptLinks, Material, Member, MemberConfig, Outcome, Peer, SealedShare, SealedSink, ShelfOwner,
-    StoredData, StoredParts, open, run_part, run_part_until, session_of, size,
+    Agreement, Decision, KeptLinks, Material, Member, MemberConfig, Outcome, Peer, SealedShare, SealedSink,
+    ShelfOwner, StoredData, StoredParts, Task, open, run_part, run_part_until, session_of, size,
 };
 use hushwire_wire::{Identity, Listener};
 use rustix::process::{DumpableBehavior, Resource, Rlimit, set_dumpable_behavior, setrlimit};
@@ -26,7 +26,10 @@ use std::{
     collections::BTreeMap,
     fs::{self, File},
     io::{self, BufRead, BufReader, Write},
-    os::{fd::AsFd, unix::net::UnixStream},
+    os::{
+        fd::AsFd,
+        unix::{fs::FileExt, net::UnixStream},
+    },
     path::{Path, PathBuf},
     process,
     sync::{
@@ -39,6 +42,8 @@ use std::{
 
 /// LOCAL: how often the memory is looked at.
 const LOOK: Duration = Duration::from_millis(50);
+/// LOCAL: looks of which one asks for the most memory so far where little is in use.
+const SELDOM: u64 = 20;
 /// LOCAL: address space beside what a worker computes in: stacks, libraries, files.
 const BESIDE: u64 = 2 << 30;
 
@@ -96,10 +101,16 @@ fn watch(
     reporter: Reporter,
 ) {
     thread::spawn(move || {
-        loop {
+        let resident = Resident::open();
+        for n in 1_u64.. {
             under_way.wait();
             thread::sleep(LOOK);
             reporter.look();
+            // The most that it ever had takes the system as long as a tenth of a small job.
+            let little = resident.as_ref().and_then(Resident::bytes).is_some_and(|now| now < most / 4);
+            if little && n % SELDOM != 0 {
+                continue;
+            }
             if let Some(has) = peak_memory().filter(|has| *has > most) {
                 let (has, most) = (size::show(has), size::show(most));
                 let fault = if of_policy {
@@ -181,6 +192,8 @@ struct Runner<'a> {
 
 /// What a worker has from one attempt to the next.
 struct Standing {
+    /// What all parties must have alike, which follows from the job.
+    agreement: Agreement,
     listener: Arc<Listener>,
     /// The key of its connections.
     key: Wiped<String>,
@@ -201,6 +214,7 @@ impl Visitor for Runner<'_> {
         let data = std::mem::take(&mut order.data);
         let stored = data.iter().map(|(name, data)| Ok((name.clone(), stored(order.party, data)?)));
         let mut standing = Standing {
+            agreement: task.agreement(),
             listener: Arc::new(listener),
             key: new_key(order.party)?,
             kept: KeptLinks::new(),
@@ -261,7 +275,7 @@ fn attempt<T: Words>(
         made: Mutex::default(),
     });
     config.sealed = Some(sink.clone());
-    let agreement = task.agreement();
+    let agreement = standing.agreement.clone();
     let has_clients = !agreement.clients.is_empty();
     let part = open(task, &mut config)?;
     // Each daemon knows the address of the others' ports.
@@ -422,9 +436,42 @@ fn orders() -> Orders {
     Arc::new(Mutex::new(orders))
 }
 
+/// The memory that this process has resident now, which the system says at once.
+struct Resident {
+    statm: File,
+    page: u64,
+}
+
+impl Resident {
+    fn open() -> Option<Self> {
+        Some(Self { statm: File::open("/proc/self/statm").ok()?, page: rustix::param::page_size() as u64 })
+    }
+
+    fn bytes(&self) -> Option<u64> {
+        let mut line = [0; 128];
+        let n = self.statm.read_at(&mut line, 0).ok()?;
+        let pages: u64 = std::str::from_utf8(line.get(..n)?).ok()?.split(' ').nth(1)?.parse().ok()?;
+        Some(pages * self.page)
+    }
+}
+
 /// The most memory that this process ever had resident.
 fn peak_memory() -> Option<u64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
     line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok().map(|kib| kib << 10)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_in_use_is_about_what_the_most_so_far_allows() {
+        let block = std::hint::black_box(vec![1_u8; 8 << 20]);
+        let now = Resident::open().and_then(|resident| resident.bytes()).expect("a size");
+        let most = peak_memory().expect("a size");
+        // The system counts pages a little late.
+        assert!(now > block.len() as u64 && now < most + (16 << 20), "{now} {most}");
+    }
 }

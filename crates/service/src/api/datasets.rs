@@ -93,7 +93,7 @@ pub(super) async fn put(party: Arc<Party>, mut request: Request) -> Result<Reply
     let step = "putting a part";
     let (caller, id) = (request.caller()?.clone(), request.name(0).to_owned());
     let n: i64 = request.name(1).parse().map_err(|_| crate::access::absent("part", request.name(1)))?;
-    let found = party.store.read(move |c| {
+    let found = party.store.look(move |c| {
         let row = datasets::own(c, &caller, &id)?;
         let part = datasets::parts(c, &row.id)?.into_iter().find(|part| part.0 == n);
         Ok((row.id, part.ok_or_else(|| crate::access::absent("part", &n.to_string()))?))

@@ -94,7 +94,7 @@ pub(super) async fn list(party: Arc<Party>, request: Request) -> Result<Reply, F
 /// The job that the path names, if the caller sees it.
 async fn seen(party: &Party, request: &Request) -> Result<jobs::JobRow, Fault> {
     let (caller, id) = (request.caller()?.clone(), request.name(0).to_owned());
-    party.store.read(move |c| jobs::need(c, &caller, &id)).await
+    party.store.look(move |c| jobs::need(c, &caller, &id)).await
 }
 
 /// `GET /v1/jobs/{id}`
@@ -226,7 +226,7 @@ pub(super) async fn challenge(party: Arc<Party>, request: Request) -> Result<Rep
     let (token, output) = (request.caller()?.token.clone(), request.name(1).to_owned());
     let to = recipient(&job, &output)?;
     let (row, name, keep) = (job.clone(), output.clone(), party.keep());
-    party.store.read(move |c| results::found(c, &row, &name, keep).map(drop)).await?;
+    party.store.look(move |c| results::found(c, &row, &name, keep).map(drop)).await?;
     let place = place(&party, &job, &output);
     let challenge = hex::encode(party.challenge(&place, &to, &token)?);
     Ok(Reply::ok(&Challenge { challenge }))

@@ -9,7 +9,7 @@ mod status;
 
 use crate::{
     access::{self, CallerRole},
-    http::{Problem, Reply, Request, status as status_of},
+    http::{JSON, Problem, Reply, Request, status as status_of},
     party::Party,
 };
 use hushwire_fault::{Fault, code};
@@ -179,6 +179,11 @@ async fn dispatch(party: &Arc<Party>, mut request: Request, known: &AtomicBool) 
         let Some(names) = matched(endpoint.path, &request.path) else { continue };
         request.names = names;
         request.caller = caller(party, &request, endpoint, known).await?;
+        if request.method == Method::POST && endpoint.body.is_none() {
+            // Whoever sends a body all the same hears the answer, and not that the connection
+            // broke.
+            request.bytes(JSON).await?;
+        }
         return (endpoint.handle)(party.clone(), request).await;
     }
     let other = methods(&request.path);

@@ -2,21 +2,22 @@
 //!
 //! Every change goes through that thread, so nothing is ever "locked". It takes the requests that
 //! wait, runs each in a savepoint of its own, and commits them together: one fsync serves all. A
-//! caller hears of its success only after that commit. A second thread has a connection that can
-//! only read: whoever reads waits for no fsync, and sees all that was committed before.
+//! caller hears of its success only after that commit. Two connections can only read: whoever reads
+//! waits for no fsync, and sees all that was committed before. A look at a few rows happens on the
+//! caller's own thread, since waking another one costs more than the look. Lists have a thread.
 
 mod migrate;
 mod place;
 
 pub(crate) use migrate::{Upgrade, schema};
 
-use crate::failpoint;
+use crate::{durable, failpoint};
 use hushwire_fault::{Fault, code};
 use rusqlite::{Connection, config::DbConfig};
 use std::{
     path::{Path, PathBuf},
     sync::{
-        Arc,
+        Arc, Mutex, TryLockError,
         mpsc::{self, Receiver, SyncSender},
     },
     thread,
@@ -27,9 +28,6 @@ use tokio::sync::oneshot;
 const MOST_TOGETHER: usize = 64;
 /// LOCAL: statements that are read once.
 const STATEMENTS: usize = 256;
-/// LOCAL: pages of 4 KiB that are in the log before they go to their places. Pages that change
-/// again and again go there once.
-const CHECKPOINT: u32 = 4096;
 /// LOCAL: requests that may wait.
 const QUEUE: usize = 1024;
 
@@ -82,6 +80,8 @@ struct Request {
 pub(crate) struct Store {
     writes: SyncSender<Request>,
     reads: SyncSender<Request>,
+    /// The connection of looks.
+    looks: Arc<Mutex<Connection>>,
     path: Arc<PathBuf>,
 }
 
@@ -99,8 +99,11 @@ impl Store {
             Upgrade::Keep if !is_new => migrate::keep(&connection, path)?,
             _ => migrate::to_newest(&mut connection, path, migrate::MIGRATIONS)?,
         }
-        let reader = connect(path)?;
-        reader.pragma_update(None, "query_only", true).map_err(|e| broken(&e))?;
+        let reader = || {
+            let reader = connect(path)?;
+            reader.pragma_update(None, "query_only", true).map_err(|e| broken(&e))?;
+            Ok::<Connection, Fault>(reader)
+        };
         let start = |name: &str, connection: Connection, serve: fn(&Connection, &Receiver<Request>)| {
             let (requests, waiting) = mpsc::sync_channel(QUEUE);
             let thread = thread::Builder::new().name(name.to_owned());
@@ -109,7 +112,8 @@ impl Store {
         };
         Ok(Self {
             writes: start("store", connection, serve)?,
-            reads: start("reads", reader, answer_reads)?,
+            reads: start("reads", reader()?, answer_reads)?,
+            looks: Arc::new(Mutex::new(reader()?)),
             path: Arc::new(path.to_path_buf()),
         })
     }
@@ -167,7 +171,38 @@ impl Store {
         ask(&self.writes, true, "read", request).await
     }
 
-    /// Runs a request that changes nothing.
+    /// Looks at a few rows, on this thread unless another one looks at this moment.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub(crate) async fn look<T: Send + 'static>(
+        &self,
+        request: impl FnOnce(&Connection) -> Stored<T> + Send + 'static,
+    ) -> Result<T, Fault> {
+        match self.try_look(request) {
+            Ok(found) => found,
+            Err(request) => self.read(request).await,
+        }
+    }
+
+    /// Looks, or gives the request back while another thread looks.
+    fn try_look<T, F: FnOnce(&Connection) -> Stored<T>>(&self, request: F) -> Result<Result<T, Fault>, F> {
+        let connection = match self.looks.try_lock() {
+            Ok(connection) => connection,
+            Err(TryLockError::WouldBlock) => return Err(request),
+            Err(TryLockError::Poisoned(e)) => {
+                // A look that panicked holds the log of changes back until it is at its end.
+                let connection = e.into_inner();
+                let _ = connection.execute_batch("ROLLBACK");
+                self.looks.clear_poison();
+                connection
+            }
+        };
+        let passed = failpoint::pass(|| "store.before.read".to_owned()).map_err(|e| disk(&e).into());
+        Ok(passed.and_then(|()| at_one_moment(&connection, request)).map_err(Fault::from))
+    }
+
+    /// Runs a request that changes nothing, and may take long.
     ///
     /// # Errors
     /// As [`run`](Self::run).
@@ -221,7 +256,7 @@ pub(crate) fn connect(path: &Path) -> Result<Connection, Fault> {
         connection.pragma_update(None, "journal_mode", "WAL")?;
         connection.pragma_update(None, "synchronous", "FULL")?;
         connection.pragma_update(None, "foreign_keys", true)?;
-        connection.pragma_update(None, "wal_autocheckpoint", CHECKPOINT)?;
+        connection.pragma_update(None, "wal_autocheckpoint", durable::checkpoint())?;
         connection.busy_timeout(std::time::Duration::from_secs(5))?;
         // A statement is planned once, and not again for each value.
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
@@ -284,6 +319,17 @@ fn waiting_with(first: Request, waiting: &Receiver<Request>) -> Vec<Request> {
     all
 }
 
+/// Runs a request that sees the store as it is at one moment.
+fn at_one_moment<T>(connection: &Connection, request: impl FnOnce(&Connection) -> Stored<T>) -> Stored<T> {
+    step(connection, "BEGIN")?;
+    let found = request(connection);
+    if let Err(e) = step(connection, "COMMIT") {
+        let _ = connection.execute_batch("ROLLBACK");
+        return found.and(Err(e.into()));
+    }
+    found
+}
+
 /// Answers requests that change nothing, until nobody can ask any more.
 fn answer_reads(connection: &Connection, waiting: &Receiver<Request>) {
     while let Ok(first) = waiting.recv() {
@@ -320,6 +366,7 @@ const MARK: &str =
 
 /// Serves requests until nobody can ask any more.
 fn serve(connection: &Connection, waiting: &Receiver<Request>) {
+    let path = connection.path().map(PathBuf::from).unwrap_or_default();
     // Whether the next commit is synced, and whether one before it was not.
     let (mut syncs, mut unsynced) = (true, false);
     while let Ok(first) = waiting.recv() {
@@ -334,11 +381,17 @@ fn serve(connection: &Connection, waiting: &Receiver<Request>) {
             continue;
         }
         let (mut all, mut wrote) = (all.into_iter(), false);
+        // A request that is alone needs no savepoint: the transaction is its own.
+        let mut alone = all.len() == 1;
         // One that came meanwhile is served, too, unless it wants a sync that this commit lacks.
         let more = || waiting.try_recv().ok();
         while let Some(request) = all.next().or_else(|| if synced { more() } else { None }) {
             let before = connection.total_changes();
-            let (keep, answer) = in_savepoint(connection, request.work);
+            let (keep, answer) = if std::mem::take(&mut alone) {
+                in_transaction(connection, request.work)
+            } else {
+                in_savepoint(connection, request.work)
+            };
             wrote |= keep && connection.total_changes() > before;
             answers.push((keep, answer));
             if answers.len() >= MOST_TOGETHER && all.len() == 0 {
@@ -352,11 +405,23 @@ fn serve(connection: &Connection, waiting: &Receiver<Request>) {
             let _ = connection.execute_batch("ROLLBACK");
         } else {
             unsynced = !synced && (unsynced || wrote);
+            durable::committed(connection, &path);
         }
         for (_, answer) in answers {
             answer(committed.clone());
         }
     }
+}
+
+/// Runs the first request of a transaction. One that fails leaves another transaction, without
+/// changes.
+fn in_transaction(connection: &Connection, work: Work) -> (bool, Answer) {
+    let (keep, answer) = work(Ok(connection));
+    if !keep {
+        // Where this fails, the commit does.
+        let _ = step(connection, "ROLLBACK").and_then(|()| step(connection, "BEGIN IMMEDIATE"));
+    }
+    (keep, answer)
 }
 
 fn in_savepoint(connection: &Connection, work: Work) -> (bool, Answer) {
@@ -463,10 +528,55 @@ mod tests {
             // Who reads can change nothing.
             let error = store.read(set("g")).await.err().map(|e| e.code());
             assert_eq!(error, Some(code::STORE));
-            assert!(!store.read(has("g")).await?);
+            let error = store.look(set("g")).await.err().map(|e| e.code());
+            assert_eq!(error, Some(code::STORE));
+            assert!(!store.read(has("g")).await? && !store.look(has("g")).await?);
+            // The change that failed was alone in its transaction, and left nothing of it.
+            assert!(!store.read(has("c")).await? && store.look(has("f")).await?);
             Ok::<_, Fault>(())
         });
         tried.unwrap_or_else(|e| panic!("{e}"));
+    }
+
+    /// The log could otherwise never begin anew, and would grow for ever.
+    #[test]
+    fn a_look_that_panics_holds_nothing_back_and_one_that_is_in_the_way_is_no_obstacle() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let store =
+            Store::open(&dir.path().join("store.db"), Upgrade::Newest).unwrap_or_else(|e| panic!("{e}"));
+        let gone = store.clone();
+        let gone = thread::spawn(move || {
+            let look = gone.look(|c| -> Stored<i64> {
+                has("a")(c)?;
+                panic!("a test's own");
+            });
+            runtime().block_on(look).is_ok()
+        });
+        assert!(gone.join().is_err());
+        let all = runtime().block_on(async {
+            store.run("test", set("a")).await?;
+            let seen = store.look(has("a")).await?;
+            // While another thread looks, this one does not wait for it.
+            let (begins, begun) = mpsc::channel();
+            let (ends, end) = mpsc::channel::<()>();
+            let other = store.clone();
+            let other = thread::spawn(move || {
+                let look = other.look(move |_| {
+                    begins.send(()).expect("somebody waits");
+                    end.recv().expect("somebody tells");
+                    Ok(())
+                });
+                runtime().block_on(look)
+            });
+            begun.recv().expect("it looks");
+            let beside = store.look(has("a")).await?;
+            ends.send(()).expect("it looks");
+            other.join().expect("no panic")?;
+            Ok::<_, Fault>(seen && beside)
+        });
+        assert!(all.unwrap_or_else(|e| panic!("{e}")));
+        drop(store);
+        settled(&dir.path().join("store.db"));
     }
 
     /// Brings everything that was written from the log into the store's file. The store's threads

@@ -10,6 +10,7 @@ mod kinds;
 mod limits;
 mod load;
 mod models;
+mod power;
 #[path = "../rig/mod.rs"]
 mod rig;
 mod roles;

@@ -183,6 +183,13 @@ impl Rig {
 
     /// Starts one party, with its points of failure.
     pub(crate) fn start(&mut self, party: usize, failpoints: &str) {
+        // Points of blobs are those of results, too, if no result is small.
+        let large = [("HUSHWIRE_SMALL_RESULT", "0")];
+        self.start_with(party, failpoints, if failpoints.starts_with("blob") { &large } else { &[] });
+    }
+
+    /// Starts one party, with its points of failure and further settings of tests.
+    pub(crate) fn start_with(&mut self, party: usize, failpoints: &str, settings: &[(&str, &str)]) {
         let log = std::fs::File::options()
             .create(true)
             .append(true)
@@ -193,8 +200,7 @@ impl Rig {
             .arg(self.dir.path().join(format!("party{party}.toml")))
             .env("HUSHWIRE_FAILPOINTS", failpoints)
             .env("HUSHWIRE_CLOCK", self.clock(party))
-            // Points of blobs are those of results, too, if no result is small.
-            .envs(failpoints.starts_with("blob").then_some(("HUSHWIRE_SMALL_RESULT", "0")))
+            .envs(settings.iter().copied())
             .stdin(Stdio::null())
             .stderr(log.expect("a file"))
             .spawn();
