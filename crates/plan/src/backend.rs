@@ -44,6 +44,14 @@ pub trait Backend: Primitives {
     fn to_bits(lower: &mut PlanLowering<'_, Self>, bits: Range<usize>, rows: usize) -> Talk<Self>;
     /// The words of a value that there is in a narrow form.
     fn of_narrow(lower: &mut PlanLowering<'_, Self>, narrow: Slot, ring: u32) -> Slot;
+    /// Signed numbers that are words, as a wider type; none where their bits are words again there.
+    ///
+    /// # Errors
+    /// As of [`PlanLowering::words`].
+    fn widened(lower: &mut PlanLowering<'_, Self>, of: usize, to: Scalar) -> Lowered<Option<Forms>> {
+        let (_, _, _) = (lower, of, to);
+        Ok(None)
+    }
     /// The facts about values that a product of them needs.
     fn factors(lower: &PlanLowering<'_, Self>, reads: [Slot; 2]) -> Self::FactorFacts;
     /// A product, row by row.
