@@ -27,11 +27,10 @@ const NARROW: [Numbers; 2] =
 const NARROW_ROOM: f32 = 1.0;
 /// LOCAL: the rings for a network whose evaluation takes long.
 const FEW_RINGS: [u8; 3] = [32, 48, 64];
-/// The two rings of a network whose layers differ. The wider one is as wide as there are: what needs
-/// it is a small part.
-const MIXED: (u8, u8) = (32, 64);
-/// The fractional bits of two rings, of which the fewer leave room for larger inputs.
-const MIXED_FRAC: [u8; 2] = [16, 12];
+/// The narrower ring of a network whose layers differ, and the wider ones with their fractional bits.
+/// Layers of up to 48 bits run under encryption between two parties; 64 bits hold all else.
+const NARROWER: u8 = 32;
+const WIDER: [(u8, u8); 2] = [(48, 12), (64, 16)];
 /// The largest number of fractional bits, tried in the last ring if the usual ones do not suffice.
 const MOST_FRAC: u8 = 28;
 /// Fewer fractional bits than usual, tried in the last ring if values have no room.
@@ -179,15 +178,15 @@ impl Wanted {
             return Ok(vec![]);
         }
         let of = |numbers| Secure::new(network, numbers, &Members::default());
-        let (bits, more) = MIXED;
-        let wide = |layers| of(Numbers::mixed(bits, MIXED_FRAC[0], Wide { bits: more, layers }));
-        let all = WideLayers::ALL.into_iter().map(wide).collect::<Result<Vec<_>, _>>()?;
-        let most = of(Numbers::of(more))?.price();
         let mut mixed: Vec<Secure> = vec![];
-        for secure in all {
-            let is_new = mixed.iter().all(|other| other.widths() != secure.widths());
-            if secure.is_mixed() && secure.price() < most && is_new {
-                mixed.push(secure);
+        for (bits, frac) in WIDER {
+            let most = of(Numbers::of(bits))?.price();
+            for layers in WideLayers::ALL {
+                let secure = of(Numbers::mixed(NARROWER, frac, Wide { bits, layers }))?;
+                let is_new = mixed.iter().all(|other| other.widths() != secure.widths());
+                if secure.is_mixed() && secure.price() < most && is_new {
+                    mixed.push(secure);
+                }
             }
         }
         Ok(mixed)
@@ -205,8 +204,7 @@ impl Wanted {
                 other.is_ok_and(|other| other.price() <= secure.price())
             };
             let at = rings.iter().position(|numbers| !is_less(numbers)).unwrap_or(rings.len());
-            let of = |frac| Numbers { frac, ..secure.numbers() };
-            rings.splice(at..at, MIXED_FRAC.map(of));
+            rings.insert(at, secure.numbers());
         }
         Ok(rings)
     }

@@ -80,7 +80,7 @@ fn error(network: &Network, numbers: Numbers, samples: &Samples, input: &Array) 
 /// The last layer alone overflows 32 bits: it runs in 64, and the convolutions in 32.
 #[test]
 fn one_layer_that_overflows_does_not_widen_the_others() {
-    let network = network(&classes(1, 4e3), None);
+    let network = network(&classes(1, 4e4), None);
     let samples = Samples::made_up(&network, None).unwrap();
     let chosen = Wanted::default().chosen(&network, &samples).unwrap();
     assert!(chosen.finding.is_none(), "{chosen:?}");
@@ -118,13 +118,13 @@ fn one_ring_stays_where_two_save_nothing() {
     let wide = network(&w.finish(&y), None);
     assert!(Wanted::default().mixed(&wide).unwrap().is_empty(), "a function and what it reads");
     let asked = Wanted { bits: Some(40), ..Wanted::default() };
-    assert!(asked.mixed(&network(&classes(1, 4e3), None)).unwrap().is_empty(), "bits that are asked for");
+    assert!(asked.mixed(&network(&classes(1, 4e4), None)).unwrap().is_empty(), "bits that are asked for");
 }
 
 /// Results near floating point, layer by layer, and no value wraps.
 #[test]
 fn errors_are_as_in_a_wide_ring() {
-    let all = [classes(2, 4e3), likelihoods(2), every_operator(2)];
+    let all = [classes(2, 4e4), likelihoods(2), every_operator(2)];
     for (model, lengths) in all.iter().zip([None, None, Some(&[2, 3, 9, 9][..])]) {
         let network = network(model, lengths);
         for layers in LAYERS {
@@ -178,7 +178,7 @@ fn sums_of_raw_features_are_wide() {
 /// Prices of rings are in the order of the plan's bytes wherever these differ by a fifth.
 #[test]
 fn prices_are_in_the_order_of_plans() {
-    for model in [classes(1, 4e3), likelihoods(1)] {
+    for model in [classes(1, 4e4), likelihoods(1)] {
         let network = network(&model, None);
         let found = Wanted::default().mixed(&network).unwrap();
         assert!(!found.is_empty());
@@ -203,7 +203,7 @@ fn parties_agree_with_the_evaluator() {
     }
     for products in [Products::He, Products::Ot] {
         let said = [1, 2].map(|seed| {
-            let network = network(&classes(seed, 4e3), None);
+            let network = network(&classes(seed, 4e4), None);
             two::check(&network, mixed(WideLayers::Known), seed, products)
         });
         assert_eq!(said[0], said[1], "{products:?}");
@@ -241,7 +241,7 @@ fn weights_decide_no_width() {
 /// Members read the rings of a network's file, and refuse such as no network has.
 #[test]
 fn rings_of_files_are_checked() {
-    let network = network(&classes(1, 4e3), None);
+    let network = network(&classes(1, 4e4), None);
     for layers in LAYERS {
         let file = secure(&network, mixed(layers)).computation().to_string();
         let name = file.lines().find_map(|line| line.strip_prefix("computation ")).unwrap().to_owned();
