@@ -36,3 +36,69 @@ fn of_node(node: &Node, nodes: &[Node]) -> u64 {
         _ => elements(node) * (2 * bits + words),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Members, Network, Numbers, Secure, Wide, WideLayers, onnx::Model, zoo::Writer};
+    use hushwire_three::{Cut, Plan};
+
+    fn networks() -> [Network; 3] {
+        let mut w = Writer::new("classes", 1, &[1, 3, 12, 12]);
+        let x = w.conv("input", [3, 8], 3, 1, 1, true);
+        let x = w.relu(&x);
+        let x = w.pool("MaxPool", &x, 2, 2, 0, false);
+        let x = w.conv(&x, [8, 16], 3, 1, 1, true);
+        let x = w.relu(&x);
+        let x = w.op("GlobalAveragePool", &[&x], &[]);
+        let x = w.op("Flatten", &[&x], &[]);
+        let y = w.gemm(&x, [16, 5]);
+        let classes = w.finish(&y);
+        let mut w = Writer::new("rows", 1, &[32, 20]);
+        let x = w.gemm("input", [20, 64]);
+        let x = w.relu(&x);
+        let x = w.gemm(&x, [64, 32]);
+        let x = w.relu(&x);
+        let x = w.gemm(&x, [32, 3]);
+        let y = w.op("Softmax", &[&x], &[]);
+        let rows = w.finish(&y);
+        let mut w = Writer::new("functions", 1, &[4, 20]);
+        let x = w.gemm("input", [20, 16]);
+        let x = w.op("Sigmoid", &[&x], &[]);
+        let x = w.gemm(&x, [16, 16]);
+        let y = w.op("Tanh", &[&x], &[]);
+        let functions = w.finish(&y);
+        [(classes, 1), (rows, 32), (functions, 4)].map(|(model, first)| {
+            let lengths = if first == 1 { vec![1, 3, 12, 12] } else { vec![first, 20] };
+            let read = Model::read(&model.to_bytes()).expect("it was written");
+            Network::new(read, Some(&lengths)).expect("it is a network")
+        })
+    }
+
+    /// Rings of which one sends a third more than the other have prices in the same order.
+    #[test]
+    fn prices_are_in_the_order_of_plans() {
+        for network in networks() {
+            let pairs = [(48, 12), (64, 16)].into_iter().flat_map(|(bits, frac)| {
+                WideLayers::ALL.map(|layers| Numbers::mixed(32, frac, Wide { bits, layers }))
+            });
+            let rings = [32, 40, 48, 56, 64].map(Numbers::of).into_iter().chain(pairs);
+            let both = |numbers: Numbers| {
+                let secure = Secure::new(&network, numbers, &Members::default()).expect("a computation");
+                let plan = Plan::new(secure.computation()).expect("a plan");
+                let cost = |party| plan.cost(party, Cut::whole()).expect("a cost").cost.bytes_sent;
+                (numbers, secure.price(), (0..3).map(cost).sum::<u64>() / 3)
+            };
+            let all: Vec<_> = rings.map(both).collect();
+            for (a, price, bytes) in &all {
+                for (b, other, more) in &all {
+                    assert!(
+                        3 * more <= 4 * bytes || price < other,
+                        "{}: {a:?} has the price {price} for {bytes} bytes, {b:?} {other} for {more}",
+                        network.name
+                    );
+                }
+            }
+        }
+    }
+}

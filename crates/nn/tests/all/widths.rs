@@ -175,20 +175,6 @@ fn sums_of_raw_features_are_wide() {
     assert!(own < bytes(&network, Numbers::of(64)), "{own}");
 }
 
-/// Prices of rings are in the order of the plan's bytes wherever these differ by a fifth.
-#[test]
-fn prices_are_in_the_order_of_plans() {
-    for model in [classes(1, 4e4), likelihoods(1)] {
-        let network = network(&model, None);
-        let found = Wanted::default().mixed(&network).unwrap();
-        assert!(!found.is_empty());
-        for secure in found {
-            let own = bytes(&network, secure.numbers());
-            assert!(own < bytes(&network, Numbers::of(64)), "{:?}: {own}", secure.numbers());
-        }
-    }
-}
-
 /// Three parties and two compute what the evaluator computes, bit by bit, and messages are as long
 /// for other weights and inputs.
 #[test]
