@@ -2,15 +2,15 @@
 //! each, and reports its time and bytes:
 //! `pair [network] [he|ot] [extension] [threads] [ahead|in-turn] [net] [images]`. With 0 threads
 //! (the default) it only plans. OTs are made ahead of use or in turn; the network between the two
-//! is `none`, `lan`, `wan`, or of a form such as `1Gbps,5ms`. A network of the zoo may end in its ring
-//! or rings, as `squeezenet@32+48`.
+//! is `none`, `lan`, `wan`, or of a form such as `1Gbps,5ms`. A network of the zoo may end in its
+//! ring or rings, as `squeezenet@32+48`.
 
 use hushwire_aes::Backend;
 use hushwire_compute::{Op, Tensor};
 use hushwire_machine::{Cost, Meter, PartyId, inproc};
 use hushwire_nn::{
-    Floats, INPUT, Members, Network, Numbers, Samples, Secure, Wanted, Wide, WideLayers, decode, onnx::Model,
-    zoo,
+    Floats, INPUT, Members, Network, Numbers, Samples, Secure, Wanted, WideLayers, WideRing, decode,
+    onnx::Model, zoo,
 };
 use hushwire_ot::{Context, Protocol, Sid};
 use hushwire_prg::Seed;
@@ -145,7 +145,7 @@ fn rings(text: &str) -> Numbers {
         None => Numbers::of(bits(text)),
         Some((narrow, wide)) => {
             let frac = if bits(wide) > 48 { 16 } else { 12 };
-            Numbers::mixed(bits(narrow), frac, Wide { bits: bits(wide), layers: WideLayers::Known })
+            Numbers::mixed(bits(narrow), frac, WideRing { bits: bits(wide), layers: WideLayers::Known })
         }
     }
 }

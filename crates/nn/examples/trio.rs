@@ -9,8 +9,8 @@ use hushwire_aes::Backend;
 use hushwire_compute::{Tensor, evaluate};
 use hushwire_machine::{Channel, Cost, Meter, Net, SessionId, inproc};
 use hushwire_nn::{
-    Floats, INPUT, Members, Network, Numbers, Samples, Secure, Wanted, Wide, WideLayers, decode, onnx::Model,
-    zoo,
+    Floats, INPUT, Members, Network, Numbers, Samples, Secure, Wanted, WideLayers, WideRing, decode,
+    onnx::Model, zoo,
 };
 use hushwire_prg::{Prg, Seed};
 use hushwire_rep3::{Rep3Party, Role, Shares};
@@ -143,7 +143,7 @@ fn rings(text: &str) -> Numbers {
         None => Numbers::of(bits(text)),
         Some((narrow, wide)) => {
             let frac = if bits(wide) > 48 { 16 } else { 12 };
-            Numbers::mixed(bits(narrow), frac, Wide { bits: bits(wide), layers: WideLayers::Known })
+            Numbers::mixed(bits(narrow), frac, WideRing { bits: bits(wide), layers: WideLayers::Known })
         }
     }
 }

@@ -11,7 +11,7 @@
 use crate::{
     Array, Fault, Floats, Inputs, Members, Network, NetworkReport, Numbers, Secure,
     distance::{Distance, Judge},
-    numbers::{Wide, WideLayers},
+    numbers::{WideLayers, WideRing},
     report::LayerReport,
     samples::Samples,
 };
@@ -27,8 +27,8 @@ const NARROW: [Numbers; 2] =
 const NARROW_ROOM: f32 = 1.0;
 /// LOCAL: the rings for a network whose evaluation takes long.
 const FEW_RINGS: [u8; 3] = [32, 48, 64];
-/// The narrower ring of a network whose layers differ, and the wider ones with their fractional bits.
-/// Layers of up to 48 bits run under encryption between two parties; 64 bits hold all else.
+/// The narrower ring of a network whose layers differ, and the wider ones with their fractional
+/// bits. Layers of up to 48 bits run under encryption between two parties; 64 bits hold all else.
 const NARROWER: u8 = 32;
 const WIDER: [(u8, u8); 2] = [(48, 12), (64, 16)];
 /// The largest number of fractional bits, tried in the last ring if the usual ones do not suffice.
@@ -167,9 +167,9 @@ impl Wanted {
         Ok(Choice { numbers, distance: Some(distance), finding })
     }
 
-    /// The networks of two rings that `auto` tries where 32 bits are not enough, the fewer wide layers
-    /// first: none where numbers are asked for, or where moves between rings cost more than they
-    /// save.
+    /// The networks of two rings that `auto` tries where 32 bits are not enough, the fewer wide
+    /// layers first: none where numbers are asked for, or where moves between rings cost more than
+    /// they save.
     ///
     /// # Errors
     /// A layer does not support its value's shape.
@@ -182,7 +182,7 @@ impl Wanted {
         for (bits, frac) in WIDER {
             let most = of(Numbers::of(bits))?.price();
             for layers in WideLayers::ALL {
-                let secure = of(Numbers::mixed(NARROWER, frac, Wide { bits, layers }))?;
+                let secure = of(Numbers::mixed(NARROWER, frac, WideRing { bits, layers }))?;
                 let is_new = mixed.iter().all(|other| other.widths() != secure.widths());
                 if secure.is_mixed() && secure.price() < most && is_new {
                     mixed.push(secure);

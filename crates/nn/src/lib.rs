@@ -55,7 +55,7 @@ pub use float::{Floats, Inputs};
 pub use hushwire_fault::Fault;
 pub use import::{Assumed, Given, merged};
 pub use network::{Layer, Network};
-pub use numbers::{INPUT, Members, Numbers, OUTPUT, Wide, WideLayers};
+pub use numbers::{INPUT, Members, Numbers, OUTPUT, WideLayers, WideRing};
 pub use operators::{Conv, Kind, Pool, reference};
 pub use report::{LayerReport, NetworkReport};
 pub use samples::{SampleRange, Samples};

@@ -19,13 +19,14 @@ pub struct Numbers {
     pub frac: u8,
     /// The number of bits that are cut after each layer with weights.
     pub cut: u8,
-    /// The wider ring of some layers, if there is one: `bits` and `cut` are then those of the others.
-    pub wide: Option<Wide>,
+    /// The wider ring of some layers, if there is one: `bits` and `cut` are then those of the
+    /// others.
+    pub wide: Option<WideRing>,
 }
 
 /// A wider ring, and the layers that run in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Wide {
+pub struct WideRing {
     /// The width of these layers' values, in bits.
     pub bits: u8,
     /// The layers.
@@ -35,7 +36,8 @@ pub struct Wide {
 /// The layers that run in the wider of two rings. Operators and shapes decide which ones these are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WideLayers {
-    /// Those whose values have a scale that all members know: outputs, functions and their operands.
+    /// Those whose values have a scale that all members know: outputs, functions and their
+    /// operands.
     Known,
     /// Also layers with weights that read an input, or add up at least 4,096 products.
     Sums,
@@ -57,7 +59,7 @@ impl WideLayers {
 impl Numbers {
     /// The numbers of two rings. Inputs and outputs have `frac` fractional bits in both.
     #[must_use]
-    pub fn mixed(bits: u8, frac: u8, wide: Wide) -> Self {
+    pub fn mixed(bits: u8, frac: u8, wide: WideRing) -> Self {
         let cut = Numbers::of(bits).cut.min(bits.saturating_sub(frac + 2));
         Numbers { bits, frac, cut, wide: Some(wide) }
     }
@@ -76,7 +78,7 @@ impl Numbers {
     /// The numbers of the layers in the wider ring.
     #[must_use]
     pub fn widest(self) -> Self {
-        let Some(Wide { bits, .. }) = self.wide else { return self };
+        let Some(WideRing { bits, .. }) = self.wide else { return self };
         let cut = Numbers::of(bits).cut.min(bits.saturating_sub(self.frac + 2));
         Numbers { bits, frac: self.frac, cut, wide: None }
     }
@@ -91,15 +93,15 @@ impl Numbers {
     pub(crate) fn name(self) -> String {
         match self.wide {
             None => "network".to_owned(),
-            Some(Wide { bits, layers }) => format!("{}_{}_{bits}", layers.name(), self.bits),
+            Some(WideRing { bits, layers }) => format!("{}_{}_{bits}", layers.name(), self.bits),
         }
     }
 
     /// The bits and the wider ring in the name of a computation of two rings.
-    fn named(name: &str) -> Option<(u8, Wide)> {
+    fn named(name: &str) -> Option<(u8, WideRing)> {
         let of = |layers: WideLayers| {
             let (narrow, wide) = name.strip_prefix(layers.name())?.strip_prefix('_')?.split_once('_')?;
-            Some((narrow.parse().ok()?, Wide { bits: wide.parse().ok()?, layers }))
+            Some((narrow.parse().ok()?, WideRing { bits: wide.parse().ok()?, layers }))
         };
         WideLayers::ALL.into_iter().find_map(of)
     }
@@ -177,7 +179,7 @@ impl Numbers {
         // The bits that are cut come below the fractional bits, and two bits remain above them.
         let of = format!("bits to cut of {bits} with {frac} fractional ones");
         within(&of, "--cut", cut, 1, bits - frac - 2)?;
-        let Some(Wide { bits: more, .. }) = wide else { return Ok(()) };
+        let Some(WideRing { bits: more, .. }) = wide else { return Ok(()) };
         within("bits of the wider ring", "--bits", more, bits + 1, 64)?;
         self.widest().check()
     }

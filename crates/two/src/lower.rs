@@ -248,9 +248,9 @@ impl Backend for Two {
         lower.step(talk, vec![narrow])
     }
 
-    /// Numbers without a sign take an OT of the bits that are added: with half of their range on top
-    /// they have none, and it is taken off again. A number of the whole ring takes a bit more first,
-    /// and a comparison.
+    /// Numbers without a sign take an OT of the bits that are added: with half of their range on
+    /// top they have none, and it is taken off again. A number of the whole ring takes a bit more
+    /// first, and a comparison.
     fn widened(lower: &mut PlanLowering<'_>, of: usize, to: Scalar) -> Lowered<Option<Forms>> {
         let ring = to.bits() as u32;
         let (mut slot, mut own) = (lower.own_words(of)?, lower.scalar(of).bits() as u32);

@@ -39,8 +39,7 @@ fn of_node(node: &Node, nodes: &[Node]) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::{Members, Network, Numbers, Secure, Wide, WideLayers, onnx::Model, zoo::Writer};
+    use crate::{Members, Network, Numbers, Secure, WideLayers, WideRing, onnx::Model, zoo::Writer};
     use hushwire_three::{Cut, Plan};
 
     fn networks() -> [Network; 3] {
@@ -80,7 +79,7 @@ mod tests {
     fn prices_are_in_the_order_of_plans() {
         for network in networks() {
             let pairs = [(48, 12), (64, 16)].into_iter().flat_map(|(bits, frac)| {
-                WideLayers::ALL.map(|layers| Numbers::mixed(32, frac, Wide { bits, layers }))
+                WideLayers::ALL.map(|layers| Numbers::mixed(32, frac, WideRing { bits, layers }))
             });
             let rings = [32, 40, 48, 56, 64].map(Numbers::of).into_iter().chain(pairs);
             let both = |numbers: Numbers| {

@@ -2,13 +2,13 @@
 //!
 //! A layer with weights takes any scale to any other, which its owner picks so that the value fits.
 //! Only values whose scale all members know can be too large for a ring, or lose what they need
-//! behind the point: outputs, operands of functions, and functions. These run in the wider ring, and
-//! the rest in the narrower one. Operators and shapes alone decide, and never weights.
+//! behind the point: outputs, operands of functions, and functions. These run in the wider ring,
+//! and the rest in the narrower one. Operators and shapes alone decide, and never weights.
 
 use super::lower::lowered;
 use crate::{
     Fault, Kind, Members, Network, Numbers,
-    numbers::{Wide, WideLayers},
+    numbers::{WideLayers, WideRing},
     operators::ScaleRole,
     scale::Classes,
 };
@@ -28,7 +28,7 @@ pub struct LayerWidth {
 
 /// The ring and the reason of each layer.
 pub(super) fn widths(network: &Network, numbers: Numbers) -> Result<Vec<LayerWidth>, Fault> {
-    let Some(Wide { bits, layers }) = numbers.wide else {
+    let Some(WideRing { bits, layers }) = numbers.wide else {
         let one = LayerWidth { bits: numbers.bits, why: "all layers have one ring" };
         return Ok(vec![one; network.layers.len()]);
     };

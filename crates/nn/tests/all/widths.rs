@@ -4,7 +4,7 @@ use super::{fixed::every_operator, network, sample, three, two};
 use hushwire_compute::evaluate;
 use hushwire_nn::{
     Array, Floats, INPUT, LayerWidth, Members, Network, NetworkReport, Numbers, Samples, Secure, Wanted,
-    Wide, WideLayers, decode,
+    WideLayers, WideRing, decode,
     onnx::{Attribute, Data, Model},
     zoo::{self, Writer},
 };
@@ -14,7 +14,7 @@ use hushwire_two::Products;
 const LAYERS: [WideLayers; 2] = [WideLayers::Known, WideLayers::Sums];
 
 fn mixed(layers: WideLayers) -> Numbers {
-    Numbers::mixed(32, 16, Wide { bits: 64, layers })
+    Numbers::mixed(32, 16, WideRing { bits: 64, layers })
 }
 
 /// Convolutions, and a last layer whose results are `by` times as large as usual.
@@ -159,7 +159,7 @@ fn sums_of_raw_features_are_wide() {
     let network = network(&w.finish(&y), Some(&[16, 6]));
     let data = (0..96).map(|i| sizes[i % 6] * (1.0 + 0.3 * random.normal())).collect();
     let input = Array::new(&[16, 6], data);
-    let numbers = Numbers::mixed(32, 12, Wide { bits: 64, layers: WideLayers::Sums });
+    let numbers = Numbers::mixed(32, 12, WideRing { bits: 64, layers: WideLayers::Sums });
     assert_eq!(bits_of(&network, numbers, "Gemm"), [64, 32, 32, 32, 64]);
     let secure = secure(&network, numbers);
     assert_eq!(secure.widths()[0], LayerWidth { bits: 64, why: "all that reads it is wide" });

@@ -114,7 +114,8 @@ impl<B: Backend> PlanLowering<'_, B> {
         })
     }
 
-    /// Whether a number of this type is a signed one that comes in a wider ring, and has no bits yet.
+    /// Whether a number of this type is a signed one that comes in a wider ring, and has no bits
+    /// yet.
     fn widens(&self, at: usize, to: Scalar) -> bool {
         let (from, forms) = (self.scalar(at), self.forms(at));
         let is_wider = from.frac() == to.frac() && to.bits() > from.bits();
