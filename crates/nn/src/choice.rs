@@ -132,7 +132,10 @@ impl Wanted {
             return Ok(Choice { numbers: usual, distance: first.ok(), finding: None });
         }
         let rest = self.rings(&judge, usual)?;
-        let rest = self.with_mixed(&judge.network, rest)?;
+        let mut rest = self.with_mixed(&judge.network, rest)?;
+        if judge.is_slow() {
+            rest.retain(|numbers| numbers.wide.is_none_or(|wide| wide.layers == WideLayers::Known));
+        }
         if self.bits.is_some() {
             let mends = rest.into_iter().find(|numbers| judge.distance(*numbers).is_ok_and(|d| d.is_near()));
             let first = first.ok();

@@ -26,9 +26,19 @@ fn of_node(node: &Node, nodes: &[Node]) -> u64 {
             let public = is_public(first) || argument(1).is_some_and(is_public);
             if public { 0 } else { elements(node) * words }
         }
-        Op::Add | Op::Sub | Op::Neg | Op::ShiftLeft(_) | Op::PrefixSum(_) | Op::Wrapping => 0,
-        Op::Broadcast(_) | Op::Reshape(_) | Op::Transpose(_) | Op::Slice { .. } | Op::Concat(_) => 0,
-        Op::Reduce(Reduction::Sum, _) | Op::Pool { reduction: Reduction::Sum, .. } => 0,
+        Op::Add
+        | Op::Sub
+        | Op::Neg
+        | Op::ShiftLeft(_)
+        | Op::PrefixSum(_)
+        | Op::Wrapping
+        | Op::Broadcast(_)
+        | Op::Reshape(_)
+        | Op::Transpose(_)
+        | Op::Slice { .. }
+        | Op::Concat(_)
+        | Op::Reduce(Reduction::Sum, _)
+        | Op::Pool { reduction: Reduction::Sum, .. } => 0,
         // A narrower ring takes nothing.
         Op::Cast(to) if to.is_number() && to.frac() == scalar.frac() && to.bits() as u64 <= bits => 0,
         // As bits, and as words again.
