@@ -359,15 +359,12 @@ fn labels(path: Option<&Path>, network: &Network) -> Result<Labels, Error> {
 fn explained(task: &InferTask, network: &Network, secure: &Secure, aes: bool) -> Result<String, Error> {
     let price = task.price(aes)?;
     let products: u64 = (0..network.layers.len()).map(|at| network.products(at)).sum();
-    let numbers = secure.numbers();
+    let ([bits, cut], frac) = (secure.numbers().told(), secure.numbers().frac);
     let mut text = format!(
-        "{} layers, {} weights, {} products; numbers of {} bits, {} behind the point, {} cut\n",
+        "{} layers, {} weights, {} products; numbers of {bits} bits, {frac} behind the point, {cut} cut\n",
         network.layers.len() - 1,
         network.weights(),
         products,
-        numbers.bits,
-        numbers.frac,
-        numbers.cut
     );
     let mut line = |s: String| {
         // Writing to a string does not fail.

@@ -259,7 +259,7 @@ pub(crate) fn run(args: &ModelArgs) -> Result<(), Error> {
             if !options.is_empty() {
                 log::note!("note: the model leaves open what is taken as {}", options.join(" "));
             }
-            out::text(info(&found.network))
+            out::text(info(&found.network, &args.numbers.wanted()?)?)
         }
         ModelCommand::Check(args) => check(args),
         ModelCommand::Explain(args) => {
@@ -319,7 +319,7 @@ fn write(to: Option<NewFile>, bytes: &[u8]) -> Result<(), Error> {
     }
 }
 
-fn info(network: &Network) -> String {
+fn info(network: &Network, wanted: &Wanted) -> Result<String, Error> {
     let mut text = format!("network {}\n", network.name);
     let mut products = 0;
     for (at, layer) in network.layers.iter().enumerate() {
@@ -337,7 +337,13 @@ fn info(network: &Network) -> String {
         );
     }
     let _ = writeln!(text, "{} weights, {products} products", network.weights());
-    text
+    let Some(secure) = wanted.mixed(network)?.into_iter().next() else { return Ok(text) };
+    let [bits, _] = secure.numbers().told();
+    let _ = writeln!(text, "if 32 bits are not enough, --bits auto may take {bits} bits, layer by layer:");
+    for (layer, width) in network.layers.iter().zip(secure.widths()) {
+        let _ = writeln!(text, "  {:>2} bits  {}: {}", width.bits, layer.name, width.why);
+    }
+    Ok(text)
 }
 
 fn plan(args: &PlanArgs) -> Result<(), Error> {
@@ -371,7 +377,7 @@ fn plan(args: &PlanArgs) -> Result<(), Error> {
 
 /// The text that `model plan` prints about the file that it wrote.
 fn written(args: &PlanArgs, network: &Network, secure: &Secure, choice: &Choice) -> String {
-    let Numbers { bits, frac, cut } = choice.numbers;
+    let ([bits, cut], frac) = (choice.numbers.told(), choice.numbers.frac);
     let products: u64 = (0..network.layers.len()).map(|at| network.products(at)).sum();
     let near = choice.distance.map_or(String::new(), |Distance { error, range, .. }| {
         format!(" On sample inputs its output is off by up to {error:.2e} where the range is {range:.2e}.")
@@ -394,6 +400,8 @@ pub(crate) struct Ring {
     bits: u8,
     frac: u8,
     cut: u8,
+    /// The bits of the wider ring of some layers, if there is one.
+    wide_bits: Option<u8>,
     /// `None` if the network is too large to be evaluated before a run.
     error: Option<f32>,
     range: Option<f32>,
@@ -401,9 +409,9 @@ pub(crate) struct Ring {
 
 impl Ring {
     pub(crate) fn of(choice: &Choice) -> Self {
-        let Numbers { bits, frac, cut } = choice.numbers;
+        let Numbers { bits, frac, cut, wide } = choice.numbers;
         let [error, range] = [choice.distance.map(|d| d.error), choice.distance.map(|d| d.range)];
-        Ring { bits, frac, cut, error, range }
+        Ring { bits, frac, cut, wide_bits: wide.map(|wide| wide.bits), error, range }
     }
 }
 

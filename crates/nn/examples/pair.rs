@@ -2,13 +2,15 @@
 //! each, and reports its time and bytes:
 //! `pair [network] [he|ot] [extension] [threads] [ahead|in-turn] [net] [images]`. With 0 threads
 //! (the default) it only plans. OTs are made ahead of use or in turn; the network between the two
-//! is `none`, `lan`, `wan`, or of a form such as `1Gbps,5ms`.
+//! is `none`, `lan`, `wan`, or of a form such as `1Gbps,5ms`. A network of the zoo may end in its
+//! ring or rings, as `squeezenet@32+48`.
 
 use hushwire_aes::Backend;
 use hushwire_compute::{Op, Tensor};
 use hushwire_machine::{Cost, Meter, PartyId, inproc};
 use hushwire_nn::{
-    Floats, INPUT, Members, Network, Numbers, Samples, Secure, Wanted, decode, onnx::Model, zoo,
+    Floats, INPUT, Members, Network, Numbers, Samples, Secure, Wanted, WideLayers, WideRing, decode,
+    onnx::Model, zoo,
 };
 use hushwire_ot::{Context, Protocol, Sid};
 use hushwire_prg::Seed;
@@ -28,6 +30,8 @@ fn main() {
     let net: Shape = args.next().map_or(Shape::NONE, |n| n.parse().expect("a network's shape"));
     let distance = Distance::of(net.rtt);
     let images: Option<usize> = args.next().map(|n| n.parse().expect("a number of images"));
+    let (name, ring) =
+        name.split_once('@').map_or((name.clone(), None), |(n, r)| (n.to_owned(), Some(r.to_owned())));
     let file = name.ends_with(".onnx").then(|| std::fs::read(&name).expect("a file"));
     let model = match &file {
         Some(bytes) => Model::read(bytes).expect("a model"),
@@ -41,7 +45,7 @@ fn main() {
     let input = zoo::sample(&network.layers[network.inputs[0].1].lengths, 7);
     let floats = Floats::new(&network, &input, true).expect("values");
     // A model of a file in the ring that is chosen for it.
-    let numbers = file.map_or(Numbers::of(32), |_| {
+    let numbers = file.map_or(ring.as_deref().map_or(Numbers::of(32), rings), |_| {
         let samples = Samples::made_up(&network, None).expect("samples");
         Wanted::default().chosen(&network, &samples).expect("numbers").numbers
     });
@@ -131,5 +135,17 @@ fn main() {
             1e3 * spent.all.as_secs_f64(),
             1e3 * spent.products.as_secs_f64()
         );
+    }
+}
+
+/// The numbers of a ring, or of two.
+fn rings(text: &str) -> Numbers {
+    let bits = |text: &str| text.parse().expect("a number of bits");
+    match text.split_once('+') {
+        None => Numbers::of(bits(text)),
+        Some((narrow, wide)) => {
+            let frac = if bits(wide) > 48 { 16 } else { 12 };
+            Numbers::mixed(bits(narrow), frac, WideRing { bits: bits(wide), layers: WideLayers::Known })
+        }
     }
 }

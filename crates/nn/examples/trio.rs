@@ -3,13 +3,14 @@
 //! `trio [network] [threads] [inproc|tcp] [runs] [rows of a piece, or 0] [microseconds a message]`.
 //! Without runs it reports rounds and bytes alone, those of party 1 wave by wave. Times are from
 //! shares to shares; in the first run memory is still fresh. The processor time of the process is
-//! reported as well.
+//! reported as well. A network of the zoo may end in its ring or rings, as `squeezenet@32+64`.
 
 use hushwire_aes::Backend;
 use hushwire_compute::{Tensor, evaluate};
 use hushwire_machine::{Channel, Cost, Meter, Net, SessionId, inproc};
 use hushwire_nn::{
-    Floats, INPUT, Members, Network, Numbers, Samples, Secure, Wanted, decode, onnx::Model, zoo,
+    Floats, INPUT, Members, Network, Numbers, Samples, Secure, Wanted, WideLayers, WideRing, decode,
+    onnx::Model, zoo,
 };
 use hushwire_prg::{Prg, Seed};
 use hushwire_rep3::{Rep3Party, Role, Shares};
@@ -33,6 +34,8 @@ fn main() -> Result<(), Error> {
     let runs: usize = args.next().map_or(Ok(3), |n| n.parse())?;
     let rows: Option<usize> = args.next().map(|n| n.parse()).transpose()?.filter(|rows| *rows > 0);
     let delay: u64 = args.next().map_or(Ok(20), |n| n.parse())?;
+    let (name, ring) =
+        name.split_once('@').map_or((name.clone(), None), |(n, r)| (n.to_owned(), Some(r.to_owned())));
     let file = name.ends_with(".onnx").then(|| std::fs::read(&name)).transpose()?;
     let model = file.as_ref().map_or_else(|| zoo::make(&name, 1), |bytes| Model::read(bytes))?;
     let network = Network::new(model, None)?;
@@ -41,7 +44,7 @@ fn main() -> Result<(), Error> {
     // A model of a file in the ring that is chosen for it.
     let numbers = match file {
         Some(_) => Wanted::default().chosen(&network, &Samples::made_up(&network, None)?)?.numbers,
-        None => Numbers::of(32),
+        None => ring.as_deref().map_or(Numbers::of(32), rings),
     };
     println!("{numbers:?}");
     let secure = Secure::new(&network, numbers, &Members::default())?;
@@ -131,4 +134,16 @@ fn processor_time() -> Result<Duration, Error> {
     let fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
     let ticks = fields.skip(11).take(2).map(str::parse::<u64>).sum::<Result<u64, _>>()?;
     Ok(Duration::from_millis(10 * ticks))
+}
+
+/// The numbers of a ring, or of two.
+fn rings(text: &str) -> Numbers {
+    let bits = |text: &str| text.parse().expect("a number of bits");
+    match text.split_once('+') {
+        None => Numbers::of(bits(text)),
+        Some((narrow, wide)) => {
+            let frac = if bits(wide) > 48 { 16 } else { 12 };
+            Numbers::mixed(bits(narrow), frac, WideRing { bits: bits(wide), layers: WideLayers::Known })
+        }
+    }
 }

@@ -11,6 +11,7 @@
 use crate::{
     Array, Fault, Floats, Inputs, Members, Network, NetworkReport, Numbers, Secure,
     distance::{Distance, Judge},
+    numbers::{WideLayers, WideRing},
     report::LayerReport,
     samples::Samples,
 };
@@ -21,11 +22,15 @@ const RINGS: [u8; 5] = [32, 40, 48, 56, 64];
 /// The numbers that are tried before these for a quantized network: its sums are rounded to whole
 /// numbers of 8 bits, which take no fractional ones.
 const NARROW: [Numbers; 2] =
-    [Numbers { bits: 24, frac: 8, cut: 11 }, Numbers { bits: 28, frac: 10, cut: 14 }];
+    [Numbers { bits: 24, frac: 8, cut: 11, wide: None }, Numbers { bits: 28, frac: 10, cut: 14, wide: None }];
 /// The bits that a quantized network's values leave free above those of the samples.
 const NARROW_ROOM: f32 = 1.0;
 /// LOCAL: the rings for a network whose evaluation takes long.
 const FEW_RINGS: [u8; 3] = [32, 48, 64];
+/// The narrower ring of a network whose layers differ, and the wider ones with their fractional
+/// bits. Layers of up to 48 bits run under encryption between two parties; 64 bits hold all else.
+const NARROWER: u8 = 32;
+const WIDER: [(u8, u8); 2] = [(48, 12), (64, 16)];
 /// The largest number of fractional bits, tried in the last ring if the usual ones do not suffice.
 const MOST_FRAC: u8 = 28;
 /// Fewer fractional bits than usual, tried in the last ring if values have no room.
@@ -127,6 +132,10 @@ impl Wanted {
             return Ok(Choice { numbers: usual, distance: first.ok(), finding: None });
         }
         let rest = self.rings(&judge, usual)?;
+        let mut rest = self.with_mixed(&judge.network, rest)?;
+        if judge.is_slow() {
+            rest.retain(|numbers| numbers.wide.is_none_or(|wide| wide.layers == WideLayers::Known));
+        }
         if self.bits.is_some() {
             let mends = rest.into_iter().find(|numbers| judge.distance(*numbers).is_ok_and(|d| d.is_near()));
             let first = first.ok();
@@ -159,6 +168,48 @@ impl Wanted {
         let (numbers, distance) = best?;
         let finding = Some(finding(&judge, numbers, Some(distance), None));
         Ok(Choice { numbers, distance: Some(distance), finding })
+    }
+
+    /// The networks of two rings that `auto` tries where 32 bits are not enough, the fewer wide
+    /// layers first: none where numbers are asked for, or where moves between rings cost more than
+    /// they save.
+    ///
+    /// # Errors
+    /// A layer does not support its value's shape.
+    pub fn mixed(&self, network: &Network) -> Result<Vec<Secure>, Fault> {
+        if *self != Wanted::default() || network.is_quantized() {
+            return Ok(vec![]);
+        }
+        let of = |numbers| Secure::new(network, numbers, &Members::default());
+        let mut mixed: Vec<Secure> = vec![];
+        for (bits, frac) in WIDER {
+            let most = of(Numbers::of(bits))?.price();
+            for layers in WideLayers::ALL {
+                let secure = of(Numbers::mixed(NARROWER, frac, WideRing { bits, layers }))?;
+                let is_new = mixed.iter().all(|other| other.widths() != secure.widths());
+                if secure.is_mixed() && secure.price() < most && is_new {
+                    mixed.push(secure);
+                }
+            }
+        }
+        Ok(mixed)
+    }
+
+    /// The same rings, and pairs of rings where they cost less than the rings that come after them.
+    pub(crate) fn with_mixed(
+        &self,
+        network: &Network,
+        mut rings: Vec<Numbers>,
+    ) -> Result<Vec<Numbers>, Fault> {
+        for secure in self.mixed(network)? {
+            let is_less = |numbers: &Numbers| {
+                let other = Secure::new(network, *numbers, &Members::default());
+                other.is_ok_and(|other| other.price() <= secure.price())
+            };
+            let at = rings.iter().position(|numbers| !is_less(numbers)).unwrap_or(rings.len());
+            rings.insert(at, secure.numbers());
+        }
+        Ok(rings)
     }
 
     /// The rings to try after the first one, in order of size, with enough fractional bits for the
@@ -276,7 +327,7 @@ fn faulty(judge: &Judge<'_>, numbers: Numbers, input: &[Array]) -> Result<(f32, 
     let least = secure.least_weight(network, greatest, judge.samples.headroom(), at)?;
     let cause = match least.filter(|(_, steps)| *steps < FEW_STEPS) {
         Some((weight, steps)) => {
-            let bits = numbers.bits;
+            let bits = secure.widths()[at].bits;
             format!(
                 "its weights of about {} are {steps:.2} steps of numbers of {bits} bits, and are rounded to whole ones",
                 short(weight)

@@ -30,10 +30,10 @@ pub struct DataReport {
     pub layers: Vec<LayerReport>,
     /// The samples on which rings were tried, and their results, the smallest ring first; the last
     /// is enough if one is.
-    pub tried: (usize, Vec<(u8, Option<DataResult>)>),
-    /// The bits of the smallest ring that loses at most a thousandth of the decisions, or of the
+    pub tried: (usize, Vec<(Numbers, Option<DataResult>)>),
+    /// The smallest ring that loses at most a thousandth of the decisions, or of the
     /// range if there are no decisions.
-    pub enough: Option<u8>,
+    pub enough: Option<Numbers>,
 }
 
 /// Results in one ring.
@@ -181,6 +181,7 @@ impl DataReport {
                         error,
                         deviation: 0.0,
                         room: rooms[at],
+                        width: secure.widths()[at],
                     });
                 } else {
                     let report = &mut layers[at];
@@ -207,16 +208,15 @@ impl DataReport {
         let tested = (most * data.each()).min(count);
         let range = high - low;
         let (mut tried, mut enough) = (vec![], None);
-        for bits in RINGS {
-            let numbers = Wanted { bits: None, ..*wanted }.within(bits, 0);
-            if numbers.check().is_err() {
-                continue;
-            }
+        let free = Wanted { bits: None, ..*wanted };
+        let rings = RINGS.map(|bits| free.within(bits, 0)).into_iter();
+        let rings = rings.filter(|numbers| numbers.check().is_ok()).collect();
+        for numbers in free.with_mixed(network, rings)? {
             // A ring without room for the values is too small.
             let result = data.result(numbers, samples, most).ok();
-            tried.push((bits, result));
+            tried.push((numbers, result));
             if result.is_some_and(|result| result.is_enough(range)) {
-                enough = Some(bits);
+                enough = Some(numbers);
                 break;
             }
         }
@@ -266,7 +266,7 @@ mod tests {
         assert_eq!((report.fixed.differ, report.fixed.right), (0, Some(9)));
         assert!(report.fixed.error > 0.0 && report.fixed.error < 0.01 * report.range);
         let enough = report.enough.expect("a ring is enough");
-        assert_eq!(report.tried.1.last().map(|(bits, _)| *bits), Some(enough));
+        assert_eq!(report.tried.1.last().map(|(numbers, _)| *numbers), Some(enough));
         assert!(
             report.tried.1[..report.tried.1.len() - 1]
                 .iter()

@@ -1,6 +1,6 @@
 //! Compares the fixed-point result with floating point, layer by layer and at the end.
 
-use crate::{Array, Fault, Inputs, Network, Numbers, Secure, float::Floats};
+use crate::{Array, Fault, Inputs, LayerWidth, Network, Numbers, Secure, float::Floats};
 use hushwire_compute::evaluate;
 
 /// One layer's values on sample inputs.
@@ -21,6 +21,8 @@ pub struct LayerReport {
     /// The bits above the greatest element in the ring. Negative if the element wrapped, so that
     /// the output is wrong.
     pub room: f32,
+    /// Its ring, and the reason for it.
+    pub width: LayerWidth,
 }
 
 /// A network's fixed-point values against floating point.
@@ -76,6 +78,7 @@ impl NetworkReport {
                 error: errors.fold(0.0, f64::max) as f32,
                 deviation: (squares / fixed.data.len().max(1) as f64).sqrt() as f32,
                 room: rooms[at],
+                width: secure.widths()[at],
             });
             if at == network.outputs[0].1 {
                 let found = network.places(at).is_some();

@@ -49,6 +49,15 @@ pub trait Backend: Primitives {
     fn to_bits(lower: &mut PlanLowering<'_, Self>, bits: Range<usize>, rows: usize) -> Talk<Self>;
     /// The words of a value that exists in a narrow form.
     fn of_narrow(lower: &mut PlanLowering<'_, Self>, narrow: Slot, ring: u32) -> Slot;
+    /// Signed numbers that are words, as a wider type. `None` if the back end widens their bits
+    /// instead.
+    ///
+    /// # Errors
+    /// As for [`PlanLowering::words`].
+    fn widened(lower: &mut PlanLowering<'_, Self>, of: usize, to: Scalar) -> Lowered<Option<Forms>> {
+        let (_, _, _) = (lower, of, to);
+        Ok(None)
+    }
     /// The facts about two values that their product needs.
     fn factors(lower: &PlanLowering<'_, Self>, reads: [Slot; 2]) -> Self::FactorFacts;
     /// The product of two values, row by row.

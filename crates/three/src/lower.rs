@@ -134,6 +134,26 @@ impl Backend for Three {
             .unwrap_or_else(|| lower.step(Talk::ToWords(ring), vec![narrow]))
     }
 
+    /// What is shifted is not shifted as words first: the bits that stay become words, and repeat
+    /// the sign.
+    fn widened(lower: &mut PlanLowering<'_>, of: usize, to: Scalar) -> Lowered<Option<Forms>> {
+        let from = &lower.computation.nodes()[of];
+        let by = match from.op {
+            Op::Rescale(by) => usize::from(by),
+            Op::ShiftRight(by) => usize::from(by),
+            _ => return Ok(None),
+        };
+        let operand = lower.argument(of);
+        let bits = lower.scalar(operand).bits();
+        if !is_words(lower, operand) || by + 1 >= bits {
+            return Ok(None);
+        }
+        let slot = lower.own_words(operand)?;
+        let slot = lower.step(to_bits(by..bits, false), vec![slot]);
+        let [from, to] = [bits - by, to.bits()].map(|bits| Scalar::signed(bits as u8));
+        Ok(Some(Forms::bits(lower.on_bits(&Op::Cast(to), &[from], to, vec![slot]))))
+    }
+
     fn factors(_: &PlanLowering<'_>, _: [Slot; 2]) {}
 
     fn product(lower: &mut PlanLowering<'_>, reads: [Slot; 2]) -> Slot {

@@ -250,6 +250,41 @@ impl Backend for Two {
         lower.step(talk, vec![narrow])
     }
 
+    /// Numbers without a sign take an OT of the bits that are added: with half of their range on
+    /// top they have none, and it is taken off again. A number of the whole ring takes a bit more
+    /// first, and a comparison.
+    fn widened(lower: &mut PlanLowering<'_>, of: usize, to: Scalar) -> Lowered<Option<Forms>> {
+        let ring = to.bits() as u32;
+        let (mut slot, mut own) = (lower.own_words(of)?, lower.scalar(of).bits() as u32);
+        if own < 2 || ring > 64 {
+            return Ok(None);
+        }
+        let within = |low: i128, high: i128| lower.range(of).is_some_and(|r| r.low >= low && r.high < high);
+        let (half, quarter) = (1i128 << (own - 1), 1i128 << (own - 2));
+        if within(0, half) {
+            return Ok(Some(Forms::words(lower.step(Talk::Own(OwnTalk::Extend(ring)), vec![slot]))));
+        }
+        if !within(-quarter, quarter) {
+            slot = lower.step(Talk::Own(OwnTalk::Widen), vec![slot]);
+            own += 1;
+        }
+        let rows = lower.size(slot).rows();
+        let offset = |lower: &mut PlanLowering<'_>, ring: u32| {
+            let quarter = Tensor::from_words(Scalar::unsigned(64), &[1], [1 << (own - 2)]);
+            let known = lower.known(quarter);
+            let one = lower.step(Local::AsWords(ring), vec![known]);
+            lower.pick(same(0, rows), vec![one])
+        };
+        let above = offset(lower, own);
+        let above = sum(lower, [slot, above], false);
+        if ring > own {
+            let wide = lower.step(Talk::Own(OwnTalk::Extend(ring)), vec![above]);
+            let below = offset(lower, ring);
+            return Ok(Some(Forms::words(sum(lower, [wide, below], true))));
+        }
+        Ok(Some(Forms::words(slot)))
+    }
+
     fn factors(lower: &PlanLowering<'_>, reads: [Slot; 2]) -> [Holders; 2] {
         reads.map(|slot| lower.backend.holders[slot])
     }

@@ -11,7 +11,8 @@ use crate::{
 use clap::Args;
 use hushwire::job::{Fault, model, read_array, samples};
 use hushwire_nn::{
-    Array, Choice, DataReport, DataResult, Distance, LayerReport, Network, NetworkReport, Numbers, judged,
+    Array, Choice, DataReport, DataResult, Distance, LayerReport, LayerWidth, Network, NetworkReport,
+    Numbers, judged,
 };
 use serde::Serialize;
 use std::{fmt::Write, path::PathBuf};
@@ -66,6 +67,8 @@ struct CheckedLayer {
     error: f32,
     deviation: f32,
     room: f32,
+    bits: u8,
+    why: &'static str,
 }
 
 /// The result of a check on data.
@@ -83,12 +86,15 @@ struct CheckedData {
     /// enough.
     tried_samples: usize,
     enough_bits: Option<u8>,
+    /// The wider ring of some layers, if it has one.
+    enough_wide_bits: Option<u8>,
     tried: Vec<CheckedRing>,
 }
 
 #[derive(Serialize)]
 struct CheckedRing {
     bits: u8,
+    wide_bits: Option<u8>,
     /// Null if the ring has no room for the network's values.
     differ: Option<usize>,
     right: Option<usize>,
@@ -134,8 +140,10 @@ fn check_data(args: &CheckArgs) -> Result<(), Error> {
     }
     warnings.iter().for_each(Warned::note);
     let text = data_table(&report, &choice);
-    let ring = |(bits, result): &(u8, Option<DataResult>)| CheckedRing {
-        bits: *bits,
+    let wide_bits = |numbers: &Numbers| numbers.wide.map(|wide| wide.bits);
+    let ring = |(numbers, result): &(Numbers, Option<DataResult>)| CheckedRing {
+        bits: numbers.bits,
+        wide_bits: wide_bits(numbers),
         differ: result.map(|result| result.differ),
         right: result.and_then(|result| result.right),
         error: result.map(|result| result.error),
@@ -147,7 +155,8 @@ fn check_data(args: &CheckArgs) -> Result<(), Error> {
         error: report.fixed.error,
         range: report.range,
         tried_samples: report.tried.0,
-        enough_bits: report.enough,
+        enough_bits: report.enough.map(|numbers| numbers.bits),
+        enough_wide_bits: report.enough.as_ref().and_then(wide_bits),
         tried: report.tried.1.iter().map(ring).collect(),
     };
     let checked = Checked {
@@ -171,11 +180,16 @@ fn percent(part: usize, all: usize) -> String {
     format!("{:.1} %", 100.0 * part as f64 / all.max(1) as f64)
 }
 
+/// The bits of a ring, or of two.
+fn ring_of(Numbers { bits, wide, .. }: Numbers) -> String {
+    wide.map_or_else(|| bits.to_string(), |wide| format!("{bits}+{}", wide.bits))
+}
+
 /// Formats the layers one by one, the results on data, and the rings that were tried.
 fn data_table(report: &DataReport, choice: &Choice) -> String {
     let mut text = layer_table(&report.layers);
     let (all, fixed) = (report.fixed.decisions, &report.fixed);
-    let Numbers { bits, frac, cut } = choice.numbers;
+    let ([bits, cut], frac) = (choice.numbers.told(), choice.numbers.frac);
     // Writing to a string does not fail.
     let _ = writeln!(
         text,
@@ -195,7 +209,8 @@ fn data_table(report: &DataReport, choice: &Choice) -> String {
     }
     let _ = writeln!(text, "outputs are off by at most {:.6} of a range of {:.6}", fixed.error, report.range);
     let _ = writeln!(text, "\nbits   differ    right        error  (on {} samples)", report.tried.0);
-    for (bits, result) in &report.tried.1 {
+    for (numbers, result) in &report.tried.1 {
+        let bits = ring_of(*numbers);
         let _ = match result {
             None => writeln!(text, "{bits:>4}  no room for the network's values"),
             Some(DataResult { differ, right, error, .. }) => {
@@ -206,7 +221,9 @@ fn data_table(report: &DataReport, choice: &Choice) -> String {
     }
     let what = if all > 0 { "decisions" } else { "range" };
     let _ = match report.enough {
-        Some(bits) => writeln!(text, "{bits} bits are enough: they lose at most 0.1 % of the {what}"),
+        Some(numbers) => {
+            writeln!(text, "{} bits are enough: they lose at most 0.1 % of the {what}", ring_of(numbers))
+        }
         None => writeln!(text, "no ring up to 64 bits loses at most 0.1 % of the {what}"),
     };
     text
@@ -280,23 +297,27 @@ pub(super) fn check(args: &CheckArgs) -> Result<(), Error> {
 
 impl CheckedLayer {
     fn of(layer: &LayerReport) -> Self {
-        let LayerReport { op, greatest, error, deviation, room, .. } = *layer;
-        CheckedLayer { name: layer.name.clone(), operator: op, greatest, error, deviation, room }
+        let LayerReport { op, greatest, error, deviation, room, width: LayerWidth { bits, why }, .. } =
+            *layer;
+        CheckedLayer { name: layer.name.clone(), operator: op, greatest, error, deviation, room, bits, why }
     }
 }
 
 /// Formats the layers one by one.
 fn layer_table(layers: &[LayerReport]) -> String {
     let mut text = format!(
-        "{:<20} {:>12} {:>12} {:>12} {:>6}  layer\n",
-        "operator", "greatest", "error", "deviation", "room"
+        "{:<20} {:>12} {:>12} {:>12} {:>6} {:>5}  layer\n",
+        "operator", "greatest", "error", "deviation", "room", "bits"
     );
+    let is_mixed = layers.iter().any(|layer| layer.width.bits != layers[0].width.bits);
     for layer in layers {
+        // The reason is told where there is another ring.
+        let why = if is_mixed { format!(": {}", layer.width.why) } else { String::new() };
         // Writing to a string does not fail.
         let _ = writeln!(
             text,
-            "{:<20} {:>12.5} {:>12.6} {:>12.6} {:>6.1}  {}",
-            layer.op, layer.greatest, layer.error, layer.deviation, layer.room, layer.name
+            "{:<20} {:>12.5} {:>12.6} {:>12.6} {:>6.1} {:>5}  {}{why}",
+            layer.op, layer.greatest, layer.error, layer.deviation, layer.room, layer.width.bits, layer.name
         );
     }
     text
@@ -310,7 +331,7 @@ fn table(network: &Network, report: &NetworkReport, choice: &Choice) -> String {
     if report.places > 0 {
         let _ = writeln!(text, "{what} is the same for {} of {}", report.agree, report.places);
     }
-    let Numbers { bits, frac, cut } = choice.numbers;
+    let ([bits, cut], frac) = (choice.numbers.told(), choice.numbers.frac);
     let _ = write!(text, "numbers of {bits} bits, {frac} behind the point, {cut} cut");
     let _ = match choice.distance {
         Some(Distance { error, range, .. }) => {

@@ -8,6 +8,11 @@ use hushwire_nn::{Array, Floats, Network, npy, onnx::Attribute, zoo};
 
 /// Writes a model of a few layers and three images, and returns the images.
 fn place() -> (Place, Array) {
+    place_of(|w, x| w.gemm(x, [4, 6]))
+}
+
+/// The same with another last layer, of four numbers.
+fn place_of(last: fn(&mut zoo::Writer, &str) -> String) -> (Place, Array) {
     let place = Place::new();
     let mut w = zoo::Writer::new("small", 3, &[1, 2, 8, 8]);
     let x = w.conv("input", [2, 4], 3, 1, 1, true);
@@ -15,7 +20,7 @@ fn place() -> (Place, Array) {
     let x = w.pool("MaxPool", &x, 2, 2, 0, false);
     let x = w.op("GlobalAveragePool", &[&x], &[]);
     let x = w.op("Flatten", &[&x], &[]);
-    let x = w.gemm(&x, [4, 6]);
+    let x = last(&mut w, &x);
     let model = w.finish(&x);
     let input = zoo::sample(&[3, 2, 8, 8], 5);
     place.put("m.onnx", &model.to_bytes());
@@ -154,6 +159,44 @@ fn every_field_of_a_report_is_documented_and_there() {
         (Some(expected.data.len()), &shown["shape"])
     );
     assert_eq!((&shown["protocol"], &filed["protocol"]), (&"rep3".into(), &"two".into()));
+}
+
+/// A last layer that overflows 32 bits is computed in 64, and the others in 32, among three parties
+/// and between two. The rings of each layer are told, with the reason.
+#[test]
+fn layers_run_in_two_rings() {
+    let (place, expected) = place_of(|w, x| {
+        let weights = w.random(&[4, 6], 3e5);
+        w.op("Gemm", &[x, &weights], &[])
+    });
+    let told = good(&place, "model info m.onnx").out;
+    let words = ["--bits auto may take 32 and 48 bits", "48 bits  gemm_5: all members know its scale"];
+    assert!(words.iter().all(|words| told.contains(words)), "{told}");
+    let told = good(&place, "model check m.onnx --input x.npy").out;
+    let words = [
+        "numbers of 32 and 64 bits, 16 behind the point, 13 and 24 cut",
+        "gemm_5: all members know its scale",
+    ];
+    assert!(words.iter().all(|words| told.contains(words)), "{told}");
+    let told = good(&place, "model check m.onnx --data x.npy").out;
+    assert!(told.contains("\n32+64 ") && told.contains("bits are enough"), "{told}");
+    for protocol in ["rep3", "two"] {
+        good(
+            &place,
+            &format!("{INFER} --protocol {protocol} --output {protocol}.npy --json report.json --force"),
+        );
+        let report: serde_json::Value = serde_json::from_slice(&place.get("report.json")).expect("a report");
+        assert_eq!((&report["bits"], &report["wide_bits"]), (&32.into(), &64.into()), "{protocol}");
+        let found = npy::read(&place.get(&format!("{protocol}.npy"))).expect("an array");
+        for (x, y) in found.data.iter().zip(&expected.data) {
+            assert!((x - y).abs() < 0.01 * expected.greatest(), "{x} for {y}, {protocol}");
+        }
+    }
+    assert_eq!(place.get("rep3.npy"), place.get("two.npy"));
+    good(&place, "model plan m.onnx --out network.hwc");
+    let job = "kind = \"infer\"\nnetwork = \"network.hwc\"\nowner = \"client:lab\"\nclient = \"client:ann\"\nbits = 32\n";
+    place.put("job.toml", job.as_bytes());
+    bad(&place, "job show job.toml", 2, &["numbers of 32 and 64 bits", "bits = \"auto\""]);
 }
 
 #[test]

@@ -56,8 +56,10 @@ impl InferTask {
     pub fn new(job: &InferJob) -> Result<Self, Fault> {
         let computation = Arc::new(job.network.load()?);
         let numbers = Numbers::of_computation(&computation)?;
-        if let Some(bits) = job.bits.filter(|bits| *bits != numbers.bits) {
-            let cause = format!("`bits` is {bits}, and the network has numbers of {} bits", numbers.bits);
+        let is_other = |bits: &u8| *bits != numbers.bits || numbers.wide.is_some();
+        if let Some(bits) = job.bits.filter(is_other) {
+            let [own, _] = numbers.told();
+            let cause = format!("`bits` is {bits}, and the network has numbers of {own} bits");
             let remedy =
                 format!("write bits = \"auto\", or the network anew (`hushwire model plan --bits {bits}`)");
             return Err(Fault::new(code::MODEL, "planning the job", cause, remedy));

@@ -129,7 +129,7 @@ impl Definition for LayerNorm {
     /// in 64-bit words, so that rows of small variance lose nothing. The scale of the operand
     /// cancels, so it can be arbitrary; ε at that scale is an input of the owner.
     fn lower<'b>(&self, lower: &mut Lower<'b>, site: Site<'_>) -> Result<Held<'b>, Fault> {
-        let Numbers { bits, frac, cut } = lower.numbers;
+        let Numbers { bits, frac, cut, .. } = lower.numbers;
         let n = self.count();
         let rows = site.lengths.iter().product::<usize>() / n;
         let whole = shape(&[rows, n]);

@@ -4,6 +4,7 @@ use super::recipe::{Recipe, Squares, WeightPart};
 use crate::{Array, Fault, Numbers, numbers::INPUT, scale::Classes};
 use hushwire_compute::{Builder, Comparison, Dim, Member, Scalar, Shape, Tensor, Val};
 use hushwire_fault::code;
+use std::{collections::BTreeMap, mem::replace};
 
 /// LOCAL: the largest number of products of matrices of one layer, each of which takes operations
 /// of its own.
@@ -82,12 +83,19 @@ impl Site<'_> {
 /// The computation so far, with the scales of its values and the recipes of the owner's inputs.
 pub(crate) struct Lower<'b> {
     pub(crate) b: &'b Builder,
+    /// The ring of the layer that is being lowered.
     pub(crate) numbers: Numbers,
     pub(crate) classes: Classes,
     pub(super) owner: Member,
     pub(super) client: Member,
     pub(super) recipes: Vec<(String, Recipe)>,
     pub(super) held: Vec<Held<'b>>,
+    /// The rings of values so far.
+    pub(super) rings: Vec<Numbers>,
+    /// Values in the other of two rings.
+    pub(super) moved: BTreeMap<usize, Held<'b>>,
+    /// Layers whose values lose upper bits in a narrower ring, with its bits.
+    pub(super) narrowed: Vec<(usize, u8)>,
     /// The lengths of values so far.
     pub(super) lengths: Vec<Vec<usize>>,
     /// The layers with weights whose values become outputs without being cut.
@@ -135,10 +143,53 @@ impl<'b> Lower<'b> {
 
     /// An input of the owner.
     pub(crate) fn weights(&mut self, name: &str, recipe: Recipe) -> Val<'b> {
-        let (scalar, lengths) = (recipe.scalar(self.numbers), shape(&recipe.lengths));
+        let recipe = Recipe { numbers: self.numbers, ..recipe };
+        let (scalar, lengths) = (recipe.scalar(), shape(&recipe.lengths));
         let name = format!("{name}{}", recipe.layer);
         self.recipes.push((name.clone(), recipe));
         self.b.input(&name, scalar, lengths, self.owner)
+    }
+
+    /// Begins a layer in a ring: what it reads comes in that ring. Returns the values that were
+    /// there instead, for [`Self::leave`].
+    pub(super) fn enter(&mut self, numbers: Numbers, reads: &[usize]) -> Vec<(usize, Held<'b>)> {
+        let mut own: Vec<(usize, Held<'b>)> = vec![];
+        for at in reads {
+            if self.rings[*at] == numbers || own.iter().any(|(other, _)| other == at) {
+                continue;
+            }
+            let moved = match self.moved.get(at) {
+                Some(held) => *held,
+                None => self.in_ring(*at, numbers),
+            };
+            own.push((*at, replace(&mut self.held[*at], moved)));
+        }
+        self.numbers = numbers;
+        own
+    }
+
+    /// Ends a layer that has begun with [`Self::enter`].
+    pub(super) fn leave(&mut self, own: Vec<(usize, Held<'b>)>) {
+        for (at, held) in own {
+            let moved = replace(&mut self.held[at], held);
+            self.moved.insert(at, moved);
+        }
+    }
+
+    /// A layer's value in another ring: the same number at the same scale, and cut in its own ring.
+    fn in_ring(&mut self, at: usize, numbers: Numbers) -> Held<'b> {
+        let held = self.held[at];
+        if let Some(truth) = held.truth {
+            self.numbers = numbers;
+            return self.of_truth(truth);
+        }
+        self.numbers = self.rings[at];
+        let (val, node) = (self.value(at), self.node(at));
+        let Some(Scalar::Fixed { frac, .. }) = val.ty().map(|ty| ty.scalar) else { return held };
+        if numbers.bits < self.numbers.bits {
+            self.narrowed.push((at, numbers.bits));
+        }
+        Held::cut_already(val.cast(Scalar::Fixed { bits: numbers.bits, frac }), node)
     }
 
     /// A layer's value, wide or not.

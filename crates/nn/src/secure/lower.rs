@@ -4,9 +4,11 @@ use super::{
     Secure,
     context::{Lower, Site},
     value_name,
+    widths::widths,
 };
 use crate::{Fault, Kind, Members, Network, Numbers, operators::ScaleRole, scale::Classes};
 use hushwire_compute::{Builder, Val};
+use std::collections::BTreeMap;
 
 /// The layer with weights whose wide value becomes the output: no later layer cuts it.
 fn whole(network: &Network, mut at: usize) -> Option<usize> {
@@ -27,7 +29,8 @@ pub(super) fn lowered(
     probe: bool,
 ) -> Result<Secure, Fault> {
     numbers.check()?;
-    let b = Builder::new("network");
+    let widths = widths(network, numbers)?;
+    let b = Builder::new(&numbers.name());
     let owner = b.member(&members.owner);
     let client = b.member(&members.client);
     let mut lower = Lower {
@@ -38,6 +41,9 @@ pub(super) fn lowered(
         client,
         recipes: vec![],
         held: vec![],
+        rings: vec![],
+        moved: BTreeMap::new(),
+        narrowed: vec![],
         lengths: vec![],
         whole: network.outputs.iter().filter_map(|(_, at)| whole(network, *at)).collect(),
         ones: vec![],
@@ -45,11 +51,16 @@ pub(super) fn lowered(
     };
     for (at, layer) in network.layers.iter().enumerate() {
         let site = Site { at, name: &layer.name, reads: &layer.reads, lengths: &layer.lengths };
+        let is_wide = numbers.wide.is_some_and(|wide| wide.bits == widths[at].bits);
+        let ring = if is_wide { numbers.widest() } else { numbers.narrowest() };
+        let own = lower.enter(ring, site.reads);
         let held = layer.kind.def().lower(&mut lower, site)?;
+        lower.leave(own);
         if !matches!(layer.kind, Kind::Input(_)) {
             b.name(&value_name(at, layer), held.val);
         }
         lower.held.push(held);
+        lower.rings.push(ring);
         lower.lengths.push(layer.lengths.clone());
     }
     if probe {
@@ -63,13 +74,14 @@ pub(super) fn lowered(
         b.output(&name, held, &[client]);
     }
     let placed = lower.held.iter().map(|held| held.placed).collect();
-    let Lower { recipes, classes, .. } = lower;
-    Ok(Secure { computation: b.finish()?, numbers, recipes, classes, placed })
+    let Lower { recipes, classes, rings, narrowed, .. } = lower;
+    Ok(Secure { computation: b.finish()?, numbers, recipes, classes, placed, rings, widths, narrowed })
 }
 
 /// A value for the client: at the nominal scale, wide if it is wide.
 fn output<'b>(lower: &mut Lower<'b>, network: &Network, at: usize) -> Val<'b> {
     let held = lower.held(at);
+    lower.numbers = lower.rings[at];
     if network.places(at).is_some() || lower.classes.tie(held.placed.node, Classes::NOMINAL, 1.0) {
         return held.val;
     }

@@ -20,10 +20,12 @@
 
 pub(crate) mod context;
 mod lower;
+mod price;
 pub(crate) mod recipe;
 pub(crate) mod room;
 mod rooms;
 mod weights;
+pub(crate) mod widths;
 
 use crate::error::{of_layer, shape};
 use crate::{
@@ -39,6 +41,7 @@ use recipe::{Recipe, WeightPart};
 use room::Limits;
 use std::collections::BTreeMap;
 use std::fmt::Display;
+use widths::LayerWidth;
 
 /// A network as a computation. It follows from operators, shapes and numbers; it contains none of
 /// the network's weights.
@@ -49,6 +52,11 @@ pub struct Secure {
     recipes: Vec<(String, Recipe)>,
     classes: Classes,
     placed: Vec<Placed>,
+    /// The ring of each layer, and the reason.
+    rings: Vec<Numbers>,
+    widths: Vec<LayerWidth>,
+    /// Layers whose values lose upper bits in a narrower ring, with its bits.
+    narrowed: Vec<(usize, u8)>,
 }
 
 impl Secure {
@@ -77,17 +85,34 @@ impl Secure {
         self.numbers
     }
 
+    /// Whether layers have different rings.
+    #[must_use]
+    pub fn is_mixed(&self) -> bool {
+        self.widths.iter().any(|width| width.bits != self.widths[0].bits)
+    }
+
+    /// About the bits that each of three parties sends for a run. It follows from the computation.
+    pub(crate) fn price(&self) -> u64 {
+        price::price(&self.computation)
+    }
+
+    /// The ring of each layer, and the reason for it.
+    #[must_use]
+    pub fn widths(&self) -> &[LayerWidth] {
+        &self.widths
+    }
+
     /// The scales for values of these greatest sizes, with `headroom` bits left free.
     pub(crate) fn scales(&self, network: &Network, greatest: &[f32], headroom: u8) -> Result<Scales, Fault> {
-        let Numbers { bits, frac, cut } = self.numbers;
         let mut bounds = vec![];
+        let free = 2f64.powi(headroom.into());
         for (at, (layer, placed)) in network.layers.iter().zip(&self.placed).enumerate() {
+            let Numbers { bits, cut, .. } = self.rings[at];
             let size = f64::from(greatest[at]);
             if !size.is_finite() {
                 return Err(of_layer(code::LAYER_NOT_FINITE, &layer.name, &[]));
             }
             let room = |wide: u8| 2f64.powi(i32::from(bits - 1) - i32::from(wide));
-            let free = 2f64.powi(headroom.into());
             let whole = room(if placed.wide { cut } else { 0 });
             let bound = |node, greatest, most, whole| ValueBound {
                 node,
@@ -100,33 +125,39 @@ impl Secure {
                 continue;
             }
             bounds.push(bound(placed.node, size, room(cut) / free, whole));
-            if let Some(most) = self.balanced(layer, placed.node, greatest) {
+            for (_, less) in self.narrowed.iter().filter(|(narrowed, _)| *narrowed == at) {
+                // As if it came from a layer there: weights there are then as fine as usual.
+                let whole = 2f64.powi(i32::from(*less) - 1);
+                let cut = 2f64.powi(self.numbers.cut.into());
+                bounds.push(bound(placed.node, size, whole / cut / free, whole));
+            }
+            if let Some(most) = self.balanced(at, layer, greatest) {
                 bounds.push(bound(self.placed[layer.reads[0]].node, 1.0, most, f64::INFINITY));
             }
             let reads: Vec<f64> = layer.reads.iter().map(|read| f64::from(greatest[*read])).collect();
-            let limits = Limits { numbers: self.numbers, own: size, reads: &reads, free };
+            let limits = Limits { numbers: self.rings[at], own: size, reads: &reads, free };
             for limit in layer.kind.def().limits(&limits) {
                 let node = self.placed[layer.reads[limit.read]].node;
                 bounds.push(bound(node, limit.greatest, limit.most, limit.whole));
             }
         }
-        Scales::new(&self.classes, frac, &bounds)
+        Scales::new(&self.classes, self.numbers.frac, &bounds)
     }
 
     /// The scale of a layer's operand above which its weights would be rounded more than the
     /// operand, if the scale of its value is given.
-    fn balanced(&self, layer: &Layer, node: usize, greatest: &[f32]) -> Option<f64> {
+    fn balanced(&self, at: usize, layer: &Layer, greatest: &[f32]) -> Option<f64> {
         if layer.kind.def().role() != ScaleRole::Weights {
             return None;
         }
         let weights =
             layer.kind.def().part(WeightPart::Factors).iter().fold(0.0, |most: f32, x| most.max(x.abs()));
-        let (class, times) = self.classes.find(node);
+        let (class, times) = self.classes.find(self.placed[at].node);
         let operand = greatest[layer.reads[0]];
         if class != Classes::NOMINAL || weights == 0.0 || operand == 0.0 {
             return None;
         }
-        let wide = times * 2f64.powi(i32::from(self.numbers.frac) + i32::from(self.numbers.cut));
+        let wide = times * 2f64.powi(i32::from(self.numbers.frac) + i32::from(self.rings[at].cut));
         // Both then have equally many steps at most.
         Some((f64::from(weights) / f64::from(operand) * wide).sqrt())
     }
@@ -143,9 +174,7 @@ impl Secure {
         headroom: u8,
     ) -> Result<BTreeMap<String, Tensor>, Fault> {
         let scales = self.scales(network, greatest, headroom)?;
-        let one = |(name, recipe): &(String, Recipe)| {
-            Ok((name.clone(), recipe.tensor(network, self.numbers, &scales)?))
-        };
+        let one = |(name, recipe): &(String, Recipe)| Ok((name.clone(), recipe.tensor(network, &scales)?));
         self.recipes.iter().map(one).collect()
     }
 
@@ -174,7 +203,7 @@ impl Secure {
 
     /// A layer's value in the probed computation, converted to the network's.
     pub(crate) fn decoded(&self, layer: usize, scales: &Scales, value: &Tensor) -> Array {
-        let (Placed { node, wide, half }, cut) = (self.placed[layer], self.numbers.cut);
+        let (Placed { node, wide, half }, cut) = (self.placed[layer], self.rings[layer].cut);
         if matches!(value.scalar(), Scalar::Int { .. }) {
             return whole(value);
         }

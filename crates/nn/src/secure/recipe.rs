@@ -45,6 +45,8 @@ pub(crate) struct Recipe {
     pub(crate) shift: u8,
     /// Whether half a step of the cut value is added.
     pub(crate) half: bool,
+    /// The ring.
+    pub(crate) numbers: Numbers,
     /// For a number that is added to a sum of squares, instead of a quotient of scales.
     pub(crate) squares: Option<Squares>,
 }
@@ -57,14 +59,25 @@ pub(crate) struct Squares {
 }
 
 impl Recipe {
-    /// Unmodified weights.
+    /// Unmodified weights. The ring is that of the layer that asks for them.
     pub(crate) fn of(layer: usize, part: WeightPart, lengths: Vec<usize>) -> Self {
-        Recipe { layer, part, lengths, frac: 0, to: None, from: None, shift: 0, half: false, squares: None }
+        Recipe {
+            layer,
+            part,
+            lengths,
+            frac: 0,
+            to: None,
+            from: None,
+            shift: 0,
+            half: false,
+            numbers: Numbers::default(),
+            squares: None,
+        }
     }
 
     /// Sums of squares have 64-bit words.
-    pub(super) fn scalar(&self, numbers: Numbers) -> Scalar {
-        let bits = if self.part == WeightPart::Least { 64 } else { numbers.bits };
+    pub(super) fn scalar(&self) -> Scalar {
+        let bits = if self.part == WeightPart::Least { 64 } else { self.numbers.bits };
         Scalar::Fixed { bits, frac: self.frac }
     }
 }

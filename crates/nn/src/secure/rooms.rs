@@ -25,14 +25,14 @@ impl Secure {
     }
 
     pub(crate) fn rooms_at(&self, network: &Network, scales: &Scales, floats: &Floats) -> Vec<f32> {
-        let whole = f64::from(self.numbers.bits - 1);
+        let whole = |at: usize| f64::from(self.rings[at].bits - 1);
         let size = |at: usize| f64::from(floats.greatest()[at]);
         let mut rooms = vec![];
         for (at, layer) in network.layers.iter().enumerate() {
             let read = |read: &usize| Read { node: self.placed[*read].node, size: size(*read) };
             let reads: Vec<Read> = layer.reads.iter().map(read).collect();
             let room = Room {
-                numbers: self.numbers,
+                numbers: self.rings[at],
                 scales,
                 node: self.placed[at].node,
                 wide: self.placed[at].wide,
@@ -40,15 +40,20 @@ impl Secure {
                 reads: &reads,
                 root: f64::from(floats.root(at)),
             };
-            rooms.push(if network.places(at).is_some() { whole } else { layer.kind.def().room(&room) });
+            rooms.push(if network.places(at).is_some() { whole(at) } else { layer.kind.def().room(&room) });
         }
         // Values times the factors that align them with others.
         for (_, recipe) in self.recipes.iter().filter(|(_, recipe)| recipe.part == WeightPart::One) {
             let Some(to) = recipe.to else { continue };
             let aligned = (size(recipe.layer) * scales.of(to)).log2();
-            rooms[recipe.layer] = rooms[recipe.layer].min(whole - f64::from(self.numbers.cut) - aligned);
+            rooms[recipe.layer] = rooms[recipe.layer]
+                .min(f64::from(recipe.numbers.bits - 1) - f64::from(recipe.numbers.cut) - aligned);
+        }
+        for (at, less) in &self.narrowed {
+            let number = (size(*at) * scales.of(self.placed[*at].node)).log2();
+            rooms[*at] = rooms[*at].min(f64::from(less - 1) - number);
         }
         // Zeros leave all bits.
-        rooms.into_iter().map(|room| room.min(whole) as f32).collect()
+        rooms.into_iter().enumerate().map(|(at, room)| room.min(whole(at)) as f32).collect()
     }
 }

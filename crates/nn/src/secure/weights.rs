@@ -5,7 +5,7 @@ use super::{
     recipe::{Recipe, Squares, WeightPart},
 };
 use crate::error::of_layer;
-use crate::{Fault, Kind, Network, Numbers, operators::Factors, scale::Scales};
+use crate::{Fault, Kind, Network, operators::Factors, scale::Scales};
 use hushwire_compute::Tensor;
 use hushwire_fault::code;
 use std::borrow::Cow;
@@ -50,14 +50,9 @@ impl Secure {
 }
 
 impl Recipe {
-    pub(super) fn tensor(
-        &self,
-        network: &Network,
-        numbers: Numbers,
-        scales: &Scales,
-    ) -> Result<Tensor, Fault> {
+    pub(super) fn tensor(&self, network: &Network, scales: &Scales) -> Result<Tensor, Fault> {
         let layer = &network.layers[self.layer];
-        let scalar = self.scalar(numbers);
+        let scalar = self.scalar();
         let data = match self.part {
             WeightPart::One => Cow::Borrowed(&[1.0][..]),
             part => layer.kind.def().part(part),
@@ -81,7 +76,7 @@ impl Recipe {
             }
             None => of(self.to) / of(self.from) * 2f64.powi(self.shift.into()),
         };
-        let half = if self.half { 2f64.powi(i32::from(numbers.cut) - 1) } else { 0.0 };
+        let half = if self.half { 2f64.powi(i32::from(self.numbers.cut) - 1) } else { 0.0 };
         let most = 2f64.powi(scalar.bits() as i32 - 1);
         let strict = match self.part {
             WeightPart::Bounds => layer.kind.def().part(WeightPart::Strict),

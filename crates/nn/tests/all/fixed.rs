@@ -141,7 +141,8 @@ fn numbers_out_of_bounds_name_the_bound() {
     let y = w.gemm("input", [4, 2]);
     let network = network(&w.finish(&y), None);
     let new = |[bits, frac, cut]: [u8; 3]| {
-        Secure::new(&network, Numbers { bits, frac, cut }, &Members::default()).map_err(|e| e.to_string())
+        Secure::new(&network, Numbers { bits, frac, cut, wide: None }, &Members::default())
+            .map_err(|e| e.to_string())
     };
     for fit in [[16, 4, 1], [16, 8, 6], [32, 4, 26], [32, 24, 6], [40, 32, 6], [64, 32, 30], [64, 4, 58]] {
         assert!(new(fit).is_ok(), "{fit:?}");

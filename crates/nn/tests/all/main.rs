@@ -18,6 +18,7 @@ mod signs;
 mod three;
 mod trained;
 mod two;
+mod widths;
 
 use hushwire_nn::{
     Array, Network,

@@ -19,7 +19,7 @@ pub(super) fn prepared(
     (secure.computation().clone(), inputs)
 }
 
-fn check(network: &Network, numbers: Numbers, seed: u64) -> parties::Said<3> {
+pub(super) fn check(network: &Network, numbers: Numbers, seed: u64) -> parties::Said<3> {
     let (c, inputs) = prepared(network, numbers, seed);
     let (found, said) = parties::three(&c, &inputs);
     assert_eq!(found, evaluate(&c, &inputs).unwrap());

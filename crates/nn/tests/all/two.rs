@@ -8,7 +8,12 @@ use hushwire_two::{Plan, Products};
 
 /// Runs a network between two parties, of which the second has the input and learns the output.
 /// Returns the lengths of each party's messages.
-fn check(network: &Network, numbers: Numbers, seed: u64, products: Products) -> [parties::Said<2>; 2] {
+pub(super) fn check(
+    network: &Network,
+    numbers: Numbers,
+    seed: u64,
+    products: Products,
+) -> [parties::Said<2>; 2] {
     let (c, inputs) = prepared(network, numbers, seed);
     let owners: Vec<usize> = c.inputs().map(|(name, _)| usize::from(name == INPUT)).collect();
     let plan = Plan::with(&c, &owners, &vec![[false, true]; c.outputs().len()], products).unwrap();

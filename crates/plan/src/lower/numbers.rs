@@ -48,6 +48,13 @@ impl<B: Backend> PlanLowering<'_, B> {
                     B::product(self, [x?, y?])
                 }
             },
+            Op::Cast(to) if self.widens(args[0], *to) => {
+                // The same steps serve both rings.
+                return match self.forms(args[0]).narrow {
+                    Some(narrow) => Ok(Some(Forms::narrow(narrow))),
+                    None => B::widened(self, args[0], *to),
+                };
+            }
             Op::Cast(to) if self.has_words(args[0]) => {
                 let from = self.scalar(args[0]);
                 if from.frac() != to.frac() || to.bits() > from.bits() {
@@ -110,6 +117,15 @@ impl<B: Backend> PlanLowering<'_, B> {
             [_, Some(known)] => ([self.words(args[0], ring)?, known], Some(false)),
             _ => ([self.words(args[0], ring)?, self.words(args[1], ring)?], None),
         })
+    }
+
+    /// Whether a number of this type is a signed one that comes in a wider ring, and has no bits
+    /// yet.
+    fn widens(&self, at: usize, to: Scalar) -> bool {
+        let (from, forms) = (self.scalar(at), self.forms(at));
+        let is_wider = from.frac() == to.frac() && to.bits() > from.bits();
+        let has_form = forms.narrow.is_some() || self.has_words(at);
+        from.is_number() && from.is_signed() && to.is_number() && is_wider && forms.bits.is_none() && has_form
     }
 
     /// Zeros as words.

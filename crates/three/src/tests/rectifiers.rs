@@ -111,6 +111,38 @@ fn pools_take_few_rounds_where_rounds_are_dear() {
     );
 }
 
+/// Numbers that come in a wider ring: as they are, without their lowest bits, and rectified.
+#[test]
+fn numbers_in_a_wider_ring() {
+    for (from, to) in [("i8", "i9"), ("i8", "i64"), ("i16", "i40"), ("i32", "i64"), ("i37", "i64")] {
+        for body in [
+            "y = x",
+            "y = x >> 3",
+            "y = max(x, 0) >> 3",
+            "y = max(x, 0)",
+            "y = reshape(x, [8]) >> 1",
+            "y = a",
+            "y = max(x, 0) >> 2\noutput u = y * y to m",
+            "y = x >> 2\noutput u = y * y to m",
+        ] {
+            let body = format!(
+                "{body}\nw = wrapping(cast(y, {to}))\noutput z = w * w to m\noutput v = cast(w, {from}) to m"
+            );
+            is_the_evaluators(&computation(from, [1, 2, 2, 2], &body), 3);
+        }
+    }
+}
+
+/// What is shifted before it comes in a wider ring is not shifted as words.
+#[test]
+fn a_shift_and_a_wider_ring_are_one() {
+    let bytes = |body: &str| {
+        let c = computation("i32", [1, 4, 16, 16], &format!("{body}\noutput z = cast(y, i64) to m"));
+        Plan::new(&c).unwrap().cost(0, Cut::whole()).unwrap().cost.bytes_sent
+    };
+    assert!(bytes("y = x >> 13") < bytes("y = x"), "fewer bits are numbers");
+}
+
 /// Maxima with other numbers, or with more zeros than numbers, are not rectifiers. Shifts drop from
 /// one bit to all bits.
 #[test]

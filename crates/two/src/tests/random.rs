@@ -306,6 +306,36 @@ fn rectifiers_before_shifts() {
     }
 }
 
+/// Numbers that come in a wider ring: as they are, without their lowest bits, and rectified; from
+/// words and from inputs. Where bits went, no comparison is needed.
+#[test]
+fn numbers_in_a_wider_ring() {
+    for (from, to) in [("i8", "i9"), ("i8", "i64"), ("i20", "i40"), ("i32", "i64"), ("i63", "i64")] {
+        for (body, compares) in [
+            ("y = t", true),
+            ("y = t >> 3", false),
+            ("y = max(t, 0) >> 3", false),
+            ("y = max(t, 0)", false),
+            ("y = reshape(t, [30]) >> 1", false),
+            ("y = x", true),
+            ("y = max(t, 0) >> 2\noutput b = y to m", false),
+        ] {
+            let c = text(&format!(
+                "input x: {from}[5, 6] from m\ninput s: {from}[5, 6] from m\nt = wrapping(x) * wrapping(s)\n{body}\n\
+                 w = wrapping(cast(y, {to}))\noutput a = w * w to m\noutput v = cast(w, {from}) to m"
+            ));
+            let (plan, _) = plan_of(&c, 1).unwrap();
+            let is = |prim: fn(&OwnTalk) -> bool| {
+                plan.steps.iter().any(|step| matches!(step.talk(), Some(Talk::Own(of)) if prim(of)))
+            };
+            assert_eq!(is(|of| matches!(of, OwnTalk::Widen)), compares, "{c}");
+            for turn in 1..3 {
+                assert!(check(&c, &inputs(&c, 12, 0), turn), "{c}");
+            }
+        }
+    }
+}
+
 /// Weights beyond a layer's bound are refused before any message.
 #[test]
 fn weights_without_room() {
