@@ -1,5 +1,6 @@
 //! Inputs from where members have them: CSV columns, records of bytes, text.
 
+use super::form::{is_array, is_other};
 use crate::psi;
 use hushwire_block::Wiped;
 use hushwire_compute::{Dim, Scalar, Tensor, Type};
@@ -86,6 +87,16 @@ impl Values {
                 let cause = "its name is that of a table, and no column is named";
                 let remedy = "name one: { csv = \"…\", column = \"…\" }, or --in NAME=FILE:COLUMN";
                 return Err(Fault::file("use", path, cause, remedy));
+            }
+            // Archives, JSON and the like are named; an array says itself why it is none.
+            if is_other(path) || is_array(path) {
+                let cause = "its name is that of another format than an array of NumPy or records".to_owned();
+                let error = NpyArray::parse(&bytes).err().filter(|_| is_array(path) || bytes.starts_with(b"PK"));
+                let (cause, remedy) = error.map_or(
+                    (cause, "save it by numpy.save, or as CSV, and name a column"),
+                    |e| (e.cause, e.remedy),
+                );
+                return Err(Fault::file("read", path, cause, remedy));
             }
             Self::of_records(name, ty, bytes, path, symbols)
         };

@@ -157,7 +157,12 @@ fn network(model: Model, given: &Given) -> Result<Network, Vec<Fault>> {
     for name in &names {
         match import.values.get(*name) {
             Some(Known::Layer(at)) => outputs.push(((*name).to_owned(), *at)),
-            // The client needs nobody for a known value.
+            // A known value beside others, such as a list of anchors.
+            Some(known) if outputs_secret(&import, &names) && !import.lengths_of(known).contains(&0) => {
+                let (known, node) = (known.clone(), Node { name: (*name).to_owned(), ..Node::default() });
+                let at = Reading::new(&node, 0).valued(&mut import, &known, 0).map_err(one)?;
+                outputs.push(((*name).to_owned(), at));
+            }
             Some(_) if names.len() > 1 => {}
             known => {
                 let is = |(_, node): &(usize, &Node)| node.outputs.iter().any(|of| of == *name);
@@ -185,6 +190,11 @@ fn network(model: Model, given: &Given) -> Result<Network, Vec<Fault>> {
         return Err(one(Fault::new(code::MODEL_FILE, "the model", cause, "compute it without others")));
     }
     Ok(needed(Network { name: graph.name, layers: import.layers, inputs, outputs }))
+}
+
+/// Whether one of these values is not known before the run.
+fn outputs_secret(import: &Import, names: &[&str]) -> bool {
+    names.iter().any(|name| matches!(import.values.get(*name), Some(Known::Layer(_))))
 }
 
 /// The outputs of dynamic quantizations of which products of integers alone read values, and

@@ -7,7 +7,7 @@
 //! L1, L2, LogSum, SumSquare   made of others
 //! ```
 
-use super::prelude::*;
+use super::{div::whole_quotient, prelude::*};
 use crate::array::lines;
 use hushwire_compute::{Op, Reduction, Val};
 
@@ -199,7 +199,26 @@ fn axes(op: &Reading<'_>, import: &Import, rank: usize) -> Result<Option<Vec<usi
     Ok(Some(if axes.is_empty() { (0..rank).collect() } else { axes }))
 }
 
+/// The mean of integers, towards 0.
+fn whole_mean(op: &Reading<'_>, import: &mut Import, at: usize) -> Result<Known, Fault> {
+    let sum = read_as(op, import, Reducing::Sum)?;
+    let count = |lengths: Vec<usize>| lengths.iter().product::<usize>().max(1);
+    let each = count(import.lengths(at).to_vec()) / count(import.lengths_of(&sum));
+    whole_quotient(op, import, &sum, &Known::Ints(vec![], vec![each as i64]))
+}
+
 fn read(op: &Reading<'_>, import: &mut Import, of: Reducing) -> Result<Known, Fault> {
+    let at = op.layer(import, 0)?;
+    match of {
+        Reducing::Mean if op.reads_whole(import, 0) => whole_mean(op, import, at),
+        Reducing::L2 | Reducing::LogSum | Reducing::LogSumExp if op.reads_whole(import, 0) => {
+            Err(op.error("it reduces integers, and its result is none", "cast them to float32 before"))
+        }
+        _ => read_as(op, import, of),
+    }
+}
+
+fn read_as(op: &Reading<'_>, import: &mut Import, of: Reducing) -> Result<Known, Fault> {
     let at = op.layer(import, 0)?;
     let first = match of {
         Reducing::L1 => op.call(import, "Abs", &[&Known::Layer(at)], &[])?,
