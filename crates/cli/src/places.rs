@@ -6,7 +6,9 @@ use crate::{
     read_args::ReadArgs,
 };
 use clap::Args;
-use hushwire::job::{ComputeJob, Dialect, InputPlace, Member, OutputForm, OutputPlace, PublicPlace, is_table, nearest};
+use hushwire::job::{
+    ComputeJob, Dialect, InputPlace, Member, OutputForm, OutputPlace, PublicPlace, is_table, nearest,
+};
 use hushwire_block::Wiped;
 use hushwire_compute::{Computation, Visibility};
 use std::{

@@ -19,8 +19,8 @@ pub enum OutputForm {
 
 /// Names of files whose formats are neither arrays of one kind nor records.
 const OTHERS: [&str; 19] = [
-    "npz", "json", "jsonl", "ndjson", "xml", "html", "xls", "xlsx", "ods", "pkl", "pickle", "pt", "h5", "hdf5", "mat",
-    "zip", "gz", "zst", "onnx",
+    "npz", "json", "jsonl", "ndjson", "xml", "html", "xls", "xlsx", "ods", "pkl", "pickle", "pt", "h5",
+    "hdf5", "mat", "zip", "gz", "zst", "onnx",
 ];
 
 /// The end of a file's name, behind its last point, in small letters.
@@ -31,6 +31,12 @@ fn ending(path: &Path) -> String {
 /// Whether a file's name is that of an array, or of a format that nobody reads as records.
 pub(super) fn is_other(path: &Path) -> bool {
     OTHERS.contains(&&ending(path)[..])
+}
+
+/// Whether a file's name is that of a table, or of another format than an array or records.
+#[cfg(feature = "nn")]
+pub(crate) fn is_foreign(path: &Path) -> bool {
+    is_table(path) || is_other(path)
 }
 
 /// Whether a file is an array by its name.
@@ -103,7 +109,8 @@ fn element(scalar: Scalar, record: &[u8], width: usize, data: &mut Vec<u8>) {
         data.extend(number.unwrap_or_default().to_le_bytes());
         return;
     }
-    let is_negative = matches!(scalar, Scalar::Int { signed: true, .. }) && record.last().is_some_and(|b| *b > 127);
+    let is_negative =
+        matches!(scalar, Scalar::Int { signed: true, .. }) && record.last().is_some_and(|b| *b > 127);
     data.extend(record);
     data.extend(std::iter::repeat_n(if is_negative { 0xff } else { 0 }, width - record.len()));
 }
@@ -165,14 +172,20 @@ mod tests {
             let fault = OutputForm::of("y", scalar(of), Path::new(path)).err();
             fault.map(|fault| fault.to_string()).unwrap_or_default()
         };
-        for path in ["y.npz", "y.json", "y.tsv", "y.parquet", "y.csv", "y.csv.gz", "y.xlsx", "y.pkl", "y.npy.gz"] {
+        for path in
+            ["y.npz", "y.json", "y.tsv", "y.parquet", "y.csv", "y.csv.gz", "y.xlsx", "y.pkl", "y.npy.gz"]
+        {
             assert!(refused("u8", path).contains("has the name of a format that is not written"), "{path}");
         }
         for of in ["u65", "i128", "bits(65)"] {
             assert!(refused(of, "y.npy").contains("NumPy has no elements of"), "{of}");
         }
         for path in ["y.bin", "y", "y.out", "npy", "y.dat"] {
-            assert_eq!(OutputForm::of("y", scalar("i128"), Path::new(path)), Ok(OutputForm::Records), "{path}");
+            assert_eq!(
+                OutputForm::of("y", scalar("i128"), Path::new(path)),
+                Ok(OutputForm::Records),
+                "{path}"
+            );
         }
         let records = OutputForm::Records.bytes(scalar("u8"), &[3], &[1, 2, 3]);
         assert_eq!(records[..], [1, 2, 3]);

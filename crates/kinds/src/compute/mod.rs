@@ -59,6 +59,8 @@ pub(crate) use bound::Extent;
 pub use bound::{BoundComputation, fits};
 pub use file::{ComputationSource, ComputeJob};
 pub use form::OutputForm;
+#[cfg(feature = "nn")]
+pub(crate) use form::is_foreign;
 pub use outputs::{Computed, Shown};
 pub use part::ComputePart;
 pub use plan::ComputeTask;

@@ -91,11 +91,12 @@ impl Values {
             // Archives, JSON and the like are named; an array says itself why it is none.
             if is_other(path) || is_array(path) {
                 let cause = "its name is that of another format than an array of NumPy or records".to_owned();
-                let error = NpyArray::parse(&bytes).err().filter(|_| is_array(path) || bytes.starts_with(b"PK"));
-                let (cause, remedy) = error.map_or(
-                    (cause, "save it by numpy.save, or as CSV, and name a column"),
-                    |e| (e.cause, e.remedy),
-                );
+                let error =
+                    NpyArray::parse(&bytes).err().filter(|_| is_array(path) || bytes.starts_with(b"PK"));
+                let (cause, remedy) = error
+                    .map_or((cause, "save it by numpy.save, or as CSV, and name a column"), |e| {
+                        (e.cause, e.remedy)
+                    });
                 return Err(Fault::file("read", path, cause, remedy));
             }
             Self::of_records(name, ty, bytes, path, symbols)

@@ -106,6 +106,8 @@ pub(crate) struct Import {
     pub(super) depth: usize,
     /// The number of steps of loops so far.
     pub(super) steps: usize,
+    /// Sequences of values, by name.
+    pub(super) sequences: HashMap<String, Vec<super::sequences::Part>>,
 }
 
 impl Import {
@@ -123,6 +125,7 @@ impl Import {
             functions: functions.into(),
             depth: 0,
             steps: 0,
+            sequences: HashMap::new(),
         }
     }
 
@@ -390,6 +393,12 @@ impl<'a> Reading<'a> {
         }
         if let Some(function) = import.function(self.node).cloned() {
             return self.expanded(import, function);
+        }
+        if let Some(made) = self.fused(import) {
+            return made;
+        }
+        if let Some(made) = self.sequence(import) {
+            return made;
         }
         let inputs =
             (0..self.node.inputs.len()).map(|k| self.maybe(import, k)).collect::<Result<Vec<_>, _>>()?;

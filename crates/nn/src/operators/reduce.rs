@@ -252,7 +252,7 @@ fn read_as(op: &Reading<'_>, import: &mut Import, of: Reducing) -> Result<Known,
 #[cfg(test)]
 mod tests {
     use super::super::checks::check;
-    use crate::{onnx::Attribute, zoo::Writer};
+    use crate::{Array, Floats, Network, onnx::Attribute, zoo::Writer};
 
     /// Along the last axis, along the first one, and along all.
     #[test]
@@ -292,5 +292,29 @@ mod tests {
         check(&w.finish(&y), 3.0, |x| {
             x.data.chunks(3).map(|x| x.iter().map(|x| x.abs()).sum::<f32>().ln()).collect()
         });
+    }
+
+    /// The mean of integers is one, and a root of theirs would be none.
+    #[test]
+    fn integers_stay_integers() {
+        let mut w = Writer::new("r", 1, &[2, 3]);
+        let scaled = w.weights(&[], vec![5.0]);
+        let x = w.op("Mul", &["input", &scaled], &[]);
+        let whole = w.op("Cast", &[&x], &[("to", Attribute::Int(7))]);
+        let axes = [("axes", Attribute::Ints(vec![1]))];
+        let y = w.op("ReduceMean", &[&whole], &axes);
+        let y = w.op("Cast", &[&y], &[("to", Attribute::Int(1))]);
+        let network = Network::new(w.finish(&y), Some(&[2, 3])).expect("a network");
+        let x = Array::new(&[2, 3], vec![-0.5, -1.9, 1.1, 0.3, 3.3, 1.3]);
+        let floats = Floats::new(&network, &x, true).expect("it fits");
+        // -2, -9 and 5 have the mean -2, and 1, 16 and 6 have 7⅔.
+        assert_eq!(floats.value(network.outputs[0].1).data, [-2.0, 7.0]);
+        for op in ["ReduceL2", "ReduceLogSum", "ReduceLogSumExp"] {
+            let mut w = Writer::new("r", 1, &[2, 3]);
+            let whole = w.op("Cast", &["input"], &[("to", Attribute::Int(7))]);
+            let y = w.op(op, &[&whole], &axes);
+            let refused = Network::new(w.finish(&y), None).err().map(|fault| fault.to_string());
+            assert!(refused.is_some_and(|fault| fault.contains("it reduces integers")), "{op}");
+        }
     }
 }

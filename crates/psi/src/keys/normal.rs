@@ -4,9 +4,9 @@
 //! Both parties agree on the form. It is part of the job's agreement, with the version of Unicode
 //! if letters depend on it.
 
-use super::{email, written};
 #[cfg(feature = "phone")]
 use super::phone::{PLANS, Phone};
+use super::{email, written};
 use core::{fmt, str::FromStr};
 use hushwire_files::Dialect;
 use std::borrow::Cow;
@@ -71,7 +71,9 @@ impl Normal {
             NormalForm::Date | NormalForm::Number | NormalForm::Iban => self.to_string(),
             #[cfg(feature = "phone")]
             NormalForm::Phone(_) => format!("{self} ({PLANS})"),
-            NormalForm::Text { nfc: true, case: false } | NormalForm::Plain { case: false } => tables(&crate_),
+            NormalForm::Text { nfc: true, case: false } | NormalForm::Plain { case: false } => {
+                tables(&crate_)
+            }
             NormalForm::Text { nfc: false, case: true } => tables(&std),
             NormalForm::Text { .. } | NormalForm::Plain { .. } => tables(&format!("{std}, {crate_}")),
             NormalForm::Email => tables(&format!("{std}, {crate_}; {}", email::TABLES)),
@@ -85,7 +87,8 @@ impl Normal {
             NormalForm::Exact => out.push_str(field),
             NormalForm::Text { nfc, case } => text(field.trim(), nfc, case, out),
             NormalForm::Plain { case } => {
-                let marks = Zeroizing::new(field.trim().nfd().filter(|c| !is_combining_mark(*c)).collect::<String>());
+                let marks =
+                    Zeroizing::new(field.trim().nfd().filter(|c| !is_combining_mark(*c)).collect::<String>());
                 text(&marks, true, case, out);
             }
             NormalForm::Email => return email::apply(field.trim(), out),
@@ -178,7 +181,9 @@ impl fmt::Display for Normal {
             NormalForm::Date => f.write_str("date"),
             NormalForm::Number => f.write_str("number"),
             NormalForm::Iban => f.write_str("iban"),
-            NormalForm::Plain { case } => f.write_str(if case { "trim accents case" } else { "trim accents" }),
+            NormalForm::Plain { case } => {
+                f.write_str(if case { "trim accents case" } else { "trim accents" })
+            }
             #[cfg(feature = "phone")]
             NormalForm::Phone(phone) => write!(f, "phone:{phone}"),
             NormalForm::Text { nfc, case } => {
@@ -369,7 +374,9 @@ mod tests {
     #[test]
     fn fields_are_read_as_their_owner_writes_dates_and_numbers() {
         let mut dialect = Dialect::default();
-        for (option, value) in [("date-format", "%d.%m.%Y,%d.%m.%Y %H:%M"), ("decimal", ","), ("thousands", ".")] {
+        for (option, value) in
+            [("date-format", "%d.%m.%Y,%d.%m.%Y %H:%M"), ("decimal", ","), ("thousands", ".")]
+        {
             dialect.set(option, value).unwrap_or_else(|e| panic!("{option}: {e}"));
         }
         for (form, field, expected) in [
@@ -403,7 +410,10 @@ mod tests {
         american.set("date-format", "%Y-%d-%m").unwrap_or_else(|e| panic!("{e}"));
         let mut out = String::new();
         let date: Normal = "date".parse().unwrap_or_default();
-        assert_eq!((date.apply_to("2026-01-05", &american, &mut out), &out[..]), (Formed::Text, "2026-05-01"));
+        assert_eq!(
+            (date.apply_to("2026-01-05", &american, &mut out), &out[..]),
+            (Formed::Text, "2026-05-01")
+        );
         assert_eq!(date.apply_to("2026-01-05x", &american, &mut out), Formed::Malformed);
     }
 

@@ -34,6 +34,11 @@ impl Phone {
         // Some write (0) after every country's code, even where national numbers do not begin with
         // 0.
         let optional = || self.read(&without_zero(field)?);
+        // A link, as RFC 3966 has it.
+        let field = field
+            .get(..4)
+            .filter(|tag| tag.eq_ignore_ascii_case("tel:"))
+            .map_or(field, |_| field[4..].trim());
         // Programs that take a column of numbers for floats write 301234567.0.
         let field = field.strip_suffix(".0").filter(|rest| is_digits(rest)).unwrap_or(field);
         match self.read(field).or_else(optional) {
