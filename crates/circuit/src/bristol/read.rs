@@ -36,8 +36,8 @@ pub enum ReadError {
 
 /// Reads a circuit in either format; the third line that is not blank tells which one. Blank lines
 /// and comments, from `#` or `//` to the end of a line, may appear anywhere. The header counts a
-/// MAND as one gate or as its ANDs; it becomes ANDs. OR, NAND, NOR and XNOR become XORs, ANDs and INVs,
-/// each with at most one AND, with new wires before the outputs.
+/// MAND as one gate or as its ANDs; it becomes ANDs. OR, NAND, NOR and XNOR become XORs, ANDs and
+/// INVs, each with at most one AND, with new wires before the outputs.
 ///
 /// Memory grows with the bytes read, not with a header's claims: 16 bytes a gate (48 for OR, NAND,
 /// NOR, XNOR) and, where wires are written far apart, 0.5 KiB a gate, on top of 9 MiB. Numbers are

@@ -3,7 +3,7 @@
 
 use super::{
     merged,
-    operator::{Import, Known, Reading},
+    operator::{Import, Known, Reading, ValueType},
 };
 use crate::{
     Fault,
@@ -86,10 +86,6 @@ impl Import {
         }
     }
 }
-
-/// Whether a value is integers or truth values, and its type if it is of few bits or without a
-/// sign.
-pub(super) type ValueType = (bool, Option<i64>);
 
 impl Reading<'_> {
     /// The values of a branch or a loop, if it is one.

@@ -64,7 +64,7 @@ impl Reading<'_> {
         }
         Some(match &self.node.op[..] {
             "Attention" => self.joined_attention(import).map(|y| vec![y]),
-            "EmbedLayerNormalization" => self.embedded(import).map(|y| vec![y]),
+            "EmbedLayerNormalization" => self.embedded(import),
             "SkipLayerNormalization" => self.skipped(import, "LayerNormalization"),
             "SkipSimplifiedLayerNormalization" => self.skipped(import, "RMSNormalization"),
             _ => self.one_fused(import).map(|y| vec![y]),
@@ -214,13 +214,8 @@ impl Reading<'_> {
     }
 
     /// Rows of tables at secret places and their positions, added and normalized.
-    fn embedded(&self, import: &mut Import) -> Result<Known, Fault> {
+    fn embedded(&self, import: &mut Import) -> Result<Vec<Known>, Fault> {
         self.at_most(7)?;
-        if self.node.outputs.get(1).is_some_and(|name| !name.is_empty()) {
-            // Without a mask it is 0, and other operators would read it.
-            let cause = "its output of a mask is not supported";
-            return Err(self.error(cause, "export the model without the runtime's optimizations"));
-        }
         let ids = self.input(import, 0)?;
         let rows = import.lengths_of(&ids).last().copied().unwrap_or(1);
         let (words, places) = (self.input(import, 2)?, self.input(import, 3)?);
@@ -233,7 +228,10 @@ impl Reading<'_> {
             sum = self.call(import, "Add", &[&sum, &of], &[])?;
         }
         let (gamma, beta) = (self.input(import, 5)?, self.input(import, 6)?);
-        self.normalized(import, "LayerNormalization", &sum, &[&gamma, &beta])
+        let y = self.normalized(import, "LayerNormalization", &sum, &[&gamma, &beta])?;
+        // Without a mask its places are 0.
+        let n = import.lengths_of(&ids).first().copied().unwrap_or(1);
+        Ok(vec![y, Known::Ints(vec![n], vec![0; n])])
     }
 
     /// Attention whose queries, keys and values are made by one product.

@@ -83,6 +83,10 @@ pub(crate) fn shown_name(node: &Node) -> String {
     }
 }
 
+/// Whether a value is integers or truth values, and its type if it is of few bits or without a
+/// sign.
+pub(super) type ValueType = (bool, Option<i64>);
+
 /// A network under construction.
 pub(crate) struct Import {
     pub(crate) layers: Vec<Layer>,
@@ -95,7 +99,7 @@ pub(crate) struct Import {
     pub(super) whole: HashSet<String>,
     /// The types of outputs of the graph that was read last: whether each is whole, and its type as
     /// in `kinds`.
-    pub(super) typed_outputs: Option<Vec<(bool, Option<i64>)>>,
+    pub(super) typed_outputs: Option<Vec<ValueType>>,
     /// ONNX's types of values that are integers of few bits or without a sign.
     pub(crate) kinds: HashMap<String, i64>,
     /// Values whose dynamic quantization is undone.
@@ -107,7 +111,7 @@ pub(crate) struct Import {
     /// The number of steps of loops so far.
     pub(super) steps: usize,
     /// Sequences of values, by name.
-    pub(super) sequences: HashMap<String, Vec<super::sequences::Part>>,
+    pub(super) sequences: HashMap<String, Vec<(Known, ValueType)>>,
 }
 
 impl Import {

@@ -1,10 +1,7 @@
 //! Sequences of values: lists that an operator makes and others take apart. Their lengths are known
 //! before the run.
 
-use super::{
-    control::ValueType,
-    operator::{Import, Known, Reading, domain},
-};
+use super::operator::{Import, Known, Reading, ValueType, domain};
 use crate::{
     Fault,
     onnx::{Attribute, Node},
@@ -26,9 +23,6 @@ const NAMES: &[&str] = &[
 pub(super) fn has(node: &Node) -> bool {
     domain(node).is_empty() && NAMES.contains(&&node.op[..])
 }
-
-/// A value of a sequence, and its type.
-pub(super) type Part = (Known, ValueType);
 
 impl Reading<'_> {
     /// What an operator makes of sequences, if it is one of these. A sequence itself is kept under
@@ -80,7 +74,7 @@ impl Reading<'_> {
     }
 
     /// The sequence that is the first input.
-    fn parts(&self, import: &Import) -> Result<Vec<Part>, Fault> {
+    fn parts(&self, import: &Import) -> Result<Vec<(Known, ValueType)>, Fault> {
         let name = self.node.inputs.first().map_or("", String::as_str);
         let missing = || {
             self.error(
@@ -101,7 +95,7 @@ impl Reading<'_> {
     }
 
     /// Parts along an axis; of length 1, and without the axis unless it is kept, by default.
-    fn split(&self, import: &mut Import) -> Result<Vec<Part>, Fault> {
+    fn split(&self, import: &mut Import) -> Result<Vec<(Known, ValueType)>, Fault> {
         let (x, of) = (self.input(import, 0)?, self.type_of_input(import, 0));
         let lengths = import.lengths_of(&x);
         let axis = self.axis(self.int("axis", 0)?, lengths.len())?;

@@ -92,9 +92,11 @@ impl Normal {
                 text(&marks, true, case, out);
             }
             NormalForm::Email => return email::apply(field.trim(), out),
-            NormalForm::Date => return written::date(field.trim(), out),
-            NormalForm::Number => return written::number(field.trim(), out),
-            NormalForm::Iban => return written::iban(field.trim(), out),
+            NormalForm::Date | NormalForm::Number | NormalForm::Iban if field.trim().is_empty() => {}
+            NormalForm::Date if !written::date(field.trim(), out) => return Formed::Malformed,
+            NormalForm::Number if !written::number(field.trim(), out) => return Formed::Malformed,
+            NormalForm::Iban if !written::iban(field.trim(), out) => return Formed::Malformed,
+            NormalForm::Date | NormalForm::Number | NormalForm::Iban => {}
             #[cfg(feature = "phone")]
             NormalForm::Phone(phone) => return phone.apply(field.trim(), out),
         }

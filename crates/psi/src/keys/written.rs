@@ -1,13 +1,10 @@
-//! Keys that are numbers, dates or bank accounts, in one spelling each.
+//! Keys that are numbers, dates or bank accounts, in one spelling each. Functions take fields that
+//! are not empty, and return whether they are of the form.
 
-use super::Formed;
 use zeroize::Zeroizing;
 
 /// Writes a date as ISO 8601 has it: `2026-01-05`, from `2026-1-5` or a time at midnight, too.
-pub(super) fn date(field: &str, out: &mut String) -> Formed {
-    if field.is_empty() {
-        return Formed::Empty;
-    }
+pub(super) fn date(field: &str, out: &mut String) -> bool {
     let day = field.find(['T', ' ']).map_or(Some(field), |at| {
         let time = field[at + 1..].trim_start();
         let time = time.strip_suffix('Z').or_else(|| time.strip_suffix("UTC")).unwrap_or(time).trim_end();
@@ -17,9 +14,9 @@ pub(super) fn date(field: &str, out: &mut String) -> Formed {
             && parts().all(|part| !part.is_empty() && part.bytes().all(|digit| digit == b'0'));
         is_midnight.then_some(&field[..at])
     });
-    let Some([year, month, day]) = day.and_then(numbers) else { return Formed::Malformed };
+    let Some([year, month, day]) = day.and_then(numbers) else { return false };
     if !is_day(year, month, day) {
-        return Formed::Malformed;
+        return false;
     }
     for (number, width, mark) in [(year, 4, "-"), (month, 2, "-"), (day, 2, "")] {
         let text = Zeroizing::new(number.to_string());
@@ -27,7 +24,7 @@ pub(super) fn date(field: &str, out: &mut String) -> Formed {
         out.push_str(&text);
         out.push_str(mark);
     }
-    Formed::Text
+    true
 }
 
 /// The year, month and day of a text such as `2026-1-5`.
@@ -61,10 +58,7 @@ pub(super) fn begins_with_day(text: &str) -> bool {
 }
 
 /// Writes a number without zeros that change nothing: `7`, from `007`, `+7` or `7.0`.
-pub(super) fn number(field: &str, out: &mut String) -> Formed {
-    if field.is_empty() {
-        return Formed::Empty;
-    }
+pub(super) fn number(field: &str, out: &mut String) -> bool {
     let (is_negative, size) = match field.as_bytes() {
         [b'-', ..] => (true, &field[1..]),
         [b'+', ..] => (false, &field[1..]),
@@ -73,7 +67,7 @@ pub(super) fn number(field: &str, out: &mut String) -> Formed {
     let (whole, fraction) = size.split_once('.').unwrap_or((size, ""));
     let is_number = [whole, fraction].iter().all(|part| part.bytes().all(|b| b.is_ascii_digit()));
     if !is_number || whole.len() + fraction.len() == 0 {
-        return Formed::Malformed;
+        return false;
     }
     let (whole, fraction) = (whole.trim_start_matches('0'), fraction.trim_end_matches('0'));
     if is_negative && whole.len() + fraction.len() > 0 {
@@ -84,7 +78,7 @@ pub(super) fn number(field: &str, out: &mut String) -> Formed {
         out.push('.');
         out.push_str(fraction);
     }
-    Formed::Text
+    true
 }
 
 /// LOCAL: the lengths of account numbers: Norway's have 15 characters, and ISO 13616 allows 34.
@@ -92,10 +86,7 @@ const LENGTHS: std::ops::RangeInclusive<usize> = 15..=34;
 
 /// Writes an account number (IBAN, ISO 13616) in capitals without blanks and hyphens. It is
 /// malformed if its check digits are wrong.
-pub(super) fn iban(field: &str, out: &mut String) -> Formed {
-    if field.is_empty() {
-        return Formed::Empty;
-    }
+pub(super) fn iban(field: &str, out: &mut String) -> bool {
     for c in field.chars().filter(|c| !is_mark(*c)) {
         // Full-width letters and digits are those of ASCII.
         let c = match c {
@@ -105,14 +96,14 @@ pub(super) fn iban(field: &str, out: &mut String) -> Formed {
             c => c,
         };
         if !c.is_ascii_alphanumeric() && c != ':' {
-            return Formed::Malformed;
+            return false;
         }
         out.push(c.to_ascii_uppercase());
     }
     if out.starts_with("IBAN") {
         out.drain(..4 + usize::from(out[4..].starts_with(':')));
     }
-    if is_account(out.as_bytes()) { Formed::Text } else { Formed::Malformed }
+    is_account(out.as_bytes())
 }
 
 /// Blanks, hyphens, dots and invisible characters between groups of an account number.
@@ -140,9 +131,9 @@ fn is_account(text: &[u8]) -> bool {
 mod tests {
     use super::*;
 
-    fn made(form: fn(&str, &mut String) -> Formed, field: &str) -> Option<String> {
+    fn made(form: fn(&str, &mut String) -> bool, field: &str) -> Option<String> {
         let mut out = String::new();
-        (form(field, &mut out) == Formed::Text).then_some(out)
+        form(field, &mut out).then_some(out)
     }
 
     #[test]
