@@ -16,7 +16,7 @@ use clap::{
     builder::{PossibleValuesParser, TypedValueParser as _},
 };
 use cost::{Figures, Refusal, costs};
-use hushwire::job::{ComputationSource, OutputPlace, Protocol, Shown, fits, read_input, size};
+use hushwire::job::{ComputationSource, OutputForm, OutputPlace, Protocol, Shown, fits, read_input, size};
 use hushwire_compute::{Computation, ComputeError, Explanation, MembersPart, Tensor, evaluate};
 use hushwire_fault::code;
 use serde::Serialize;
@@ -327,7 +327,11 @@ fn eval(args: &EvalArgs) -> Result<(), Error> {
         let tensor = &results[name];
         match place {
             OutputPlace::Csv(_) => file.write(shown(tensor).csv(name).as_bytes())?,
-            _ => file.write(&tensor.records())?,
+            OutputPlace::File(path) => {
+                let form = OutputForm::of(name, tensor.scalar(), path)?;
+                file.write(&form.bytes(tensor.scalar(), tensor.lengths(), &tensor.records()))?;
+            }
+            _ => {}
         }
     }
     let printed: Vec<_> = c.outputs().iter().filter(|output| !outputs.contains_key(&output.name)).collect();

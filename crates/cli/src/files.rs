@@ -76,6 +76,15 @@ pub(crate) fn text(path: &Path) -> Result<String, Error> {
     open_input(path).and_then(io::read_to_string).map_err(|e| Error::io("read", path, &e))
 }
 
+/// Checks a query that was written on the command line: the name of a file is refused.
+pub(crate) fn query(text: &str) -> Result<String, Error> {
+    let name = text.trim();
+    if !name.contains(char::is_whitespace) && name.to_ascii_lowercase().ends_with(".sql") {
+        return Err(Error::Usage(format!("--sql takes the query itself: write --sql-file {name}")));
+    }
+    Ok(text.to_owned())
+}
+
 /// Protects a file that the run reads. Standard input needs no protection.
 pub(crate) fn reads(run: &mut RunFiles, role: impl Into<String>, path: &Path) {
     if !is_stream(path) {

@@ -132,7 +132,8 @@ struct PsiArgs {
     /// The same of party 1's file, where it has other names
     #[arg(long, value_name = "NAME")]
     key_b: Vec<String>,
-    /// The form in which keys are compared: trim, "nfc case", email, phone:+49, exact
+    /// The form in which keys are compared: trim, "nfc case", "accents case", email, phone:+49,
+    /// date, number, iban, exact
     #[arg(long, value_name = "FORM")]
     normalise: Vec<String>,
     /// The result: items, flags, size, sum:COLUMN,count or columns:NAME,NAME

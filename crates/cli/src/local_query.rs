@@ -118,7 +118,7 @@ impl LocalQueryArgs {
     /// Returns the job with its plan.
     fn task(&self, given: &mut [Given], schema: &[QueryTable]) -> Result<QueryTask, Error> {
         let sql = match (&self.sql, &self.sql_file) {
-            (Some(sql), _) => sql.clone(),
+            (Some(sql), _) => files::query(sql)?,
             (None, Some(path)) => files::text(path)?,
             (None, None) => return Err(Error::Usage("write the query with --sql".into())),
         };
@@ -131,6 +131,13 @@ impl LocalQueryArgs {
         // All members run here, so that one clock holds for all.
         let now = hushwire_kinds::query_now(&sql);
         let (values, parameters) = Parameter::of_values(&self.params)?;
+        // A question mark stands for each in turn, whatever its name.
+        let is_used = |name: &&String| sql.contains(&format!(":{name}")) || sql.contains('?');
+        if let Some(odd) = values.parameters.keys().find(|name| !is_used(name)) {
+            return Err(Error::Usage(format!(
+                "--param {odd}: the query has no :{odd}; write it where the value stands, or leave the option out"
+            )));
+        }
         let shards = self.shards.shards.unwrap_or(1);
         let job =
             QueryJob { sql, to, min_group, join_bound, tag_joins, now, shards, tables, parameters, values };

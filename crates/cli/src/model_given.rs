@@ -26,9 +26,17 @@ impl Named {
     /// Returns the file, and the place of its name among `names`. A file without a name is for the
     /// first.
     pub(crate) fn of<'a>(&'a self, names: &[String]) -> (usize, &'a Path) {
-        let split = self.0.to_str().and_then(|text| text.split_once('='));
-        let found = split.and_then(|(name, file)| Some((names.iter().position(|own| own == name)?, file)));
+        // Names may contain the sign themselves.
+        let behind = |name: &String| self.0.to_str()?.strip_prefix(&name[..])?.strip_prefix('=');
+        let found = names.iter().enumerate().find_map(|(at, name)| Some((at, behind(name)?)));
         found.map_or((0, &self.0), |(at, file)| (at, Path::new(file)))
+    }
+
+    /// A name that is none of these, if one was given before a file.
+    fn unknown(&self, names: &[String]) -> Option<&str> {
+        let (name, _) = self.0.to_str()?.split_once('=')?;
+        let is_file = name.contains('/') || self.0.exists();
+        (self.of(names).1 == self.0 && !is_file).then_some(name)
     }
 }
 
@@ -43,6 +51,13 @@ pub(crate) fn by_name<'a>(
 ) -> Result<Vec<Option<&'a Path>>, Error> {
     let mut files = vec![None; names.len()];
     for named in all {
+        if let Some(odd) = named.unknown(names) {
+            let names = names.join(", ");
+            let what = option.trim_start_matches('-');
+            return Err(Error::Usage(format!(
+                "{option} {odd}: the model has no {what} {odd}; name one of {names}"
+            )));
+        }
         let (at, path) = named.of(names);
         let Some(file) = files.get_mut(at) else { continue };
         if file.replace(path).is_some() {

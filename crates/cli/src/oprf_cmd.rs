@@ -83,7 +83,7 @@ struct KeyArgs {
     #[arg(long, value_name = "NAME", required = true)]
     key: Vec<String>,
     /// The form in which keys are compared, the same for the list and who asks: trim, "nfc case",
-    /// email, phone:+49, exact
+    /// "accents case", email, phone:+49, date, number, iban, exact
     #[arg(long, value_name = "FORM", default_value = "trim")]
     normalise: Vec<String>,
     #[command(flatten)]

@@ -7,7 +7,9 @@ use crate::{
     read_args::ReadArgs,
 };
 use clap::Args;
-use hushwire::job::{ComputeJob, Dialect, InputPlace, Member, OutputPlace, PublicPlace, is_table, nearest};
+use hushwire::job::{
+    ComputeJob, Dialect, InputPlace, Member, OutputForm, OutputPlace, PublicPlace, is_table, nearest,
+};
 use hushwire_block::Wiped;
 use hushwire_compute::{Computation, Visibility};
 use std::{
@@ -29,8 +31,8 @@ pub(crate) struct ValueArgs {
     /// The length that a symbol stands for, where no input says it
     #[arg(long, value_name = "NAME=NUMBER")]
     symbol: Vec<String>,
-    /// The file to write an output to, which appears when it is whole: CSV where it is called so,
-    /// else records. Others are printed
+    /// The file to write an output to, which appears when it is whole: CSV or an array of NumPy
+    /// where it is called .csv or .npy, else records. Others are printed
     #[arg(long, value_name = "NAME=FILE")]
     out: Vec<String>,
     #[command(flatten)]
@@ -159,7 +161,14 @@ impl ValueArgs {
                 return Err(Error::Usage(what));
             }
             let path = std::path::absolute(file).unwrap_or_else(|_| PathBuf::from(file));
-            let place = if is_csv(&path) { OutputPlace::Csv(path) } else { OutputPlace::File(path) };
+            let place = if is_csv(&path) {
+                OutputPlace::Csv(path)
+            } else {
+                let output = computation.outputs().iter().find(|output| output.name == name);
+                let scalar = output.map(|output| computation.node(output.value).ty.scalar);
+                scalar.map(|scalar| OutputForm::of(name, scalar, &path)).transpose()?;
+                OutputPlace::File(path)
+            };
             if all.insert(name.to_owned(), place).is_some() {
                 return Err(Error::Usage(format!("--out: output {name} is given twice")));
             }

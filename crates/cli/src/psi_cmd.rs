@@ -70,8 +70,9 @@ pub(crate) struct PsiArgs {
     /// The same in B's file [default: --key]
     #[arg(long, visible_alias = "column-b", value_name = "NAME")]
     key_b: Vec<String>,
-    /// The form in which keys are compared: trim, "nfc case", email, phone:+49 (numbers without a
-    /// code are of +49), exact; given once, or once for each column of the key [default: trim]
+    /// The form in which keys are compared: trim, "nfc case", "accents case", email, phone:+49
+    /// (numbers without a code are of +49), date, number, iban, exact; given once, or once for each
+    /// column of the key [default: trim]
     #[arg(long, value_name = "FORM")]
     normalise: Vec<String>,
     /// The result: items tells which keys are in both files, by the rows that have them; flags

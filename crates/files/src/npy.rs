@@ -55,6 +55,14 @@ fn other(bytes: &[u8]) -> NpyError {
         [0x80, 2..=5, ..] => {
             named("it is a Python pickle, which nobody should load".to_owned(), "save it with numpy.save")
         }
+        _ if bytes.len() > 1
+            && bytes.iter().take(512).all(|b| b.is_ascii_graphic() || b.is_ascii_whitespace()) =>
+        {
+            named(
+                "it is text".to_owned(),
+                "save its numbers as an array: numpy.save(\"x.npy\", numpy.loadtxt(\"x.csv\", delimiter=\",\"))",
+            )
+        }
         _ => wrong("it does not begin as one does"),
     }
 }
@@ -145,7 +153,8 @@ impl<'a> NpyArray<'a> {
         let lengths = shape(value(header, "shape")?)?;
         let count = lengths.iter().try_fold(1usize, |n, l| n.checked_mul(*l));
         let width = kind.get(2..).and_then(|n| n.parse::<usize>().ok()).filter(|n| (1..=8).contains(n));
-        let (Some(count), Some(width)) = (count, width) else {
+        let Some(width) = width else { return Err(no_number(format!("its elements are {kind:?}"))) };
+        let Some(count) = count else {
             return Err(wrong(format!("its elements are {kind:?} along {lengths:?}")));
         };
         if count.checked_mul(width) != Some(data.len()) {

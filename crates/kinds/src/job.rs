@@ -132,6 +132,20 @@ kinds! {
     Draw(DrawJob),
 }
 
+/// The kind that a file without `kind` means by keys that no other kind has.
+fn meant(top: &Section<'_>) -> Option<&'static str> {
+    const KINDS: [(&str, &[&str]); 4] = [
+        ("psi", &["key", "keys", "column", "columns", "normalise", "reveal"]),
+        ("query", &["tables", "min-group"]),
+        ("aes-ctr", &["key-bits", "sbox", "direction"]),
+        ("draw", &["numbers"]),
+    ];
+    let is_named =
+        ["circuit", "circuit-file", "computation", "sql", "network"].iter().any(|key| top.has(key));
+    let by_key = KINDS.into_iter().find(|(_, keys)| keys.iter().any(|key| top.has(key)));
+    by_key.map(|(kind, _)| kind).filter(|_| !is_named)
+}
+
 impl Job {
     /// Reads a job file.
     ///
@@ -162,6 +176,11 @@ impl Job {
             known.copied().ok_or_else(|| Unknown::among(unknown(), name, Self::KINDS))
         };
         let named = top.parsed("kind", parse, "leave it out for a circuit")?;
+        if named.is_none()
+            && let Some(kind) = meant(&top)
+        {
+            return Err(top.error("`kind` is missing", format!("add it, as in kind = \"{kind}\"")));
+        }
         let by_key = Self::KEYS.iter().position(|key| key.is_some_and(|key| top.has(key)));
         Self::of_kind(named.unwrap_or(Self::KINDS[by_key.unwrap_or(0)]), top)
     }

@@ -31,7 +31,7 @@ pub use circuit::{
 };
 pub use compute::{
     BoundComputation, ColumnInParts, ComputationSource, ComputeJob, ComputePart, ComputeSession, ComputeTask,
-    Computed, PublicPlace, ShardPrice, Shown, Value, fits, is_table, read_input, stored_input,
+    Computed, OutputForm, PublicPlace, ShardPrice, Shown, Value, fits, is_table, read_input, stored_input,
 };
 pub use draw::{DrawJob, DrawPart, DrawReport, DrawTask, Drawn};
 pub use infer::InferJob;

@@ -9,9 +9,10 @@ use crate::{Gate, Wire, check::GateFault};
 
 const KINDS: &str = "XOR, AND, OR, NAND, NOR, XNOR, INV, NOT, BUF, EQ, EQW or MAND";
 
-/// Checks the line and adds its gates. Both formats have all kinds of gates, in letters of either
-/// case: public files of the older format contain OR.
-pub(super) fn read(line: &FileLine, circuit: &mut Gathered) -> Result<(), BristolError> {
+/// Checks the line and adds its gates. Returns how many gates of the file it stands for: one,
+/// except for MAND. Both formats have all kinds of gates, in letters of either case: public files
+/// of the older format contain OR.
+pub(super) fn read(line: &FileLine, circuit: &mut Gathered) -> Result<u64, BristolError> {
     let kind = line.words().next_back().unwrap_or("").to_ascii_uppercase();
     let binary = match kind.as_str() {
         "XOR" => BinaryGate::Xor,
@@ -68,9 +69,9 @@ fn added(
     line: &FileLine,
     circuit: &mut Gathered,
     add: impl FnOnce(&mut Gathered) -> Result<(), GateRefusal>,
-) -> Result<(), BristolError> {
+) -> Result<u64, BristolError> {
     let wires = circuit.wires();
-    add(circuit).map_err(|refused| match refused {
+    add(circuit).map(|()| 1).map_err(|refused| match refused {
         GateRefusal::Fault(fault) => explain(line, wires, fault),
         GateRefusal::TooManyWires => too_many(line.number),
     })
@@ -83,7 +84,7 @@ pub(super) fn too_many(line: u64) -> BristolError {
 }
 
 /// `2K K A… B… OUT… MAND`: K ANDs, which all read before any of them writes.
-fn many(line: &FileLine, circuit: &mut Gathered) -> Result<(), BristolError> {
+fn many(line: &FileLine, circuit: &mut Gathered) -> Result<u64, BristolError> {
     let error = || line.error("`2K K` and 3K wires before MAND");
     let words: Vec<&str> = line.words().collect();
     let numbers: Option<Vec<Wire>> = words[..words.len() - 1].iter().map(|w| number(w)).collect();
@@ -94,7 +95,8 @@ fn many(line: &FileLine, circuit: &mut Gathered) -> Result<(), BristolError> {
         return Err(error());
     }
     let (reads, outs) = operands.split_at(2 * k);
-    added(line, circuit, |circuit| circuit.ands(reads, outs))
+    added(line, circuit, |circuit| circuit.ands(reads, outs))?;
+    Ok(k as u64)
 }
 
 fn explain(line: &FileLine, wires: u32, fault: GateFault) -> BristolError {

@@ -35,8 +35,9 @@ pub enum ReadError {
 }
 
 /// Reads a circuit in either format; the third line that is not blank tells which one. Blank lines
-/// may appear anywhere. A MAND becomes ANDs. OR, NAND, NOR and XNOR become XORs, ANDs and INVs,
-/// each with at most one AND, with new wires before the outputs.
+/// and comments, from `#` or `//` to the end of a line, may appear anywhere. The header counts a
+/// MAND as one gate or as its ANDs; it becomes ANDs. OR, NAND, NOR and XNOR become XORs, ANDs and
+/// INVs, each with at most one AND, with new wires before the outputs.
 ///
 /// Memory grows with the bytes read, not with a header's claims: 16 bytes a gate (48 for OR, NAND,
 /// NOR, XNOR) and, where wires are written far apart, 0.5 KiB a gate, on top of 9 MiB. Numbers are
@@ -52,12 +53,19 @@ pub fn read(input: impl BufRead) -> Result<(Circuit, Format), ReadError> {
     let (input_bits, output_bits): (usize, usize) = (inputs.iter().sum(), outputs.iter().sum());
     let mut circuit = Gathered::new(input_bits, wires, count.min(1 << 12) as usize);
     let mut next = first_gate;
+    // The number of gates if each AND of a MAND is one.
+    let mut single = 0u64;
     for k in 0..count {
         let line = match next.take() {
             Some(line) => line,
-            None => lines.next()?.ok_or_else(|| lines.ended(format!("gate {} of {count}", k + 1)))?,
+            None => match lines.next()? {
+                Some(line) => line,
+                // Some tools count the ANDs of a MAND in the header.
+                None if single == u64::from(count) => break,
+                None => return Err(lines.ended(format!("gate {} of {count}", k + 1)).into()),
+            },
         };
-        gate::read(&line, &mut circuit)?;
+        single += gate::read(&line, &mut circuit)?;
     }
     let left = match next {
         Some(line) => Some(line),
@@ -103,7 +111,7 @@ impl<R: BufRead> Lines<R> {
             }
             // The byte order mark with which some editors begin UTF-8 files is no part of the text.
             let marked = if self.number == 1 { self.buffer.strip_prefix(b"\xef\xbb\xbf") } else { None };
-            let line = marked.unwrap_or(&self.buffer);
+            let line = without_comment(marked.unwrap_or(&self.buffer));
             if !line.trim_ascii().is_empty() {
                 // Bytes that are not text become replacement characters, which no word of the
                 // format contains.
@@ -117,6 +125,12 @@ impl<R: BufRead> Lines<R> {
     pub(super) fn ended(&self, expected: String) -> BristolError {
         BristolError { line: self.number + 1, found: "the end of the file".to_owned(), expected }
     }
+}
+
+/// A line up to the comment in it. No word of either format contains `#` or `/`.
+fn without_comment(line: &[u8]) -> &[u8] {
+    let begins = |at: &usize| line[*at] == b'#' || line[*at..].starts_with(b"//");
+    &line[..(0..line.len()).find(begins).unwrap_or(line.len())]
 }
 
 /// A line of the file.

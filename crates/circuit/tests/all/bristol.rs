@@ -73,6 +73,33 @@ fn every_kind_of_gate_is_read() {
 }
 
 #[test]
+fn comments_are_no_part_of_a_file() {
+    let plain = "2 5\n2 1 2\n1 2\n\n2 1 0 1 3 XOR\n2 1 1 2 4 AND\n";
+    let commented = "# an example\n2 5 // gates, wires\n2 1 2\n//inputs\n1 2\n# 9 9\n\n2 1 0 1 3 XOR # sum\n\
+        2 1 1 2 4 AND//carry\n# end";
+    assert_eq!(read(commented.as_bytes()).unwrap(), read(plain.as_bytes()).unwrap());
+    let old = "1 3\n1 1 1\n2 1 0 1 2 XOR\n";
+    let commented = "1 3\n1 1 1 # two inputs\n# no outputs line\n2 1 0 1 2 XOR\n";
+    assert_eq!(read(commented.as_bytes()).unwrap(), read(old.as_bytes()).unwrap());
+    // One slash begins no comment, and a comment hides no gate that the header counts.
+    assert!(read("1 3\n1 1 1\n2 1 0 1 2 XOR / x\n".as_bytes()).is_err());
+    let hidden = read("1 3\n1 1 1\n# 2 1 0 1 2 XOR\n".as_bytes()).unwrap_err().to_string();
+    assert_eq!(hidden, "line 4: found the end of the file, expected gate 1 of 1");
+}
+
+#[test]
+fn a_header_may_count_the_ands_of_a_mand() {
+    let gates = "4 2 0 1 2 3 4 5 MAND\n2 1 4 5 6 XOR\n";
+    let whole = read(format!("2 7\n2 2 2\n1 1\n{gates}").as_bytes()).unwrap();
+    assert_eq!(read(format!("3 7\n2 2 2\n1 1\n{gates}").as_bytes()).unwrap(), whole);
+    // A file that was cut has neither number.
+    let cut = read(format!("4 7\n2 2 2\n1 1\n{gates}").as_bytes()).unwrap_err().to_string();
+    assert_eq!(cut, "line 6: found the end of the file, expected gate 3 of 4");
+    let more = read(format!("1 7\n2 2 2\n1 1\n{gates}").as_bytes()).unwrap_err().to_string();
+    assert!(more.ends_with("expected the end of the file after 1 gates"), "{more}");
+}
+
+#[test]
 fn malformed_files_are_told_with_line_found_and_expected() {
     const GATES: &str =
         "line 1: found `x 6`, expected the number of gates and the number of wires, both below 2^32";

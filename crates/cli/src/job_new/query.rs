@@ -102,7 +102,7 @@ pub(super) fn run(args: &QueryArgs) -> Result<(), Error> {
     args.schema.iter().filter(|path| !is_stream(path)).for_each(|path| run.reads("the schema", path));
     args.sql_file.iter().for_each(|path| reads(&mut run, "the query", path));
     let sql = match (&args.sql, &args.sql_file) {
-        (Some(sql), _) => sql.clone(),
+        (Some(sql), _) => files::query(sql)?,
         (None, Some(path)) => files::text(path)?,
         (None, None) => return Err(Error::Usage("write the query with --sql".into())),
     };

@@ -92,6 +92,33 @@ fn outputs_go_to_csv_and_records_that_only_their_owner_reads() {
     assert_eq!(report["outputs"], serde_json::json!({ "total": 1047, "dear": [true, false, false] }));
 }
 
+/// An array that was written is read again, and a file of another format is neither written nor
+/// read.
+#[test]
+fn outputs_go_to_arrays_of_numpy() {
+    let place = Place::new();
+    let text = "computation c\nmembers m\nsymbols n\ninput x: i12[n, 2] from m\noutput z = transpose(x, [1, 0]) to m\n";
+    place.put("c.hwc", text.as_bytes());
+    place.put("back.hwc", text.replace("i12", "i64").as_bytes());
+    let value = "--value x=-2048,2047,5,-6";
+    for command in ["compute eval c.hwc", "local compute c.hwc --transport unix"] {
+        good(&place, &format!("{command} {value} --out z=z.npy --force"));
+        let array = place.get("z.npy");
+        assert!(array.starts_with(b"\x93NUMPY") && array.windows(3).any(|kind| kind == b"<i2"), "{command}");
+        let elements: Vec<u8> = [-2048i16, 5, 2047, -6].iter().flat_map(|n| n.to_le_bytes()).collect();
+        assert!(array.ends_with(&elements), "{command}");
+        assert_eq!(good(&place, "compute eval back.hwc --in x=z.npy").out, "z=[[-2048, 2047], [5, -6]]\n");
+        for name in ["z.npz", "z.json", "z.csv.gz"] {
+            let words = ["preparing output z", "the name of a format that is not written", ".npy"];
+            bad(&place, &format!("{command} {value} --out z={name}"), 2, &words);
+        }
+    }
+    place.put("z.npz", b"PK\x03\x04 is the begin of an archive, in 48 bytes.....");
+    place.put("text.npy", b"1,2\n3,4\n");
+    bad(&place, "compute eval back.hwc --in x=z.npz", 4, &["z.npz", "it is a ZIP archive"]);
+    bad(&place, "compute eval back.hwc --in x=text.npy", 4, &["text.npy", "it is text", "numpy.loadtxt"]);
+}
+
 #[test]
 fn records_matrices_and_values_on_the_command_line() {
     let place = Place::new();

@@ -316,16 +316,6 @@ fn what_cannot_run_is_named() {
     bad(&place, "model make alexnet --out a.onnx", 2, &["alexnet", "resnet50"]);
     bad(&place, &format!("{INFER} --output x.npy"), 5, &["x.npy"]);
     bad(&place, "model info m.onnx --bits 15", 2, &["--bits", "15"]);
-    let mut w = zoo::Writer::new("bare", 3, &[1, 4]);
-    let x = w.relu("input");
-    place.put("bare.onnx", &w.finish(&x).to_bytes());
-    place.put("four.npy", &npy::write(&zoo::sample(&[1, 4], 5)));
-    bad(
-        &place,
-        "local infer --model bare.onnx --input four.npy",
-        2,
-        &["no weights", "the client compute it alone"],
-    );
 }
 
 /// This holds even with `--force`.
@@ -342,6 +332,65 @@ fn nothing_that_is_read_is_written() {
         bad(&place, &format!("{args} --force"), 5, &[file, "which this run uses"]);
         assert_eq!(place.get(file), before, "{args}");
     }
+}
+
+/// A network without weights, and one whose second output follows from no input.
+#[test]
+fn networks_that_hide_little_run_as_others() {
+    let place = Place::new();
+    let mut w = zoo::Writer::new("bare", 3, &[1, 2]);
+    let y = w.op("Relu", &["input"], &[]);
+    place.put("bare.onnx", &w.finish(&y).to_bytes());
+    let mut w = zoo::Writer::new("anchors", 3, &[1, 2]);
+    let anchors = w.weights(&[2], vec![0.5, -3.0]);
+    let known = w.op("Identity", &[&anchors], &[]);
+    let y = w.op("Relu", &["input"], &[]);
+    let mut model = w.finish(&y);
+    let mut second = model.graph.outputs[0].clone();
+    second.name.clone_from(&known);
+    model.graph.outputs.push(second);
+    place.put("anchors.onnx", &model.to_bytes());
+    place.put("x.npy", &npy::write(&Array::new(&[1, 2], vec![1.5, -2.0])));
+    let run = |name: &str, rest: &str| {
+        good(&place, &format!("local infer --model {name} --input x.npy --transport unix --force {rest}"));
+    };
+    let read = |name: &str| npy::read(&place.get(name)).expect("an array").data;
+    for protocol in ["rep3", "two"] {
+        run("bare.onnx", &format!("--output y.npy --protocol {protocol}"));
+        assert_eq!(read("y.npy"), [1.5, 0.0], "{protocol}");
+        run("anchors.onnx", &format!("--output {y}=y.npy --output {known}=k.npy --protocol {protocol}"));
+        assert_eq!((read("y.npy"), read("k.npy")), (vec![1.5, 0.0], vec![0.5, -3.0]), "{protocol}");
+    }
+}
+
+#[test]
+fn names_of_files_and_of_inputs_are_checked() {
+    let (place, _) = place();
+    let infer = "local infer --model m.onnx --transport unix";
+    bad(
+        &place,
+        &format!("{infer} --input image=x.npy"),
+        2,
+        &["the model has no input image; name one of input"],
+    );
+    bad(
+        &place,
+        &format!("{infer} --input x.npy --output logits=y.npy"),
+        2,
+        &["the model has no output logits"],
+    );
+    for name in ["y.csv", "y.npz", "y.json"] {
+        bad(
+            &place,
+            &format!("{infer} --input x.npy --output {name}"),
+            2,
+            &[name, "another format", "call it .npy"],
+        );
+    }
+    place.put("x.csv", b"1,2\n3,4\n");
+    bad(&place, &format!("{infer} --input x.csv"), 4, &["x.csv", "it is text", "numpy.loadtxt"]);
+    let left = ["y.csv", "y.npz", "y.json", "logits=y.npy"];
+    assert!(place.names().iter().all(|name| !left.contains(&&name[..])), "{:?}", place.names());
 }
 
 #[test]

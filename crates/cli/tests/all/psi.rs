@@ -237,6 +237,41 @@ fn keys_are_compared_in_the_form_that_is_asked_for() {
     assert_eq!(place.ran(&format!("{names} --normalise nfc,case")).out, "2\n");
 }
 
+/// Dates, numbers, bank accounts and names that two programs spell differently.
+#[test]
+fn keys_that_programs_spell_differently_are_equal() {
+    let place = Place::new();
+    let same = |form: &str, a: &[&str], b: &[&str], options: &str| {
+        for (name, keys) in [("a.csv", a), ("b.csv", b)] {
+            let rows: String = keys.iter().map(|key| format!("\"{key}\"\n")).collect();
+            place.put(name, format!("k\n{rows}").as_bytes());
+        }
+        let ran = place.ran(&format!(
+            "local psi --a a.csv --b b.csv --key k --reveal size --transport unix --normalise {form} {options}"
+        ));
+        assert_eq!(ran.code, Some(0), "{form}: {}", ran.err);
+        ran
+    };
+    let days = ["05.01.2026", "31.12.1999", "31.02.2026", ""];
+    let iso = ["1999-12-31", "2026-01-05 00:00:00", "2026-02-31"];
+    let ran = same("date", &days, &iso, "--date-format a=%d.%m.%Y");
+    assert_eq!(ran.out, "2\n", "{}", ran.err);
+    assert!(ran.err.contains("party A:   \"05.01.2026\" → \"2026-01-05\""), "{}", ran.err);
+    // A format of dates holds for keys of texts, and its owner sees what becomes of them.
+    let ran = same("trim", &days, &["1999-12-31", "2026-01-05"], "--date-format a=%d.%m.%Y");
+    assert_eq!(ran.out, "2\n", "{}", ran.err);
+    assert!(ran.err.contains("party A:   \"05.01.2026\" → \"2026-01-05\""), "{}", ran.err);
+    let accounts =
+        ["DE89 3704 0044 0532 0130 00", "GB82-WEST-1234-5698-7654-32", "DE98 3704 0044 0532 0130 00"];
+    let plain = ["de89370400440532013000", "IBAN GB82WEST12345698765432", "DE98370400440532013000"];
+    assert_eq!(same("iban", &accounts, &plain, "").out, "2\n");
+    assert_eq!(
+        same("number", &["007", "1.234,50", "x"], &["7.0", "1234.5"], "--decimal a=, --thousands a=.").out,
+        "2\n"
+    );
+    assert_eq!(same("accents,case", &["José PEÑA", "Zoe\u{308}"], &["jose pena", "ZOË"], "").out, "2\n");
+}
+
 #[test]
 fn one_file_may_come_by_standard_input() {
     let place = Place::new();

@@ -8,6 +8,7 @@
 //! public   values that all members know
 //! bound    Bound         with lengths: what each member does alone, and the form of the rest
 //! lengths  what owners know of symbols, gathered once all are connected
+//! form     OutputForm    an output's file by its name: an array of NumPy, or records
 //! part     ComputePart   reads inputs, computes, writes outputs
 //! engine   Engine        a member's links, set up once; computations run on them one after the
 //!                        other: three, pair, circuits, client
@@ -34,6 +35,7 @@ mod data_set;
 mod delay;
 mod engine;
 pub(crate) mod file;
+mod form;
 mod lengths;
 mod outputs;
 #[cfg(feature = "two")]
@@ -56,6 +58,9 @@ mod words;
 pub(crate) use bound::Extent;
 pub use bound::{BoundComputation, fits};
 pub use file::{ComputationSource, ComputeJob};
+pub use form::OutputForm;
+#[cfg(feature = "nn")]
+pub(crate) use form::is_foreign;
 pub use outputs::{Computed, Shown};
 pub use part::ComputePart;
 pub use plan::ComputeTask;

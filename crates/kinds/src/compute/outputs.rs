@@ -1,6 +1,6 @@
-//! Outputs: CSV, records, or back to the caller.
+//! Outputs: CSV, arrays, records, or back to the caller.
 
-use super::{ComputeTask, bound::Extent};
+use super::{ComputeTask, OutputForm, bound::Extent};
 use hushwire_block::Wiped;
 use hushwire_compute::Scalar;
 use hushwire_fault::code;
@@ -151,7 +151,7 @@ enum To {
     Show,
     Memory,
     Nowhere,
-    Records(NewFile),
+    Bytes(OutputForm, NewFile),
     Csv(NewFile),
 }
 
@@ -173,7 +173,11 @@ pub(super) fn sinks(task: &ComputeTask, config: &mut MemberConfig) -> Result<Vec
             None | Some(OutputPlace::Show) => To::Show,
             Some(OutputPlace::Memory) => To::Memory,
             Some(OutputPlace::Discard) => To::Nowhere,
-            Some(OutputPlace::File(path)) => To::Records(create(path)?),
+            Some(OutputPlace::File(path)) => {
+                let value = task.computation().outputs()[j].value;
+                let form = OutputForm::of(name, task.computation().node(value).ty.scalar, path)?;
+                To::Bytes(form, create(path)?)
+            }
             Some(OutputPlace::Csv(path)) => To::Csv(create(path)?),
             Some(OutputPlace::HexFile(_) | OutputPlace::Unnamed) => {
                 let remedy = "write { csv = \"…\" } or { file = \"…\" }";
@@ -214,7 +218,7 @@ impl Sink {
         };
         match &self.to {
             To::Show | To::Memory | To::Nowhere => Ok(()),
-            To::Records(file) => write(file, records),
+            To::Bytes(form, file) => write(file, &form.bytes(extent.scalar, &extent.lengths, records)),
             To::Csv(file) => {
                 let shown = Shown::new(extent.scalar, &extent.lengths, records);
                 write(file, shown.csv(&self.name).as_bytes())
@@ -229,7 +233,7 @@ impl Sink {
                 learnt.shown.push((j, Shown::new(extent.scalar, &extent.lengths, &records)));
             }
             (To::Memory, Some((_, records))) => learnt.records.push((j, records.to_vec())),
-            (To::Records(file) | To::Csv(file), _) => file.commit()?,
+            (To::Bytes(_, file) | To::Csv(file), _) => file.commit()?,
             _ => {}
         }
         Ok(())

@@ -1,12 +1,13 @@
 //! Inputs, read from CSV columns, NumPy arrays, records of bytes, or text.
 
+use super::form::{is_array, is_other};
 use crate::psi;
 use hushwire_block::Wiped;
 use hushwire_compute::{Dim, Scalar, Tensor, Type};
 use hushwire_fault::code;
 use hushwire_files::{
     Rows,
-    npy::{self, NpyArray},
+    npy::{self, NpyArray, NpyNumber},
 };
 use hushwire_session::{Dialect, Fault, InputPlace};
 use std::{
@@ -86,6 +87,17 @@ impl Values {
                 let cause = "its name is that of a table, and no column is named";
                 let remedy = "name one: { csv = \"…\", column = \"…\" }, or --in NAME=FILE:COLUMN";
                 return Err(Fault::file("use", path, cause, remedy));
+            }
+            // Archives, JSON and the like are named; an array says itself why it is none.
+            if is_other(path) || is_array(path) {
+                let cause = "its name is that of another format than an array of NumPy or records".to_owned();
+                let error =
+                    NpyArray::parse(&bytes).err().filter(|_| is_array(path) || bytes.starts_with(b"PK"));
+                let (cause, remedy) = error
+                    .map_or((cause, "save it by numpy.save, or as CSV, and name a column"), |e| {
+                        (e.cause, e.remedy)
+                    });
+                return Err(Fault::file("read", path, cause, remedy));
             }
             Self::of_records(name, ty, bytes, path, symbols)
         };
@@ -226,6 +238,12 @@ impl Values {
                 let error = array.no_number();
                 return Err(Fault::file("read", path, error.cause, error.remedy));
             };
+            if let Some(is_rounded) = of_float(number, scalar, record) {
+                if is_rounded {
+                    rounded.count(|| format!("in {}, element {i}", path.display()));
+                }
+                continue;
+            }
             text.clear();
             // Writing to a string does not fail.
             let _ = write!(text, "{number}");
@@ -280,6 +298,44 @@ impl Values {
         }
         Ok(self)
     }
+}
+
+/// Writes the nearest element to a float, the even one of two, and returns whether it differs. The
+/// float's own value counts, and not the shortest decimal that names it. `None` if the scalar is
+/// not fixed, or does not hold it.
+fn of_float(number: NpyNumber, scalar: Scalar, record: &mut [u8]) -> Option<bool> {
+    let Scalar::Fixed { bits, frac } = scalar else { return None };
+    let x = match number {
+        NpyNumber::Whole(_) => return None,
+        NpyNumber::Single(x) => f64::from(x),
+        NpyNumber::Double(x) => x,
+    };
+    if !x.is_finite() {
+        return None;
+    }
+    // The float is `size` times a power of two, and an element a multiple of 2^-frac.
+    let exponent = (x.to_bits() >> 52 & 0x7ff) as i32;
+    let implicit = u64::from(exponent > 0) << 52;
+    let size = u128::from(x.to_bits() & ((1 << 52) - 1) | implicit);
+    let shift = exponent.max(1) - 1075 + i32::from(frac);
+    let (steps, is_rounded) = match shift {
+        _ if size == 0 => (0, false),
+        75.. => return None,
+        0.. => (size << shift, false),
+        -63.. => {
+            let (whole, rest) = (size >> -shift, size & ((1 << -shift) - 1));
+            let half = 1 << (-shift - 1);
+            (whole + u128::from(rest > half || (rest == half && whole % 2 == 1)), rest != 0)
+        }
+        _ => (0, true),
+    };
+    let most = u128::from(x.is_sign_negative()) + (u128::MAX >> 1 >> (128 - u32::from(bits)));
+    if steps > most {
+        return None;
+    }
+    let steps = if x.is_sign_negative() { steps.wrapping_neg() } else { steps };
+    record.copy_from_slice(&steps.to_le_bytes()[..record.len()]);
+    Some(is_rounded)
 }
 
 /// Whether a file is a table by its name, packed or not.
@@ -419,6 +475,44 @@ mod tests {
         let ty = Type::new(Scalar::unsigned(8), matrix, Visibility::Secret);
         let values = Values::of_array("x", &ty, &bytes, path).unwrap_or_else(|e| panic!("{e}"));
         assert_eq!((&values.records[..], &values.lengths[..]), (&[1, 2, 3, 4, 5, 6][..], &[2, 3][..]));
+    }
+
+    /// Floats of all sizes, beside the text of their exact values.
+    #[test]
+    fn floats_become_the_nearest_elements_to_their_values() {
+        let mut seed = 9u64;
+        let mut next = || {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            seed >> 20
+        };
+        let mut near = 0;
+        for case in 0..4000 {
+            let frac = (next() % 100) as u8;
+            let bits = (u64::from(frac) + 1 + next() % (128 - u64::from(frac))) as u8;
+            let scalar = Scalar::Fixed { bits, frac };
+            let size = 2f64.powi((next() % 140) as i32 - 90);
+            let x = (next() % 2001) as f64 / 1000.0 * size - size;
+            let number = if case % 2 == 0 { NpyNumber::Double(x) } else { NpyNumber::Single(x as f32) };
+            let exact = if case % 2 == 0 { x } else { f64::from(x as f32) };
+            let (mut found, mut expected) = (vec![0; scalar.record()], vec![0; scalar.record()]);
+            let text = format!("{exact:.150}");
+            match (of_float(number, scalar, &mut found), scalar.read(&text, &mut expected)) {
+                (Some(is_rounded), Ok(other)) => {
+                    assert_eq!((is_rounded, &found), (other, &expected), "{exact} as {scalar}");
+                    near += 1;
+                }
+                (None, Err(_)) => {}
+                (found, other) => panic!("{exact} as {scalar}: {found:?} for {other:?}"),
+            }
+        }
+        assert!(near > 1000, "{near}");
+        // The shortest decimal of this float ends in .3.
+        let mut record = vec![0; 8];
+        let scalar = Scalar::Fixed { bits: 64, frac: 2 };
+        assert_eq!(of_float(NpyNumber::Single(3_390_690.25), scalar, &mut record), Some(false));
+        assert_eq!(scalar.show(&record), "3390690.25");
+        assert_eq!(of_float(NpyNumber::Double(f64::NAN), scalar, &mut record), None);
+        assert_eq!(of_float(NpyNumber::Double(5e-324), scalar, &mut record), Some(true));
     }
 
     /// A table is no file of records, whatever its bytes are.

@@ -3,7 +3,7 @@
 use super::{InferJob, InferTask, Inferred};
 use crate::{
     ComputePart,
-    compute::{ColumnInParts, column},
+    compute::{ColumnInParts, column, is_foreign},
 };
 use hushwire_block::Wiped;
 use hushwire_compute::Tensor;
@@ -397,6 +397,11 @@ impl InferPart {
             ));
         }
         let file = |(k, place): (usize, Option<OutputPlace>)| match &place {
+            Some(OutputPlace::File(path)) if is_foreign(path) => {
+                let cause =
+                    format!("{} has the name of another format than an array of NumPy", path.display());
+                Err(Fault::new(code::MODEL, "preparing the output", cause, "call it .npy"))
+            }
             Some(OutputPlace::File(path)) => {
                 Ok(Some(config.files.create("for the output", path, &task.writer_of(outputs[k]), 0o600)?))
             }

@@ -321,7 +321,7 @@ fn names(value: TomlValue<'_>) -> Result<Vec<String>, Fault> {
 
 fn forms(value: TomlValue<'_>) -> Result<Vec<Normal>, Fault> {
     let empty = value.error("is empty", "leave it out, or name a form");
-    let remedy = "write words such as \"nfc case\", \"email\", \"phone:+49\" or \"exact\"";
+    let remedy = "write words such as \"nfc case\", \"email\", \"phone:+49\", \"date\" or \"exact\"";
     let forms = value.list()?.into_iter().map(|form| form.parsed(str::parse, remedy));
     let forms: Vec<_> = forms.collect::<Result<_, _>>()?;
     if forms.is_empty() { Err(empty) } else { Ok(forms) }

@@ -109,7 +109,12 @@ impl PsiPart {
         let (Some(keys), columns) = (&self.keys, self.spec.columns()) else { return vec![] };
         let LeftOut { empty, malformed, first_malformed } = keys.left_out();
         let mut remarks = self.of_reading.clone();
-        if columns.len() > 1 || columns.iter().any(|column| column.normal != Normal::default()) {
+        let changed = |sample: &Sample| {
+            sample.before.iter().zip(&sample.after).any(|(before, after)| before.trim() != after)
+        };
+        let formed = columns.iter().any(|column| column.normal != Normal::default());
+        // Formats of dates change texts of the default form, too.
+        if columns.len() > 1 || formed || keys.samples().iter().any(changed) {
             let forms: Vec<_> = columns.iter().map(|c| format!("{} ({})", c.name.trim(), c.normal)).collect();
             remarks.push(format!(
                 "{} rows have a key of {}, {empty} have not; the first ones as they are compared:",

@@ -131,6 +131,12 @@ impl<'a> TableFile<'a> {
         self.rows.readable()
     }
 
+    /// The names of columns whose types are not read, such as lists.
+    pub(super) fn unread(&self) -> Vec<String> {
+        let read = self.names();
+        self.rows.names().into_iter().filter(|name| !read.contains(name)).collect()
+    }
+
     /// Whether all names are text of the file's encoding.
     pub(super) fn names_are_text(&self) -> bool {
         self.rows.header().iter().all(|name| std::str::from_utf8(name).is_ok())

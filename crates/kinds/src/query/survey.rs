@@ -571,6 +571,7 @@ pub fn survey(files: &[&InputPlace], depth: Depth) -> Result<InferredTable, Faul
         form = form.or_else(|| Some(file.found()));
         if names.is_empty() {
             names = file.names();
+            notes.extend(unread(&file, &names)?);
             different(&names, file.path())?;
             seen = names.iter().map(|_| Seen::new(depth.spellings)).collect();
         }
@@ -619,6 +620,24 @@ pub fn survey(files: &[&InputPlace], depth: Depth) -> Result<InferredTable, Faul
     }
     let columns = found.iter().map(|survey| survey.column.clone()).collect();
     Ok(InferredTable { columns, rows: counts, guessed, found, remarks, notes, is_garbled, form })
+}
+
+/// What queries do not see of a file.
+fn unread(file: &TableFile<'_>, names: &[String]) -> Result<Option<String>, Fault> {
+    let unread = file.unread();
+    let remedy = "save them as numbers, text, dates or timestamps, each part of a list or struct in a column of its own";
+    match (unread.is_empty(), names.is_empty()) {
+        (true, _) => Ok(None),
+        (false, true) => {
+            let cause = format!("all its columns are of types that are not read: {}", unread.join(", "));
+            Err(Fault::file("read", file.path(), cause, remedy))
+        }
+        (false, false) => Ok(Some(format!(
+            "queries do not see columns of {} whose types are not read: {}; to use them, {remedy}",
+            file.path().display(),
+            unread.join(", ")
+        ))),
+    }
 }
 
 /// Refuses columns that queries would not tell apart: they tell no capitals from small letters.

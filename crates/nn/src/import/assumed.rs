@@ -69,8 +69,11 @@ impl Network {
                     more.public.insert((*name).clone(), Array::new(&vec![1; rank], vec![value]));
                     assumed.push(((*name).clone(), value));
                 }
-                // Only last axes are long.
-                for name in names.iter().filter(|name| last && !more.public.contains_key(*name)) {
+                // Only last axes are long. A shape without a name is that of the first input.
+                let has_shape = |name: &String| names.first() == Some(name) && given.shapes.contains_key("");
+                for name in
+                    names.iter().filter(|name| last && !more.public.contains_key(*name) && !has_shape(name))
+                {
                     let Some(all) = lengths(name) else { continue };
                     let n = all.len();
                     let one = |(axis, dim): (usize, &Dim)| match dim {

@@ -3,7 +3,7 @@
 
 use super::{
     merged,
-    operator::{Import, Known, Reading},
+    operator::{Import, Known, Reading, ValueType},
 };
 use crate::{
     Fault,
@@ -70,7 +70,7 @@ impl Import {
         made
     }
 
-    fn type_of(&self, name: &str) -> ValueType {
+    pub(super) fn type_of(&self, name: &str) -> ValueType {
         (self.whole.contains(name), self.kinds.get(name).copied())
     }
 
@@ -86,10 +86,6 @@ impl Import {
         }
     }
 }
-
-/// Whether a value is integers or truth values, and its type if it is of few bits or without a
-/// sign.
-type ValueType = (bool, Option<i64>);
 
 impl Reading<'_> {
     /// The values of a branch or a loop, if it is one.
@@ -308,7 +304,7 @@ impl Reading<'_> {
 #[cfg(test)]
 mod tests {
     use crate::{
-        Array, Floats, Network,
+        Array, Floats, Members, Network, Secure, Wanted,
         onnx::{Attribute, Model, ModelFunction, Node},
         zoo::Writer,
     };
@@ -396,5 +392,35 @@ mod tests {
         let y = w.op("Cast", &[&y], &to(1));
         let made = value(w.finish(&y), vec![function("Doubled", doubled)], &[3.75, -7.5]);
         assert_eq!(made, [1.0, -3.0]);
+    }
+
+    /// An output that follows from no input, such as a list of anchors, comes out beside others.
+    #[test]
+    fn known_values_are_outputs_beside_others() {
+        let mut w = Writer::new("known", 1, &[1, 2]);
+        let anchors = w.weights(&[2, 2], vec![0.5, 1.0, -2.0, 4.0]);
+        let known = w.op("Identity", &[&anchors], &[]);
+        let y = w.op("Relu", &["input"], &[]);
+        let mut model = w.finish(&y);
+        let mut of = model.graph.outputs[0].clone();
+        of.name = known;
+        model.graph.outputs.push(of);
+        let network = Network::new(model, None).expect("a network");
+        let x = Array::new(&[1, 2], vec![3.0, -1.0]);
+        let floats = Floats::new(&network, &x, true).expect("it fits");
+        let made: Vec<&[f32]> = network.outputs.iter().map(|(_, at)| &floats.value(*at).data[..]).collect();
+        assert_eq!(made, [&[3.0, 0.0][..], &[0.5, 1.0, -2.0, 4.0]]);
+    }
+
+    /// The owner of a network without weights takes part as any other.
+    #[test]
+    fn an_owner_without_weights_brings_an_input_all_the_same() {
+        let mut w = Writer::new("bare", 1, &[1, 2]);
+        let y = w.op("Relu", &["input"], &[]);
+        let network = Network::new(w.finish(&y), None).expect("a network");
+        let secure =
+            Secure::new(&network, Wanted::default().usual(), &Members::default()).expect("it is lowered");
+        let owners: Vec<&str> = secure.computation().inputs().map(|(name, _)| name).collect();
+        assert_eq!(owners, ["input", "nothing0"]);
     }
 }

@@ -4,8 +4,10 @@
 mod assumed;
 mod control;
 mod fold;
+mod fused;
 mod kinds;
 pub(crate) mod operator;
+mod sequences;
 
 use crate::error::shape;
 use crate::{
@@ -155,9 +157,23 @@ fn network(model: Model, given: &Given) -> Result<Network, Vec<Fault>> {
     import.run(&graph.nodes, &names)?;
     let mut outputs = vec![];
     for name in &names {
+        // A sequence is as many outputs.
+        if let Some(parts) = import.sequences.get(*name) {
+            let layers = parts.iter().enumerate().filter_map(|(k, (known, _))| match known {
+                Known::Layer(at) => Some((format!("{name}_{k}"), *at)),
+                _ => None,
+            });
+            outputs.extend(layers.collect::<Vec<_>>());
+            continue;
+        }
         match import.values.get(*name) {
             Some(Known::Layer(at)) => outputs.push(((*name).to_owned(), *at)),
-            // The client needs nobody for a known value.
+            // A known value beside others, such as a list of anchors.
+            Some(known) if outputs_secret(&import, &names) && !import.lengths_of(known).contains(&0) => {
+                let (known, node) = (known.clone(), Node { name: (*name).to_owned(), ..Node::default() });
+                let at = Reading::new(&node, 0).valued(&mut import, &known, 0).map_err(one)?;
+                outputs.push(((*name).to_owned(), at));
+            }
             Some(_) if names.len() > 1 => {}
             known => {
                 let is = |(_, node): &(usize, &Node)| node.outputs.iter().any(|of| of == *name);
@@ -185,6 +201,11 @@ fn network(model: Model, given: &Given) -> Result<Network, Vec<Fault>> {
         return Err(one(Fault::new(code::MODEL_FILE, "the model", cause, "compute it without others")));
     }
     Ok(needed(Network { name: graph.name, layers: import.layers, inputs, outputs }))
+}
+
+/// Whether one of these values is not known before the run.
+fn outputs_secret(import: &Import, names: &[&str]) -> bool {
+    names.iter().any(|name| matches!(import.values.get(*name), Some(Known::Layer(_))))
 }
 
 /// The outputs of dynamic quantizations of which products of integers alone read values, and
@@ -321,7 +342,8 @@ impl Import {
             }
             match reading.all(self) {
                 Ok(made) => {
-                    let typed = self.typed_outputs.take().filter(|_| self.has_graph(node));
+                    let says = self.says_types(node);
+                    let typed = self.typed_outputs.take().filter(|_| says);
                     let whole = reading.is_whole(self);
                     let kind = reading.makes(self).unwrap_or(0);
                     for (k, (name, known)) in
@@ -372,11 +394,16 @@ impl Import {
         operators::operator(domain, &node.op).is_some()
             || (domain.is_empty()
                 && (fold::NAMES.contains(&&node.op[..]) || control::NAMES.contains(&&node.op[..])))
+            || fused::has(node)
+            || sequences::has(node)
             || self.function(node).is_some()
     }
 
-    /// Whether an operator has graphs of its own, whose outputs have types.
-    fn has_graph(&self, node: &Node) -> bool {
+    /// Whether an operator says the types of its outputs, as one with graphs of its own does.
+    fn says_types(&self, node: &Node) -> bool {
+        if sequences::has(node) {
+            return self.typed_outputs.is_some();
+        }
         let of_set = operator::domain(node).is_empty() && control::NAMES.contains(&&node.op[..]);
         of_set || self.function(node).is_some()
     }

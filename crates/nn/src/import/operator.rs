@@ -83,6 +83,10 @@ pub(crate) fn shown_name(node: &Node) -> String {
     }
 }
 
+/// Whether a value is integers or truth values, and its type if it is of few bits or without a
+/// sign.
+pub(super) type ValueType = (bool, Option<i64>);
+
 /// A network under construction.
 pub(crate) struct Import {
     pub(crate) layers: Vec<Layer>,
@@ -93,9 +97,8 @@ pub(crate) struct Import {
     pub(crate) opset: i64,
     /// The names of values that are integers or truth values.
     pub(super) whole: HashSet<String>,
-    /// The types of outputs of the graph that was read last. Each tells whether the output is
-    /// integers or truth values, and its type as in `kinds`.
-    pub(super) typed_outputs: Option<Vec<(bool, Option<i64>)>>,
+    /// The types of outputs of the graph that was read last.
+    pub(super) typed_outputs: Option<Vec<ValueType>>,
     /// ONNX's types of values that are integers of few bits or without a sign.
     pub(crate) kinds: HashMap<String, i64>,
     /// Values whose dynamic quantization is undone.
@@ -106,6 +109,8 @@ pub(crate) struct Import {
     pub(super) depth: usize,
     /// The number of steps of loops so far.
     pub(super) steps: usize,
+    /// Sequences of values, by name.
+    pub(super) sequences: HashMap<String, Vec<(Known, ValueType)>>,
 }
 
 impl Import {
@@ -123,6 +128,7 @@ impl Import {
             functions: functions.into(),
             depth: 0,
             steps: 0,
+            sequences: HashMap::new(),
         }
     }
 
@@ -390,6 +396,12 @@ impl<'a> Reading<'a> {
         }
         if let Some(function) = import.function(self.node).cloned() {
             return self.expanded(import, function);
+        }
+        if let Some(made) = self.fused(import) {
+            return made;
+        }
+        if let Some(made) = self.sequence(import) {
+            return made;
         }
         let inputs =
             (0..self.node.inputs.len()).map(|k| self.maybe(import, k)).collect::<Result<Vec<_>, _>>()?;

@@ -7,7 +7,7 @@
 //! L1, L2, LogSum, SumSquare   composed of others
 //! ```
 
-use super::prelude::*;
+use super::{div::whole_quotient, prelude::*};
 use crate::array::lines;
 use hushwire_compute::{Op, Reduction, Val};
 
@@ -199,7 +199,26 @@ fn axes(op: &Reading<'_>, import: &Import, rank: usize) -> Result<Option<Vec<usi
     Ok(Some(if axes.is_empty() { (0..rank).collect() } else { axes }))
 }
 
+/// The mean of integers, towards 0.
+fn whole_mean(op: &Reading<'_>, import: &mut Import, at: usize) -> Result<Known, Fault> {
+    let sum = read_as(op, import, Reducing::Sum)?;
+    let count = |lengths: Vec<usize>| lengths.iter().product::<usize>().max(1);
+    let each = count(import.lengths(at).to_vec()) / count(import.lengths_of(&sum));
+    whole_quotient(op, import, &sum, &Known::Ints(vec![], vec![each as i64]))
+}
+
 fn read(op: &Reading<'_>, import: &mut Import, of: Reducing) -> Result<Known, Fault> {
+    let at = op.layer(import, 0)?;
+    match of {
+        Reducing::Mean if op.reads_whole(import, 0) => whole_mean(op, import, at),
+        Reducing::L2 | Reducing::LogSum | Reducing::LogSumExp if op.reads_whole(import, 0) => {
+            Err(op.error("it reduces integers, and its result is none", "cast them to float32 before"))
+        }
+        _ => read_as(op, import, of),
+    }
+}
+
+fn read_as(op: &Reading<'_>, import: &mut Import, of: Reducing) -> Result<Known, Fault> {
     let at = op.layer(import, 0)?;
     let first = match of {
         Reducing::L1 => op.call(import, "Abs", &[&Known::Layer(at)], &[])?,
@@ -233,7 +252,7 @@ fn read(op: &Reading<'_>, import: &mut Import, of: Reducing) -> Result<Known, Fa
 #[cfg(test)]
 mod tests {
     use super::super::checks::check;
-    use crate::{onnx::Attribute, zoo::Writer};
+    use crate::{Array, Floats, Network, onnx::Attribute, zoo::Writer};
 
     /// Along the last axis, along the first one, and along all.
     #[test]
@@ -273,5 +292,29 @@ mod tests {
         check(&w.finish(&y), 3.0, |x| {
             x.data.chunks(3).map(|x| x.iter().map(|x| x.abs()).sum::<f32>().ln()).collect()
         });
+    }
+
+    /// The mean of integers is one, and a root of theirs would be none.
+    #[test]
+    fn integers_stay_integers() {
+        let mut w = Writer::new("r", 1, &[2, 3]);
+        let scaled = w.weights(&[], vec![5.0]);
+        let x = w.op("Mul", &["input", &scaled], &[]);
+        let whole = w.op("Cast", &[&x], &[("to", Attribute::Int(7))]);
+        let axes = [("axes", Attribute::Ints(vec![1]))];
+        let y = w.op("ReduceMean", &[&whole], &axes);
+        let y = w.op("Cast", &[&y], &[("to", Attribute::Int(1))]);
+        let network = Network::new(w.finish(&y), Some(&[2, 3])).expect("a network");
+        let x = Array::new(&[2, 3], vec![-0.5, -1.9, 1.1, 0.3, 3.3, 1.3]);
+        let floats = Floats::new(&network, &x, true).expect("it fits");
+        // -2, -9 and 5 have the mean -2, and 1, 16 and 6 have 7⅔.
+        assert_eq!(floats.value(network.outputs[0].1).data, [-2.0, 7.0]);
+        for op in ["ReduceL2", "ReduceLogSum", "ReduceLogSumExp"] {
+            let mut w = Writer::new("r", 1, &[2, 3]);
+            let whole = w.op("Cast", &["input"], &[("to", Attribute::Int(7))]);
+            let y = w.op(op, &[&whole], &axes);
+            let refused = Network::new(w.finish(&y), None).err().map(|fault| fault.to_string());
+            assert!(refused.is_some_and(|fault| fault.contains("it reduces integers")), "{op}");
+        }
     }
 }

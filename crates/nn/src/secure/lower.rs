@@ -3,6 +3,7 @@
 use super::{
     Secure,
     context::{Lower, Site},
+    recipe::{Recipe, WeightPart},
     value_name,
     widths::widths,
 };
@@ -72,6 +73,11 @@ pub(super) fn lowered(
     for ((_, at), name) in network.outputs.iter().zip(network.output_names()) {
         let held = output(&mut lower, network, *at);
         b.output(&name, held, &[client]);
+    }
+    // An owner without weights takes part all the same, so that each member has the place that the
+    // job gives it.
+    if lower.recipes.is_empty() {
+        lower.weights("nothing", Recipe::of(0, WeightPart::One, vec![]));
     }
     let placed = lower.held.iter().map(|held| held.placed).collect();
     let Lower { recipes, classes, rings, narrowed, .. } = lower;

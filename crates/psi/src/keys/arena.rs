@@ -5,7 +5,7 @@ use super::{
     Formed, KeySpec,
     spec::{Encoded, fields},
 };
-use hushwire_files::{FileError, FilePlace, Rows};
+use hushwire_files::{Dialect, FileError, FilePlace, Rows};
 use std::{io::Read, path::Path};
 use zeroize::Zeroizing;
 
@@ -88,7 +88,7 @@ impl TableKeys {
                     FileError::new(rows.path(), at, cause, remedy)
                 })?;
                 let field = if dialect.is_null_word(field) { "" } else { field };
-                whole = match (whole, key.push(column.normal, field)) {
+                whole = match (whole, key.push(column.normal, field, dialect)) {
                     (Formed::Malformed, _) | (_, Formed::Malformed) => Formed::Malformed,
                     (Formed::Empty, _) | (_, Formed::Empty) => Formed::Empty,
                     _ => Formed::Text,
@@ -130,10 +130,10 @@ impl TableKeys {
     /// bug).
     pub fn of(keys: impl IntoIterator<Item = impl AsRef<str>>) -> Self {
         let (mut all, mut encoded) = (Self::default(), Encoded::default());
-        let exact = "exact".parse().unwrap_or_default();
+        let (exact, plain) = ("exact".parse().unwrap_or_default(), Dialect::default());
         for key in keys {
             encoded.clear();
-            if encoded.push(exact, key.as_ref()) == Formed::Empty {
+            if encoded.push(exact, key.as_ref(), &plain) == Formed::Empty {
                 all.left_out.empty += 1;
             }
             assert!(all.rows < MOST_ROWS, "more rows than there are numbers");

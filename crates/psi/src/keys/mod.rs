@@ -4,6 +4,7 @@
 //! ```text
 //! normal        Normal   the form of a field
 //! email, phone           forms that know what a field is
+//! written                the same for dates, numbers and bank accounts
 //! spec          KeySpec  the columns of a key, each with its form
 //! arena         Keys     the keys of all rows, in blocks that are wiped
 //! set           Set      different keys as digests, and which of them each row has
@@ -19,6 +20,7 @@ mod normal;
 mod phone;
 mod set;
 mod spec;
+mod written;
 
 pub use arena::{LeftOut, Sample, TableKeys};
 pub use normal::{Formed, Normal};

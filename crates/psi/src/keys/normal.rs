@@ -4,17 +4,20 @@
 //! Both parties agree on the form. It is part of the job's agreement, with the version of Unicode
 //! if letters depend on it.
 
-use super::email;
 #[cfg(feature = "phone")]
 use super::phone::{PLANS, Phone};
+use super::{email, written};
 use core::{fmt, str::FromStr};
-use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
+use hushwire_files::Dialect;
+use std::borrow::Cow;
+use unicode_normalization::{IsNormalized, UnicodeNormalization, char::is_combining_mark, is_nfc_quick};
+use zeroize::Zeroizing;
 
 /// The normal form of a field.
 ///
-/// Its text is a list of words: `exact`, `trim`, `trim nfc`, `trim case`, `trim nfc case`, `email`,
-/// `phone:+49`. All of them but `exact` drop white space around a field; the word `trim` may be
-/// omitted beside another one.
+/// Its text is a list of words: `exact`, `trim`, `trim nfc`, `trim case`, `trim nfc case`,
+/// `trim accents`, `trim accents case`, `email`, `phone:+49`, `date`, `number`, `iban`. All of them
+/// but `exact` drop white space around a field; the word `trim` may be omitted beside another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Normal(NormalForm);
 
@@ -25,7 +28,14 @@ enum NormalForm {
         nfc: bool,
         case: bool,
     },
+    /// Letters without their accents.
+    Plain {
+        case: bool,
+    },
     Email,
+    Date,
+    Number,
+    Iban,
     #[cfg(feature = "phone")]
     Phone(Phone),
 }
@@ -58,11 +68,14 @@ impl Normal {
         match self.0 {
             // White space has not changed since Unicode 6.3.
             NormalForm::Exact | NormalForm::Text { nfc: false, case: false } => self.to_string(),
+            NormalForm::Date | NormalForm::Number | NormalForm::Iban => self.to_string(),
             #[cfg(feature = "phone")]
             NormalForm::Phone(_) => format!("{self} ({PLANS})"),
-            NormalForm::Text { nfc: true, case: false } => tables(&crate_),
+            NormalForm::Text { nfc: true, case: false } | NormalForm::Plain { case: false } => {
+                tables(&crate_)
+            }
             NormalForm::Text { nfc: false, case: true } => tables(&std),
-            NormalForm::Text { .. } => tables(&format!("{std}, {crate_}")),
+            NormalForm::Text { .. } | NormalForm::Plain { .. } => tables(&format!("{std}, {crate_}")),
             NormalForm::Email => tables(&format!("{std}, {crate_}; {}", email::TABLES)),
         }
     }
@@ -73,11 +86,54 @@ impl Normal {
         match self.0 {
             NormalForm::Exact => out.push_str(field),
             NormalForm::Text { nfc, case } => text(field.trim(), nfc, case, out),
+            NormalForm::Plain { case } => {
+                let marks =
+                    Zeroizing::new(field.trim().nfd().filter(|c| !is_combining_mark(*c)).collect::<String>());
+                text(&marks, true, case, out);
+            }
             NormalForm::Email => return email::apply(field.trim(), out),
+            NormalForm::Date | NormalForm::Number | NormalForm::Iban if field.trim().is_empty() => {}
+            NormalForm::Date if !written::date(field.trim(), out) => return Formed::Malformed,
+            NormalForm::Number if !written::number(field.trim(), out) => return Formed::Malformed,
+            NormalForm::Iban if !written::iban(field.trim(), out) => return Formed::Malformed,
+            NormalForm::Date | NormalForm::Number | NormalForm::Iban => {}
             #[cfg(feature = "phone")]
             NormalForm::Phone(phone) => return phone.apply(field.trim(), out),
         }
         if out.is_empty() { Formed::Empty } else { Formed::Text }
+    }
+
+    /// [`Normal::apply`] for a field of a file: its owner's formats of dates and marks of numbers
+    /// come first. In a form of texts a day that has the format of a date becomes ISO 8601's, and
+    /// other texts stay.
+    pub(super) fn apply_to(&self, field: &str, dialect: &Dialect, out: &mut String) -> Formed {
+        if field.trim().is_empty() {
+            return self.apply(field, out);
+        }
+        let own = match self.0 {
+            NormalForm::Date => dialect.moment(field),
+            NormalForm::Number => match dialect.number(field.trim()) {
+                Some(number) => number,
+                None => {
+                    out.clear();
+                    return Formed::Malformed;
+                }
+            },
+            NormalForm::Text { .. } => match dialect.moment(field) {
+                Cow::Owned(iso) if written::begins_with_day(&iso) => Cow::Owned(iso),
+                _ => Cow::Borrowed(field),
+            },
+            _ => Cow::Borrowed(field),
+        };
+        // A day of another order than the owner's is no date.
+        if own.is_empty() {
+            out.clear();
+            return Formed::Malformed;
+        }
+        match own {
+            Cow::Owned(own) => self.apply(&Zeroizing::new(own), out),
+            Cow::Borrowed(own) => self.apply(own, out),
+        }
     }
 }
 
@@ -124,6 +180,12 @@ impl fmt::Display for Normal {
         match self.0 {
             NormalForm::Exact => f.write_str("exact"),
             NormalForm::Email => f.write_str("email"),
+            NormalForm::Date => f.write_str("date"),
+            NormalForm::Number => f.write_str("number"),
+            NormalForm::Iban => f.write_str("iban"),
+            NormalForm::Plain { case } => {
+                f.write_str(if case { "trim accents case" } else { "trim accents" })
+            }
             #[cfg(feature = "phone")]
             NormalForm::Phone(phone) => write!(f, "phone:{phone}"),
             NormalForm::Text { nfc, case } => {
@@ -148,6 +210,9 @@ impl FromStr for Normal {
             None => return Err("it names no form".to_owned()),
             Some(&"exact") => return alone(NormalForm::Exact),
             Some(&"email") => return alone(NormalForm::Email),
+            Some(&"date") => return alone(NormalForm::Date),
+            Some(&"number") => return alone(NormalForm::Number),
+            Some(&"iban") => return alone(NormalForm::Iban),
             Some(&"phone") => return Err("phone needs a country code, as in phone:+49".to_owned()),
             Some(word) => {
                 if let Some(code) = word.strip_prefix("phone:") {
@@ -155,19 +220,25 @@ impl FromStr for Normal {
                 }
             }
         }
-        let (mut nfc, mut case) = (false, false);
+        let (mut nfc, mut case, mut plain) = (false, false, false);
         for word in words {
             match word {
                 "trim" => {}
                 "nfc" => nfc = true,
                 "case" => case = true,
-                "exact" | "email" | "phone" => return Err(format!("{text:?}: {word} stands alone")),
+                "accents" => plain = true,
+                "exact" | "email" | "phone" | "date" | "number" | "iban" => {
+                    return Err(format!("{text:?}: {word} stands alone"));
+                }
                 _ => {
-                    return Err(format!("{word:?} is none of exact, trim, nfc, case, email and phone:+CODE"));
+                    return Err(format!(
+                        "{word:?} is none of exact, trim, nfc, case, accents, email, date, number, iban and phone:+CODE"
+                    ));
                 }
             }
         }
-        Ok(Self(NormalForm::Text { nfc, case }))
+        // Letters without accents have one spelling.
+        Ok(Self(if plain { NormalForm::Plain { case } } else { NormalForm::Text { nfc, case } }))
     }
 }
 
@@ -203,6 +274,18 @@ mod tests {
             ("nfc case", "ZOE\u{308}", "zoë"),
             // The small form of the dotted capital I is two characters.
             ("nfc case", "İ", "i\u{307}"),
+            ("accents", " José Peña ", "Jose Pena"),
+            ("accents", "Jose\u{301}", "Jose"),
+            ("accents case", "ÅSA Ørsted ŁÓDŹ", "asa ørsted łodz"),
+            ("case accents nfc", "İ", "i"),
+            ("accents", "\u{301}", "(empty)"),
+            ("date", " 2026-1-5 ", "2026-01-05"),
+            ("date", "5.1.2026", "(malformed)"),
+            ("date", " ", "(empty)"),
+            ("number", " 007.0 ", "7"),
+            ("number", "", "(empty)"),
+            ("iban", " de89 3704 0044 0532 0130 00 ", "DE89370400440532013000"),
+            ("iban", "", "(empty)"),
             ("email", " Ann.Lee@Example.ORG ", "ann.lee@example.org"),
             ("email", "ANN@BU\u{308}CHER.example", "ann@xn--bcher-kva.example"),
             ("email", "", "(empty)"),
@@ -230,6 +313,11 @@ mod tests {
             ("  trim  nfc ", "trim nfc"),
             ("exact", "exact"),
             ("email", "email"),
+            ("accents", "trim accents"),
+            ("nfc case accents", "trim accents case"),
+            ("date", "date"),
+            ("number", "number"),
+            ("iban", "iban"),
             #[cfg(feature = "phone")]
             ("phone:+49", "phone:+49"),
             #[cfg(feature = "phone")]
@@ -247,6 +335,8 @@ mod tests {
             "exact nfc",
             "nfc exact",
             "email case",
+            "date iban",
+            "trim number",
             "phone",
             "phone:",
             "phone:x",
@@ -274,9 +364,60 @@ mod tests {
         "case",
         "nfc case",
         "email",
+        "accents",
+        "accents case",
+        "date",
+        "number",
+        "iban",
         #[cfg(feature = "phone")]
         "phone:+49",
     ];
+
+    #[test]
+    fn fields_are_read_as_their_owner_writes_dates_and_numbers() {
+        let mut dialect = Dialect::default();
+        for (option, value) in
+            [("date-format", "%d.%m.%Y,%d.%m.%Y %H:%M"), ("decimal", ","), ("thousands", ".")]
+        {
+            dialect.set(option, value).unwrap_or_else(|e| panic!("{option}: {e}"));
+        }
+        for (form, field, expected) in [
+            ("date", "5.1.2026", "2026-01-05"),
+            ("date", "05.01.2026 00:00", "2026-01-05"),
+            ("date", "05.01.2026 09:00", "(malformed)"),
+            ("date", "31.02.2026", "(malformed)"),
+            ("date", "2026-01-05", "2026-01-05"),
+            ("date", "", "(empty)"),
+            ("trim", "5.1.2026", "2026-01-05"),
+            ("case", "05.01.2026 09:00", "2026-01-05 09:00:00"),
+            // No day, and no format: the text itself.
+            ("trim", "31.02.2026", "31.02.2026"),
+            ("trim", " Ann ", "Ann"),
+            ("exact", "5.1.2026", "5.1.2026"),
+            ("number", "1.234,50", "1234.5"),
+            ("number", "1.5", "(malformed)"),
+            ("trim", "1.234,50", "1.234,50"),
+        ] {
+            let normal: Normal = form.parse().unwrap_or_else(|e| panic!("{e}"));
+            let mut out = "left over".to_owned();
+            let formed = match normal.apply_to(field, &dialect, &mut out) {
+                Formed::Text => out,
+                Formed::Empty => "(empty)".to_owned(),
+                Formed::Malformed => "(malformed)".to_owned(),
+            };
+            assert_eq!(formed, expected, "{form} of {field:?}");
+        }
+        // Days before months: what does not fit is no ISO date with months before days.
+        let mut american = Dialect::default();
+        american.set("date-format", "%Y-%d-%m").unwrap_or_else(|e| panic!("{e}"));
+        let mut out = String::new();
+        let date: Normal = "date".parse().unwrap_or_default();
+        assert_eq!(
+            (date.apply_to("2026-01-05", &american, &mut out), &out[..]),
+            (Formed::Text, "2026-05-01")
+        );
+        assert_eq!(date.apply_to("2026-01-05x", &american, &mut out), Formed::Malformed);
+    }
 
     proptest! {
         /// Normalization is idempotent, for any text.

@@ -34,6 +34,13 @@ impl Phone {
         // Some write (0) after every country's code, even where national numbers do not begin with
         // 0.
         let optional = || self.read(&without_zero(field)?);
+        // A link, as RFC 3966 has it.
+        let field = field
+            .get(..4)
+            .filter(|tag| tag.eq_ignore_ascii_case("tel:"))
+            .map_or(field, |_| field[4..].trim());
+        // Programs that take a column of numbers for floats write 301234567.0.
+        let field = field.strip_suffix(".0").filter(|rest| is_digits(rest)).unwrap_or(field);
         match self.read(field).or_else(optional) {
             Some(number) => {
                 out.push_str(&number);
@@ -66,6 +73,12 @@ impl Phone {
         let valid = PHONE_NUMBER_UTIL.is_valid_number(&number);
         valid.then(|| Zeroizing::new(PHONE_NUMBER_UTIL.format(&number, PhoneNumberFormat::E164).into_owned()))
     }
+}
+
+/// Whether a field is digits of ASCII alone, behind a + or not.
+fn is_digits(field: &str) -> bool {
+    let digits = field.strip_prefix('+').unwrap_or(field);
+    !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit())
 }
 
 /// A field without its zero in brackets, blanks between them or not; `None` if it has none.

@@ -1,7 +1,7 @@
 //! The columns of a key.
 
 use super::{Formed, Normal};
-use hushwire_files::{FileError, Rows};
+use hushwire_files::{Dialect, FileError, Rows};
 use zeroize::Zeroizing;
 
 /// One column of a key.
@@ -71,8 +71,9 @@ impl Encoded {
         self.bytes.clear();
     }
 
-    pub(super) fn push(&mut self, normal: Normal, field: &str) -> Formed {
-        let formed = normal.apply(field, &mut self.field);
+    /// Adds a field as its owner's dialect reads it.
+    pub(super) fn push(&mut self, normal: Normal, field: &str, dialect: &Dialect) -> Formed {
+        let formed = normal.apply_to(field, dialect, &mut self.field);
         if formed == Formed::Text {
             self.bytes.extend_from_slice(&(self.field.len() as u32).to_le_bytes());
             self.bytes.extend_from_slice(self.field.as_bytes());

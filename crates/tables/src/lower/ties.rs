@@ -13,7 +13,10 @@
 use super::{Lower, cell::LOST, rows::CellRows};
 use crate::{
     Fault,
-    algebra::{Expr, Frame, JoinKind, Operator, Relation, SetOperation, Value, Window, WindowFunction},
+    algebra::{
+        Arithmetic, ColumnType, Expr, Frame, JoinKind, Operator, Relation, SetOperation, Value, Window,
+        WindowFunction,
+    },
     functions::COALESCE,
 };
 use hushwire_compute::Comparison;
@@ -158,10 +161,7 @@ fn tell_all_apart(relation: &Relation, columns: Used) -> bool {
             tell_all_apart(input, columns.into_iter().chain(fixed).collect())
         }
         Operator::Project(input, made) => {
-            let same = columns.iter().filter_map(|at| match made[*at].1 {
-                Expr::Column(from) => Some(from),
-                _ => None,
-            });
+            let same = columns.iter().filter_map(|at| told_by(&made[*at].1, input));
             meets_once(input, columns.iter().map(|at| &made[*at].1)) || tell_all_apart(input, same.collect())
         }
         // Rows of the two sides differ if some column has different values on the two sides.
@@ -175,6 +175,56 @@ fn tell_all_apart(relation: &Relation, columns: Used) -> bool {
                 && tell_all_apart(right, columns)
         }
         _ => false,
+    }
+}
+
+/// The column that an expression is an injective function of: the column itself, its negative, a
+/// sum or a product with a literal, or a cast that loses nothing.
+fn told_by(expr: &Expr, of: &Relation) -> Option<usize> {
+    let is_exact = |at: usize| {
+        use ColumnType::{BigInt, Decimal, Integer, SmallInt};
+        matches!(of.schema().columns()[at].ty, SmallInt | Integer | BigInt | Decimal { .. })
+    };
+    match expr {
+        Expr::Column(at) => Some(*at),
+        Expr::Negate(inner) => told_by(inner, of).filter(|at| is_exact(*at)),
+        Expr::Arithmetic(by, a, b) => {
+            let (inner, literal) = match (a.as_ref(), b.as_ref()) {
+                (inner, Expr::Literal(literal, _)) | (Expr::Literal(literal, _), inner) => (inner, literal),
+                _ => return None,
+            };
+            // Such arithmetic is exact.
+            let keeps = match by {
+                Arithmetic::Add | Arithmetic::Subtract => matches!(literal, Value::Number(_)),
+                Arithmetic::Multiply => matches!(literal, Value::Number(n) if *n != 0),
+                _ => false,
+            };
+            told_by(inner, of).filter(|at| keeps && is_exact(*at))
+        }
+        Expr::Cast(inner, to) => match inner.as_ref() {
+            Expr::Column(at) if holds(of.schema().columns()[*at].ty, *to) => Some(*at),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// Whether a cast from one type to another is injective.
+fn holds(from: ColumnType, to: ColumnType) -> bool {
+    use ColumnType::{BigInt, Date, Decimal, Integer, SmallInt, Timestamp, Varchar};
+    let digits = match from {
+        SmallInt => 5,
+        Integer => 10,
+        BigInt => 19,
+        Varchar(most) => return matches!(to, Varchar(other) if other >= most),
+        Date => return matches!(to, Date | Timestamp),
+        _ => return from == to,
+    };
+    match to {
+        Integer => digits <= 10,
+        BigInt => true,
+        Decimal { precision, scale } => precision - scale >= digits,
+        _ => from == to,
     }
 }
 
@@ -247,7 +297,7 @@ impl<'b> Lower<'b> {
     /// Checks that a limit does not select rows by an order that the query does not specify.
     pub(super) fn limit_is_fair(&mut self, limit: &Relation, input: &Relation, rows: &CellRows<'b>) {
         let used = self.uses.get(&limit.address()).cloned().unwrap_or_else(|| all(limit));
-        self.note_ties(limit, input, rows, &[], &used);
+        self.note_ties(limit, input, rows, (&[], &Used::new()), &used);
     }
 
     /// Checks that no window function depends on such an order, if rows are ordered by these
@@ -267,18 +317,20 @@ impl<'b> Lower<'b> {
             let own = used.iter().copied().filter(|at| *at < input.schema().columns().len());
             let arguments =
                 functions.into_iter().filter_map(WindowFunction::argument).flat_map(Expr::columns);
-            self.note_ties(relation, input, rows, by, &own.chain(arguments).collect());
+            let exprs = window.partition.iter().chain(window.order.iter().map(|key| &key.expr));
+            let places: Used = exprs.filter_map(|expr| told_by(expr, input)).collect();
+            self.note_ties(relation, input, rows, (by, &places), &own.chain(arguments).collect());
         }
     }
 
-    /// Records the columns that the actual order reveals for rows that are equal in `by` and in the
-    /// ORDER BY below.
+    /// Records what the actual order reveals for rows that are equal in `by` and in the ORDER BY
+    /// below. `by` are columns of the order, and columns that it tells apart.
     fn note_ties(
         &mut self,
         operator: &Relation,
         input: &Relation,
         rows: &CellRows<'b>,
-        by: &[u32],
+        (by, places): (&[u32], &Used),
         used: &Used,
     ) {
         let named = [by, &rows.asked].concat();
@@ -287,7 +339,7 @@ impl<'b> Lower<'b> {
             places.all(|at| is_named(rows.columns[*at].id))
         };
         let of_names: Used = (0..rows.columns.len()).filter(|at| is_named(rows.columns[*at].id)).collect();
-        if rows.rows < 2 || all_named(used.iter()) || tell_all_apart(input, of_names) {
+        if rows.rows < 2 || all_named(used.iter()) || tell_all_apart(input, &of_names | places) {
             return;
         }
         let told: Vec<u32> = rows.told.iter().copied().filter(|id| !is_named(*id)).collect();

@@ -258,7 +258,48 @@ fn keys_of_a_full_join_put_its_rows_in_order() {
     }
 }
 
-/// Keys that an ORDER BY names are requested, and a window may name them too.
+/// A function that has another value for each key orders rows as well as the key does; another one
+/// leaves rows equal.
+#[test]
+fn functions_of_a_key_order_rows_if_they_tell_keys_apart() {
+    let (ty, keys) = &kinds()[4];
+    let (table, rows) = keyed(&keys[0], *ty, &AMOUNTS);
+    let first = |by: Expr| {
+        let order = vec![SortKey { expr: by, descending: false, nulls_first: false }];
+        let of = WindowFunction::Held { of: column(1), first: true, nulls: true, frame: Frame::Rows };
+        let made = numbered(&sums(&table), vec![], order, of).select(&[3]).unwrap();
+        Query::new("q", &made, &["analyst"]).map(|query| rows_of(&query, &rows))
+    };
+    let by = |sign: Arithmetic, n: i128| column(0).arithmetic(sign, int(n));
+    let cast = |to: ColumnType| Expr::Cast(Box::new(column(0)), to);
+    // Key 1 has the sum 15, and key 4 the sum 25.
+    for (by, sum) in [
+        (column(0), 15),
+        (Expr::Negate(Box::new(column(0))), 25),
+        (by(Arithmetic::Add, 7), 15),
+        (int(7).arithmetic(Arithmetic::Subtract, column(0)), 25),
+        (by(Arithmetic::Multiply, -2), 25),
+        (Expr::Negate(Box::new(by(Arithmetic::Multiply, 2))), 25),
+        (cast(ColumnType::Decimal { precision: 20, scale: 1 }), 15),
+    ] {
+        let found = first(by.clone()).unwrap_or_else(|e| panic!("{by:?}: {e}"));
+        assert_eq!(found, vec![vec![Value::Number(sum)]; 4], "{by:?}");
+    }
+    for by in [
+        by(Arithmetic::Multiply, 0),
+        by(Arithmetic::DivideWhole, 2),
+        by(Arithmetic::Remainder, 3),
+        column(0).arithmetic(Arithmetic::Multiply, column(0)),
+        column(0).arithmetic(Arithmetic::Add, column(1)),
+        cast(ColumnType::SmallInt),
+        cast(ColumnType::Decimal { precision: 19, scale: 1 }),
+    ] {
+        let Err(refused) = first(by.clone()) else { panic!("{by:?} orders rows") };
+        assert_eq!(refused.code(), code::ORDER_UNFAIR, "{by:?}");
+    }
+}
+
+/// Keys that an ORDER BY names are asked for, and a window may name them too.
 #[test]
 fn named_keys_choose_rows() {
     for (ty, keys) in kinds().into_iter().filter(|(ty, _)| ty.is_ordered()) {
