@@ -138,6 +138,16 @@ impl Computation {
         }
         self.check_edges(inputs)
     }
+
+    /// Whether [`Self::check_promises`] may look at an input: it has a range, or there are edges.
+    #[must_use]
+    pub fn has_promise(&self, input: &str) -> bool {
+        let mut nodes = self.nodes.iter().enumerate();
+        let is_promised = nodes.any(|(at, node)| {
+            matches!(&node.op, Op::Input(name) if name == input) && self.promised(Value(at as u32)).is_some()
+        });
+        is_promised || self.has_edges()
+    }
 }
 
 fn refuse<T>(input: &str, cause: String, remedy: &str) -> Result<T, ComputeError> {

@@ -61,7 +61,8 @@ def test_parts_that_do_not_fit_are_refused(three: hw.Session) -> None:
         hw.parts({"ann": hw.of(None, {"a": [1]}, key="a"), "bob": {"a": [1]}})
     with pytest.raises(hw.UsageError, match="no parts"):
         hw.parts({})
-    # The keys of each owner are unique, but not those of all owners together. The parties notice it.
+    # The keys of each owner are unique, but not the keys of all owners together. The parties notice
+    # it.
     twice = hw.parts({"ann": {"a": [1, 2]}, "bob": {"a": [2, 3]}}, key="a")
     who = hw.of("eve", {"b": [1, 2]})
     with pytest.raises(hw.PartyError, match="unique"):

@@ -2,7 +2,8 @@
 //! have numbers and public elements are known.
 
 use crate::{
-    Computation, ComputeError, Dim, Op, Shape, Tensor, Value, eval::some, evaluation::less, tensor::Literal,
+    Computation, ComputeError, Dim, Op, Shape, Tensor, Value, eval::some, evaluation::less, graph::Written,
+    tensor::Literal,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -41,10 +42,19 @@ impl Computation {
         Ok(())
     }
 
+    fn histograms(&self) -> impl Iterator<Item = &Written> {
+        self.forms.values().filter(|form| form.name == "histogram")
+    }
+
+    /// Whether there are edges that [`Self::check_edges`] may refuse.
+    pub(crate) fn has_edges(&self) -> bool {
+        self.histograms().next().is_some()
+    }
+
     /// Refuses falling edges of histograms, if they follow from constants and these inputs alone
     /// and their lengths are known.
     pub(crate) fn check_edges(&self, inputs: &BTreeMap<String, Tensor>) -> Result<(), ComputeError> {
-        for form in self.forms.values().filter(|form| form.name == "histogram") {
+        for form in self.histograms() {
             let edges = form.operands[1];
             if !self.follows_from(edges, inputs) {
                 continue;

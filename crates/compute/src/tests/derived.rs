@@ -219,6 +219,7 @@ fn what_has_no_value_is_refused_once_lengths_and_public_values_are_known() {
         edged.check_promises(&public(&[3, 2, 1])).is_err()
             && edged.check_promises(&public(&[1, 2, 3])).is_ok()
     );
+    assert!(edged.has_promise("e") && !c("", "x + x").has_promise("x"));
     let opened = c("input e: i8[3] from m\n", "histogram(x, reveal(e))");
     assert!(opened.check_promises(&BTreeMap::new()).is_ok());
 }

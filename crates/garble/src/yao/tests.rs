@@ -261,7 +261,7 @@ fn start_points_seeds_and_correlations_are_of_one_session_each() {
             assert_eq!(evaluator.log.made[0].0, start, "{scheme}: both have the same");
             assert_eq!(delta.is_some(), scheme.has_free_xor(), "{scheme}");
             assert!(delta.is_none_or(|delta| delta.lsb() && delta != start), "{scheme}");
-            // None of the evaluator's messages in the OT set-up can depend on the start point.
+            // No message of the evaluator in the OT set-up can depend on the start point.
             let (last, before) = garbler.opening.split_last().expect("a set-up has messages");
             assert!(last.0 && last.1 == start.0, "{scheme}: the start point goes last");
             assert!(before.iter().any(|(sent, _)| !sent), "{scheme}: the evaluator has spoken");

@@ -258,7 +258,7 @@ fn choices_travel_in_groups_and_nobody_waits_for_a_chunk() {
     // One chunk's payload follows in each tick: 36 while chunks are made, 5 after them.
     assert_eq!(paid, Turns { receivers: 10, choices: 41, ticks: 56, held: [GROUP + 2, GROUP + 1] });
     // While chunks are left, the checks of two segments take one turn each, and their choices
-    // another. Those of the last segment, with 9 chunks, come after all chunks.
+    // another. The check and choices of the last segment, with 9 chunks, come after all chunks.
     let [random, given, paid] = run::<Malicious>();
     assert_eq!((random.receivers, random.choices, random.held), (2, 0, [0, 0]));
     assert_eq!((given.receivers, given.choices), (6, 41));

@@ -255,7 +255,8 @@ def _try(ray: Any, actors: Sequence[Any], orders: Sequence[Sequence[Any]], hears
             if isinstance(ended[at], PartyError):
                 errors.append(ended[at])
         if errors and deadline is None:
-            # The other shards notice it by the closed links of the lost shard, and end with their own errors.
+            # The other shards notice it by the closed links of the lost shard, and end with errors
+            # of their own.
             deadline = time.monotonic() + 2 * GRACE
         if not done and not errors and hears is not None:
             try:

@@ -34,7 +34,8 @@ def test_programs_of_pages_print_what_they_show(page: str, tmp_path: Path) -> No
     told, compared = "", 0
     for number, (word, text) in enumerate(blocks(page)):
         if word == "python":
-            # Each program is a separate file, because names of local variables come from the functions of a file.
+            # Each program is a separate file, because names of local variables come from the
+            # functions of a file.
             path = tmp_path / f"block{number}.py"
             path.write_text(text)
             with contextlib.redirect_stdout(io.StringIO()) as out:

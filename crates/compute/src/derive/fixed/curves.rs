@@ -4,7 +4,7 @@
 use super::{
     Sizes,
     series::{Curve, Precision},
-    table::{Lookup, Sides, Table},
+    table::{CurveTable, Lookup, Sides},
 };
 use crate::derive::constants::{eighth_turn, over_two_pi, quarter_turn, rounded};
 use crate::{Comparison, Op, Scalar, Val};
@@ -32,7 +32,7 @@ impl Sizes {
 fn curve<'b>(x: Val<'b>, curve: Curve, sides: Sides, precision: Precision) -> Val<'b> {
     let Some(ty) = x.ty() else { return x.none() };
     let (b, bits) = (x.builder, ty.scalar.bits() as u16);
-    let table = Table::of(Lookup { curve, sides, bits, precision });
+    let table = CurveTable::of(Lookup { curve, sides, bits, precision });
     let point = table.below - 1;
     // Sums that v multiplies are at most 1/2, others at most 1, and v at most 2^point. Operands'
     // bits are the least, so that nothing is widened at the end.

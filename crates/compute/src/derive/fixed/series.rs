@@ -157,11 +157,11 @@ pub(super) struct Pieces {
 pub(super) struct Precision {
     /// The fractional bits of the argument.
     pub(super) of: u8,
-    /// Those of a step, by which pieces end.
+    /// The fractional bits of a step, by which pieces end.
     pub(super) step: u8,
-    /// Those of coefficients.
+    /// The fractional bits of coefficients.
     pub(super) p: u8,
-    /// Those of the result.
+    /// The fractional bits of the result.
     pub(super) to: u8,
 }
 
@@ -249,7 +249,8 @@ fn integral(series: &[i128], half: u32, value: i128) -> Vec<i128> {
 }
 
 /// Lowers the degree of all polynomials as far as each stays within `most` of what it was, for v
-/// from −1 to 1: vⁿ is 2^(1 − n) times Chebyshev's polynomial, which is at most 1, plus lower powers.
+/// from −1 to 1: vⁿ is 2^(1 − n) times Chebyshev's polynomial, which is at most 1, plus lower
+/// powers.
 fn lower(rows: &mut [Vec<i128>], most: i128) {
     let mut errors = vec![0; rows.len()];
     for n in (2..=rows.iter().map(Vec::len).max().unwrap_or(0)).rev() {

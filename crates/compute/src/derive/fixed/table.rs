@@ -41,7 +41,7 @@ pub(super) struct Lookup {
 
 /// A circuit from a number to the coefficients of its piece, the lowest first, and its place
 /// within the piece.
-pub(super) struct Table {
+pub(super) struct CurveTable {
     pub(super) circuit: Netlist,
     /// The bits of each coefficient, which has a sign.
     pub(super) widths: Vec<u8>,
@@ -49,15 +49,15 @@ pub(super) struct Table {
     pub(super) below: u8,
 }
 
-impl Table {
+impl CurveTable {
     /// The table of a function. A process makes each once: a network asks for one many times.
-    pub(super) fn of(lookup: Lookup) -> Arc<Table> {
-        static MADE: Mutex<BTreeMap<Lookup, Arc<Table>>> = Mutex::new(BTreeMap::new());
+    pub(super) fn of(lookup: Lookup) -> Arc<CurveTable> {
+        static MADE: Mutex<BTreeMap<Lookup, Arc<CurveTable>>> = Mutex::new(BTreeMap::new());
         let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
-        made.entry(lookup).or_insert_with(|| Arc::new(Table::new(lookup))).clone()
+        made.entry(lookup).or_insert_with(|| Arc::new(CurveTable::new(lookup))).clone()
     }
 
-    fn new(lookup: Lookup) -> Table {
+    fn new(lookup: Lookup) -> CurveTable {
         let Pieces { half, rows } = Pieces::new(lookup.curve, lookup.precision);
         let below = lookup.precision.of + 1 - half as u8;
         let mut c = Builder::new();
@@ -86,7 +86,7 @@ impl Table {
         }
         out.push(place);
         let circuit = Netlist::new(c.finish(&out)).expect("numbers and coefficients have few bits");
-        Table { circuit, widths, below }
+        CurveTable { circuit, widths, below }
     }
 }
 
@@ -132,7 +132,7 @@ mod tests {
         for sides in [Sides::Right, Sides::Even, Sides::Odd] {
             for curve in [Curve::Sigmoid, Curve::Tail, Curve::Arc] {
                 let Pieces { half, rows } = Pieces::new(curve, precision);
-                let table = Table::new(Lookup { curve, sides, bits: 14, precision });
+                let table = CurveTable::new(Lookup { curve, sides, bits: 14, precision });
                 assert_eq!(u32::from(table.below), 7 - half);
                 let numbers = 0..1u128 << 14;
                 let x = Tensor::from_words(Scalar::Bits(14), &[1 << 14], numbers.clone());
@@ -142,7 +142,8 @@ mod tests {
                     let made = made.get(x as usize);
                     let is_below = sides != Sides::Right && x >> 13 == 1;
                     let size = if is_below { (1 << 14) - x } else { x };
-                    // The end of a piece below 0 counts as its last place, and not as the next one's first.
+                    // The end of a piece below 0 counts as its last place, and not as the next
+                    // one's first.
                     let piece = ((size - u128::from(is_below)) >> table.below) as usize;
                     let row = &rows[piece.min(rows.len() - 1)];
                     let mut at = 0;
