@@ -509,7 +509,7 @@ mod tests {
         // The shortest decimal of this float ends in .3.
         let mut record = vec![0; 8];
         let scalar = Scalar::Fixed { bits: 64, frac: 2 };
-        assert_eq!(of_float(NpyNumber::Single(3_390_690.25), scalar, &mut record), Some(false));
+        assert_eq!(of_float(NpyNumber::Single(6_781_380.5 / 2.0), scalar, &mut record), Some(false));
         assert_eq!(scalar.show(&record), "3390690.25");
         assert_eq!(of_float(NpyNumber::Double(f64::NAN), scalar, &mut record), None);
         assert_eq!(of_float(NpyNumber::Double(5e-324), scalar, &mut record), Some(true));

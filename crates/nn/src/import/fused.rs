@@ -345,7 +345,11 @@ mod tests {
             |w| {
                 let (skip, scale, beta, bias) =
                     (matrix(w, &[1, 3, 4]), matrix(w, &[4]), matrix(w, &[4]), matrix(w, &[4]));
-                w.op("SkipLayerNormalization", &["input", &skip, &scale, &beta, &bias], &[epsilon.clone()])
+                w.op(
+                    "SkipLayerNormalization",
+                    &["input", &skip, &scale, &beta, &bias],
+                    std::slice::from_ref(&epsilon),
+                )
             },
             |w| {
                 let (skip, scale, beta, bias) =
@@ -387,7 +391,7 @@ mod tests {
         };
         let heads = ("num_heads", Attribute::Int(2));
         // A mask, an attribute of another kind of attention, and an activation.
-        assert!(refused("Attention", &[heads.clone()]).contains("is not supported"));
+        assert!(refused("Attention", std::slice::from_ref(&heads)).contains("is not supported"));
         let rotary = ("do_rotary", Attribute::Int(1));
         assert!(refused("Attention", &[heads, rotary]).contains("its attribute do_rotary is not supported"));
         assert!(refused("FusedGemm", &[]).contains("is not supported"));

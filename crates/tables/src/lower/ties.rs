@@ -189,9 +189,10 @@ fn told_by(expr: &Expr, of: &Relation) -> Option<usize> {
         Expr::Column(at) => Some(*at),
         Expr::Negate(inner) => told_by(inner, of).filter(|at| is_exact(*at)),
         Expr::Arithmetic(by, a, b) => {
-            let (inner, literal) = match (a.as_ref(), b.as_ref()) {
-                (inner, Expr::Literal(literal, _)) | (Expr::Literal(literal, _), inner) => (inner, literal),
-                _ => return None,
+            let ((inner, Expr::Literal(literal, _)) | (Expr::Literal(literal, _), inner)) =
+                (a.as_ref(), b.as_ref())
+            else {
+                return None;
             };
             // Such arithmetic is exact.
             let keeps = match by {
