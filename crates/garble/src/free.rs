@@ -1,6 +1,6 @@
 //! The endpoints of families whose XORs are free: everything except their ANDs.
 //!
-//! The parts of an endpoint that depend on its role, and not on the family.
+//! ```text
 //! End<Garbling, A>     Δ, wires are labels of 0   ┐ numbers of gates, XORs, inputs, outputs here;
 //! End<Evaluating, A>   wires are what it holds    ┘ A, a family's kernels, makes or uses tables
 //! ```
