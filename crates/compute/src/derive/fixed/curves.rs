@@ -49,7 +49,7 @@ fn curve<'b>(x: Val<'b>, curve: Curve, sides: Sides, precision: Precision) -> Va
     // The place within a piece, as v from −1 to 1.
     let v = next(Scalar::unsigned(table.below + 1)) - b.number(wide, 1 << point);
     let (first, rest) = coefficients.split_first().expect("a curve is no constant");
-    // The last product keeps all its bits until the result is rounded.
+    // The last product is rounded together with the result, by one shift.
     let sum = horner(v, rest, point) * v + (*first << point.into());
     let excess = point + precision.p - precision.to;
     (sum + sum.steps(1 << (excess - 1))) >> excess.into()

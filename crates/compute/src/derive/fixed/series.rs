@@ -166,7 +166,7 @@ pub(super) struct Precision {
 }
 
 impl Pieces {
-    /// The pieces that cost least. Polynomials are within an eighth of 2^-`to`.
+    /// The cheapest pieces whose polynomials are within an eighth of 2^-`to` of the curve.
     pub(super) fn new(curve: Curve, precision: Precision) -> Pieces {
         let widths = 1..=6.min(u32::from(precision.of) - 2);
         let all = widths.map(|half| Pieces::of(curve, half, precision));
@@ -177,8 +177,8 @@ impl Pieces {
         self.rows[0].len() - 1
     }
 
-    /// About the ANDs of a product and of what it is shifted by, for each degree, the ANDs that
-    /// find a piece, and a part of the XORs that choose its coefficients.
+    /// An estimate in ANDs: a product and a shift for each degree, the search for the piece, and a
+    /// thirty-second of the XORs that choose coefficients.
     fn cost(&self, precision: Precision) -> usize {
         let p = usize::from(precision.p);
         let width = p + usize::from(precision.of) + 1 - self.half as usize;

@@ -5,10 +5,10 @@
 //!                       └──► lower bits + sign: the place within the piece
 //! ```
 //!
-//! A bit of a coefficient is the XOR of "at least k" for all k at which it changes, so that only
-//! the piece takes ANDs: as many as there are pieces, at a depth of their number's bits. An odd
-//! function is negated by an XOR of its coefficients with the sign, which is a bit too little for
-//! each of them.
+//! A bit of a coefficient is the XOR of "at least k" for all k at which the bit changes. So only
+//! the search for the piece takes ANDs, about one for each piece. For numbers below 0, an odd
+//! function has the XOR of each coefficient with the sign. That is the negative minus one unit of
+//! the last place, which is far less than a step.
 
 use super::series::{Curve, Pieces, Precision};
 use crate::Netlist;
@@ -50,7 +50,8 @@ pub(super) struct CurveTable {
 }
 
 impl CurveTable {
-    /// The table of a function. A process makes each once: a network asks for one many times.
+    /// Returns the table of a function. A process makes each table once, since a network needs the
+    /// same one many times.
     pub(super) fn of(lookup: Lookup) -> Arc<CurveTable> {
         static MADE: Mutex<BTreeMap<Lookup, Arc<CurveTable>>> = Mutex::new(BTreeMap::new());
         let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
