@@ -18,6 +18,9 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
+/// LOCAL: the number of tables that a process keeps.
+const KEPT: usize = 64;
+
 /// How a function of numbers from 0 on extends to those below.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Sides {
@@ -55,6 +58,10 @@ impl CurveTable {
     pub(super) fn of(lookup: Lookup) -> Arc<CurveTable> {
         static MADE: Mutex<BTreeMap<Lookup, Arc<CurveTable>>> = Mutex::new(BTreeMap::new());
         let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
+        // Texts of strangers may name thousands of types.
+        if made.len() >= KEPT && !made.contains_key(&lookup) {
+            made.clear();
+        }
         made.entry(lookup).or_insert_with(|| Arc::new(CurveTable::new(lookup))).clone()
     }
 
