@@ -192,7 +192,7 @@ struct Runner<'a> {
 
 /// What a worker has from one attempt to the next.
 struct Standing {
-    /// What all parties must have alike, which follows from the job.
+    /// The terms that all parties must agree on. They follow from the job.
     agreement: Agreement,
     listener: Arc<Listener>,
     /// The key of its connections.

@@ -134,8 +134,8 @@ impl Backend for Three {
             .unwrap_or_else(|| lower.step(Talk::ToWords(ring), vec![narrow]))
     }
 
-    /// What is shifted is not shifted as words first: the bits that stay become words, and repeat
-    /// the sign.
+    /// Widens a number. A shifted one is not shifted as words first: the bits that stay become
+    /// words, with the sign repeated.
     fn widened(lower: &mut PlanLowering<'_>, of: usize, to: Scalar) -> Lowered<Option<Forms>> {
         let from = &lower.computation.nodes()[of];
         let by = match from.op {

@@ -33,7 +33,7 @@
 //! together.
 //!
 //! *Pieces* are polynomials on pieces of the range, whose coefficients one circuit chooses. A
-//! curve's pieces are as narrow as costs least: with 10 fractional bits a sigmoid has 67 lines.
+//! curve's pieces are as narrow as costs least: with 10 fractional bits a sigmoid has 61 lines.
 //!
 //! On circuits the exact `x / y` has fewer ANDs, 3 and 11 thousand, but a depth of 1153 and 4354,
 //! where `divide` has 764 and 1548.

@@ -622,7 +622,7 @@ pub fn survey(files: &[&InputPlace], depth: Depth) -> Result<InferredTable, Faul
     Ok(InferredTable { columns, rows: counts, guessed, found, remarks, notes, is_garbled, form })
 }
 
-/// What queries do not see of a file.
+/// Returns a note on the columns of a file that queries cannot read, if there are any.
 fn unread(file: &TableFile<'_>, names: &[String]) -> Result<Option<String>, Fault> {
     let unread = file.unread();
     let remedy = "save them as numbers, text, dates or timestamps, each part of a list or struct in a column of its own";

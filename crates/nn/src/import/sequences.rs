@@ -25,8 +25,8 @@ pub(super) fn has(node: &Node) -> bool {
 }
 
 impl Reading<'_> {
-    /// What an operator makes of sequences, if it is one of these. A sequence itself is kept under
-    /// its name.
+    /// Computes the outputs of an operator on sequences; `None` for other operators. A sequence
+    /// itself is kept under its name.
     pub(super) fn sequence(&self, import: &mut Import) -> Option<Result<Vec<Known>, Fault>> {
         has(self.node).then(|| self.of_sequence(import))
     }

@@ -34,7 +34,7 @@ pub(super) fn fixed(kind: Kind, all: &[f64], numbers: Numbers) -> (Vec<f64>, Vec
     let steps: Vec<i128> = all.iter().map(|x| (x / step).round() as i128).collect();
     let scalar = Scalar::Fixed { bits: numbers.bits, frac: numbers.frac };
     let given = Tensor::from_numbers(scalar, &[all.len()], steps.iter().copied());
-    // What an owner without weights brings.
+    // An owner without weights brings this input.
     let nothing = Tensor::from_numbers(Scalar::Fixed { bits: numbers.bits, frac: 0 }, &[], [1]);
     let given = [(INPUT.to_owned(), given), ("nothing0".to_owned(), nothing)].into();
     let made = evaluate(secure.computation(), &given).expect("it is evaluated");

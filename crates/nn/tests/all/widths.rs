@@ -105,7 +105,8 @@ fn one_layer_that_overflows_does_not_widen_the_others() {
     assert_eq!(Numbers::of_computation(&file.parse().unwrap()).unwrap(), chosen.numbers);
 }
 
-/// What fits one ring of 32 bits stays there, and so does what would be wide anyway.
+/// A network that fits one ring of 32 bits stays there. A network that would be wide in nearly all
+/// layers has one wide ring.
 #[test]
 fn one_ring_stays_where_two_save_nothing() {
     let fits = network(&classes(1, 0.3), None);

@@ -78,7 +78,7 @@ fn cut_store(rig: &Rig, party: usize, lots: &mut Lots) -> (usize, usize) {
     let frames = hex::decode(frames).ok().and_then(|frames| u32_at(&frames, 0, u32::from_ne_bytes));
     // A log that has begun anew since: the one before was synced, and the file after it.
     let synced = frames.filter(|_| synced_salt == salt).unwrap_or(0);
-    // What is on its way to the file was synced in the log before.
+    // Frames that are on their way to the file were synced in the log before.
     let index_salt = shm.get(32..40).map(hex::encode).unwrap_or_default();
     let on_their_way = u32_at(&shm, 128, u32::from_ne_bytes).filter(|_| index_salt == salt).unwrap_or(0);
     let certain = synced.max(on_their_way) as usize;

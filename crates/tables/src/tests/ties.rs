@@ -294,8 +294,8 @@ fn functions_of_a_key_order_rows_if_they_tell_keys_apart() {
         cast(ColumnType::SmallInt),
         cast(ColumnType::Decimal { precision: 19, scale: 1 }),
     ] {
-        let Err(refused) = first(by.clone()) else { panic!("{by:?} orders rows") };
-        assert_eq!(refused.code(), code::ORDER_UNFAIR, "{by:?}");
+        let refused = first(by.clone()).err();
+        assert_eq!(refused.map(|fault| fault.code()), Some(code::ORDER_UNFAIR), "{by:?}");
     }
 }
 

@@ -133,7 +133,7 @@ fn numbers_in_a_wider_ring() {
     }
 }
 
-/// What is shifted before it comes in a wider ring is not shifted as words.
+/// A number that is shifted before it comes in a wider ring is not shifted as words.
 #[test]
 fn a_shift_and_a_wider_ring_are_one() {
     let bytes = |body: &str| {

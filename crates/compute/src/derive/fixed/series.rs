@@ -305,5 +305,7 @@ mod tests {
         for (curve, f, degree) in [(Curve::Sigmoid, 10, 1), (Curve::Sigmoid, 16, 2), (Curve::Erf, 8, 1)] {
             assert_eq!(Pieces::new(curve, precision(f)).degree(), degree);
         }
+        // With 10 fractional bits: the lines of a sigmoid, and the row beyond them.
+        assert_eq!(Pieces::new(Curve::Sigmoid, precision(10)).rows.len(), 61 + 1);
     }
 }

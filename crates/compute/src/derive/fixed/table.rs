@@ -21,6 +21,9 @@ use std::{
 /// LOCAL: the number of tables that a process keeps.
 const KEPT: usize = 64;
 
+/// The tables that were made.
+static MADE: Mutex<BTreeMap<Lookup, Arc<CurveTable>>> = Mutex::new(BTreeMap::new());
+
 /// How a function of numbers from 0 on extends to those below.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Sides {
@@ -56,7 +59,6 @@ impl CurveTable {
     /// Returns the table of a function. A process makes each table once, since a network needs the
     /// same one many times.
     pub(super) fn of(lookup: Lookup) -> Arc<CurveTable> {
-        static MADE: Mutex<BTreeMap<Lookup, Arc<CurveTable>>> = Mutex::new(BTreeMap::new());
         let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
         // Texts of strangers may name thousands of types.
         if made.len() >= KEPT && !made.contains_key(&lookup) {
@@ -132,6 +134,17 @@ fn width(numbers: impl Iterator<Item = i128>) -> u8 {
 mod tests {
     use super::*;
     use crate::{Scalar, Tensor};
+
+    #[test]
+    fn a_process_keeps_few_tables() {
+        for bits in 16..40 {
+            for of in [4, 5, 6, 7] {
+                let precision = Precision { of, step: of, p: of + 8, to: of };
+                CurveTable::of(Lookup { curve: Curve::Sigmoid, sides: Sides::Odd, bits, precision });
+                assert!(MADE.lock().unwrap().len() <= KEPT);
+            }
+        }
+    }
 
     /// Every number of 14 bits has the coefficients of its piece, by a search for it.
     #[test]
