@@ -1,4 +1,4 @@
-//! Who asks: roles, tenants, tokens.
+//! Who may call the service: roles, tenants and tokens.
 
 use crate::{
     clock,
@@ -27,11 +27,11 @@ const CONTEXT: &str = "hushwire service token v1";
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum CallerRole {
-    /// Puts data sets, grants and deletes them.
+    /// Uploads data sets, grants their use, and deletes them.
     Owner,
-    /// Proposes, submits, fetches.
+    /// Proposes jobs, submits them, and fetches results.
     Analyst,
-    /// Approves and denies, cancels, gives tokens; sees all metadata.
+    /// Approves and denies proposals, cancels jobs, makes tokens; sees all metadata.
     Operator,
     /// Reads the audit log and metadata.
     Auditor,
@@ -61,10 +61,10 @@ impl FromStr for CallerRole {
     }
 }
 
-/// Who a request comes from.
+/// The holder of a token, who makes a request.
 #[derive(Clone, Debug)]
 pub(crate) struct Caller {
-    /// Its token.
+    /// The token's name; not the token itself.
     pub(crate) token: String,
     /// Its tenant.
     pub(crate) tenant: String,
@@ -73,7 +73,7 @@ pub(crate) struct Caller {
 }
 
 impl Caller {
-    /// Whether it sees what a tenant owns.
+    /// Whether the caller may see what a tenant owns.
     pub(crate) fn sees(&self, tenant: &str) -> bool {
         matches!(self.role, CallerRole::Operator | CallerRole::Auditor) || self.tenant == tenant
     }
@@ -89,11 +89,11 @@ impl fmt::Display for Caller {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Quotas {
-    /// Jobs that are not at their end.
+    /// The most jobs that have not ended.
     pub(crate) jobs: i64,
-    /// Bytes of data sets.
+    /// The most bytes of data sets.
     pub(crate) bytes: i64,
-    /// Attempts at the same time.
+    /// The most attempts at the same time.
     pub(crate) parallel: i64,
 }
 
@@ -103,7 +103,7 @@ impl Default for Quotas {
     }
 }
 
-/// A token as lists show it.
+/// A token in a list, without its secret.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(crate) struct TokenView {
     /// Its name in logs.
@@ -116,7 +116,7 @@ pub(crate) struct TokenView {
     pub(crate) label: String,
     /// When it was made.
     pub(crate) created: String,
-    /// When it ends.
+    /// When it expires.
     pub(crate) expires: Option<String>,
     /// Whether it was revoked.
     pub(crate) revoked: bool,
@@ -126,7 +126,7 @@ fn hashed(token: &str) -> [u8; 32] {
     blake3::derive_key(CONTEXT, token.as_bytes())
 }
 
-/// Makes a tenant, unless it is there.
+/// Makes a tenant, unless it exists.
 pub(crate) fn tenant(c: &Connection, name: &str, quotas: Quotas) -> Stored<()> {
     hushwire_session::check_name(name)
         .map_err(|e| Fault::usage("naming the tenant", e, "choose another name"))?;
@@ -137,7 +137,7 @@ pub(crate) fn tenant(c: &Connection, name: &str, quotas: Quotas) -> Stored<()> {
     Ok(())
 }
 
-/// Changes a tenant's quotas, and makes it where it is new.
+/// Sets a tenant's quotas; makes the tenant if it does not exist.
 pub(crate) fn set_quotas(c: &Connection, name: &str, quotas: Quotas) -> Stored<()> {
     tenant(c, name, quotas)?;
     c.execute(
@@ -147,7 +147,7 @@ pub(crate) fn set_quotas(c: &Connection, name: &str, quotas: Quotas) -> Stored<(
     Ok(())
 }
 
-/// A tenant's quotas.
+/// A tenant's quotas, or the defaults if the tenant is unknown.
 pub(crate) fn quotas(c: &Connection, name: &str) -> Stored<Quotas> {
     let found = c
         .prepare_cached("SELECT jobs, bytes, parallel FROM tenants WHERE name = ?1")?
@@ -172,12 +172,12 @@ pub(crate) fn random<const N: usize>() -> Result<String, Fault> {
     Ok(hex::encode(bytes))
 }
 
-/// A new token, which nobody knows yet.
+/// Draws a new token. It is worth nothing before [`grant`].
 pub(crate) fn draw() -> Result<String, Fault> {
     Ok(format!("{PREFIX}{}", random::<32>()?))
 }
 
-/// Gives a token that was drawn to a role in a tenant. Gives the token's name.
+/// Gives a drawn token a role in a tenant. Returns the token's name.
 pub(crate) fn grant(
     c: &Connection,
     token: &str,
@@ -202,7 +202,7 @@ pub(crate) fn grant(
     Ok(id)
 }
 
-/// Who holds a token, and until when; none if the token is unknown, revoked or expired.
+/// The holder of a token, and when the token expires; `None` if it is unknown, revoked or expired.
 pub(crate) fn caller(c: &Connection, token: &str) -> Stored<Option<(Caller, Option<i64>)>> {
     let mut statement = c.prepare_cached(
         "SELECT id, tenant, role, expires FROM tokens
@@ -216,12 +216,12 @@ pub(crate) fn caller(c: &Connection, token: &str) -> Stored<Option<(Caller, Opti
     Ok(Some((Caller { token, tenant, role }, expires)))
 }
 
-/// LOCAL: the holder of a token is looked up again after this time.
+/// LOCAL: how long the holder of a token is remembered before the store is asked again.
 const REMEMBERED: Duration = Duration::from_secs(1);
-/// LOCAL: tokens whose holders are remembered.
+/// LOCAL: the most tokens whose holders are remembered.
 const MOST_REMEMBERED: usize = 1024;
 
-/// Holders of tokens that were shown a moment ago, by the tokens' hashes. A revocation forgets all.
+/// Holders of tokens that were used a moment ago, by the tokens' hashes. A revocation clears all.
 #[derive(Default)]
 pub(crate) struct Callers(Mutex<KnownCallers>);
 
@@ -237,7 +237,7 @@ impl Callers {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Who holds a token.
+    /// The holder of a token.
     pub(crate) async fn find(&self, store: &Store, token: &str) -> Result<Option<Caller>, Fault> {
         let hash = hashed(token);
         let revocations = {
@@ -255,7 +255,7 @@ impl Callers {
             return Ok(None);
         };
         let mut all = self.lock();
-        // It may have been revoked since it was read.
+        // The token may have been revoked since the store was read.
         if all.revocations == revocations {
             if all.known.len() >= MOST_REMEMBERED {
                 all.known.clear();
@@ -265,7 +265,7 @@ impl Callers {
         Ok(Some(caller))
     }
 
-    /// A token was revoked.
+    /// Forgets all holders, because a token was revoked.
     pub(crate) fn forget(&self) {
         let mut all = self.lock();
         all.revocations += 1;
@@ -301,7 +301,7 @@ pub(crate) fn revoke(c: &Connection, id: &str) -> Stored<()> {
     if changed == 0 { Err(absent("token", id).into()) } else { Ok(()) }
 }
 
-/// The error of a name that leads to nothing, or to what others own.
+/// The error for a name that leads to nothing, or to what others own.
 pub(crate) fn absent(what: &str, name: &str) -> Fault {
     Fault::filled(code::NOT_FOUND, &[("what", &format!("{what} {name:?}"))]).during("looking it up")
 }

@@ -1,4 +1,4 @@
-//! Commands of an operator on the party's own host: making a party, looking at it, keeping it.
+//! Commands of an operator on the party's own host: making a party, checking it, backing it up.
 
 use crate::{
     access::{self, CallerRole, OPERATORS},
@@ -26,7 +26,7 @@ use std::{
     time::SystemTime,
 };
 
-/// Writes a new file that nobody else reads.
+/// Writes a new file that only its owner can read.
 fn new_private(path: &Path, text: &str) -> Result<(), Fault> {
     let write = || -> io::Result<()> {
         let mut file = File::options().write(true).create_new(true).mode(0o600).open(path)?;
@@ -43,7 +43,7 @@ fn new_private(path: &Path, text: &str) -> Result<(), Fault> {
     })
 }
 
-/// The facts that a new party tells its operator.
+/// What a new party's operator needs to know.
 #[derive(Serialize)]
 pub(crate) struct Made {
     config: PathBuf,
@@ -112,7 +112,7 @@ pub(crate) fn join(config: &Path, party: u8, host: &str, pin: &str) -> Result<Va
     Ok(json!({ "config": config, "party": party, "pin": pin.to_string() }))
 }
 
-/// A check of this host or of a peer.
+/// The result of a check of this host or of a peer.
 #[derive(Serialize)]
 pub(crate) struct PartyCheck {
     pub(crate) name: String,
@@ -120,7 +120,7 @@ pub(crate) struct PartyCheck {
     pub(crate) says: String,
 }
 
-/// Checks a party's files and its peers. Nothing is changed, and a service may run meanwhile.
+/// Checks a party's files and its peers. Changes nothing; the service may run at the same time.
 pub(crate) fn doctor(file: &Path) -> Result<Vec<PartyCheck>, Fault> {
     let config = Config::read(file)?;
     let mut checks = vec![];
@@ -199,7 +199,7 @@ fn own_keys(config: &Config) -> Result<String, Fault> {
     Ok(format!("{opened} open under the master key"))
 }
 
-/// Whether there is every blob that the store names, and room for more.
+/// Whether every blob that the store names exists; says how much room is free.
 fn whole_blobs(config: &Config) -> Result<String, Fault> {
     let names = results::blobs(&store::connect(&config.store)?).map_err(Fault::from)?;
     if let Some(lost) = names.iter().find(|name| !config.blobs.join(name).is_file()) {
@@ -214,7 +214,7 @@ fn whole_blobs(config: &Config) -> Result<String, Fault> {
     Ok(format!("{} are there, and {} are free", names.len(), hushwire_session::size::show(free)))
 }
 
-/// Whether every policy of the watched directory has the signature of an operator.
+/// Whether every policy in the watched directory is signed by an operator.
 fn signed_policies(dir: &Path, operators: &[String]) -> Result<String, String> {
     let files = crate::policy_dir::read(dir).map_err(|e| format!("{}: {e}", dir.display()))?;
     for (stem, (text, signature)) in &files {
@@ -278,14 +278,14 @@ pub(crate) fn status(file: &Path) -> Result<Value, Fault> {
     }))
 }
 
-/// The number of blobs, and their bytes.
+/// The number of blobs, and their bytes in total.
 fn blob_bytes(dir: &Path) -> (u64, u64) {
     let entries = fs::read_dir(dir).into_iter().flatten().flatten();
     let files = entries.filter_map(|entry| entry.metadata().ok()).filter(fs::Metadata::is_file);
     files.fold((0, 0), |(count, bytes), meta| (count + 1, bytes + meta.len()))
 }
 
-/// The last news of the other parties.
+/// What the other parties last told.
 fn heard(c: &rusqlite::Connection) -> store::Stored<Vec<Value>> {
     let mut statement = c.prepare("SELECT party, release, last_seen, audit_seq FROM peers ORDER BY party")?;
     let rows = statement.query_map([], |row| {
@@ -315,7 +315,7 @@ pub(crate) fn backup(file: &Path, to: &Path) -> Result<Value, Fault> {
     let names = results::blobs(&copied).map_err(Fault::from)?;
     let mut missing = 0;
     for name in &names {
-        // A blob that is deleted meanwhile is of a row that the copy still has.
+        // The copy may still name a blob that was deleted meanwhile.
         if fs::copy(config.blobs.join(name), blobs.join(name)).is_err() {
             missing += 1;
         }
@@ -324,7 +324,7 @@ pub(crate) fn backup(file: &Path, to: &Path) -> Result<Value, Fault> {
     Ok(json!({ "backup": to, "blobs": names.len() - missing, "missing": missing, "audit": head.to_string() }))
 }
 
-/// Puts a backup in the place of a store that is not there.
+/// Restores a backup. The store must not exist yet.
 pub(crate) fn restore(file: &Path, from: &Path) -> Result<Value, Fault> {
     let config = Config::read(file)?;
     let wrong = |cause: String, remedy: &str| Fault::new(code::BACKUP, "restoring a backup", cause, remedy);
@@ -361,7 +361,7 @@ pub(crate) fn restore(file: &Path, from: &Path) -> Result<Value, Fault> {
 /// Makes a new key to which data sets are sealed from now on.
 pub(crate) fn rotate(file: &Path) -> Result<Value, Fault> {
     let config = Config::read(file)?;
-    // The service may run, and of the release before.
+    // The service may run now, and be of the release before, so the schema stays.
     let store = Store::open(&config.store, Upgrade::Keep)?;
     let master = MasterKey::read(&config.master_key)?;
     let (id, state) = runtime()?.block_on(async {
@@ -380,13 +380,14 @@ pub(crate) fn rotate(file: &Path) -> Result<Value, Fault> {
     Ok(json!({ "key": id, "state": state, "then": then }))
 }
 
-/// The keys that data sets are sealed to, or were.
+/// The keys that data sets are or were sealed to.
 pub(crate) fn list_keys(file: &Path) -> Result<Vec<KeyView>, Fault> {
     let c = store::connect(&Config::read(file)?.store)?;
     keys::list(&c).map_err(Fault::from)
 }
 
-/// Takes another party's audit log as it is from now on: its operator restored it from a backup.
+/// Accepts another party's audit log as it is from now on, after its operator restored it from a
+/// backup.
 pub(crate) fn accept_log(file: &Path, party: u8) -> Result<Value, Fault> {
     let config = Config::read(file)?;
     if !config.peers.iter().any(|peer| peer.party == party) {

@@ -1,4 +1,4 @@
-//! A party's part of an attempt: it reserves, starts, reports, and follows the decision.
+//! A party's part in an attempt: it reserves, starts, reports, and follows the decision.
 
 use crate::{
     audit,
@@ -48,35 +48,35 @@ use tokio::{
     time::timeout,
 };
 
-/// LOCAL: how long a party waits for room of its own before it says that it is busy.
+/// LOCAL: how long a party waits for a free slot before it answers that it is busy.
 const ROOM: Duration = Duration::from_secs(5);
-/// LOCAL: how long the room of an attempt waits for its worker.
+/// LOCAL: how long an ended attempt keeps its slot while its worker is parked or ends.
 const PARKS: Duration = Duration::from_millis(500);
-/// LOCAL: how long a reserved attempt waits to be started.
+/// LOCAL: how long a reserved attempt waits for its start.
 const START: Duration = Duration::from_secs(120);
-/// LOCAL: how long a party waits between two questions to the decider.
+/// LOCAL: the pauses between a party's questions to the decider. The last one repeats.
 const ASK: [Duration; 4] =
     [Duration::from_millis(100), Duration::from_millis(300), Duration::from_secs(1), Duration::from_secs(3)];
 
-/// The remedy of a limit of a policy.
+/// The remedy where a policy's limit is exceeded.
 pub(crate) const LARGER: &str =
     "make the job smaller, or ask this party's operator for a policy with a higher limit";
 
-/// A party's answer.
+/// A party's answer to a request to reserve an attempt.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Reserved {
-    /// Its worker is ready, there.
+    /// A worker is ready, without links.
     Yes(VouchedWorker),
-    /// So is the one of the team that is asked for, whose links are there.
+    /// A worker of the team that was asked for is ready, with its links.
     Warm(VouchedWorker),
-    /// It has no room now.
+    /// No slot is free now.
     Busy,
-    /// It does not take part.
+    /// The party does not take part.
     No(Fault),
 }
 
-/// Takes part in an attempt: the run is counted, and a worker is ready.
+/// Reserves an attempt: counts the run, and makes a worker ready.
 pub(crate) async fn reserve(party: &Arc<Party>, id: &str, asked: &Reserve) -> Reserved {
     match try_reserve(party, id, asked).await {
         Ok(Some((peer, false))) => Reserved::Yes(peer),
@@ -102,11 +102,11 @@ pub(crate) struct Booked {
     k: u32,
     limits: PolicyLimits,
     slot: OwnedSemaphorePermit,
-    /// The ends of audit logs that its entry has.
+    /// The ends of audit logs that the attempt's audit entry has.
     pub(crate) heads: serde_json::Value,
 }
 
-/// Reserves an attempt in the store, where the run is counted; none where there is no room.
+/// Reserves an attempt in the store, where the run is counted; `None` if no slot is free.
 pub(crate) async fn book(party: &Arc<Party>, id: &str, asked: &Reserve) -> Result<Option<Booked>, Fault> {
     if party.draining() {
         return Err(Fault::of(code::DRAINING, &[]).during("reserving an attempt"));
@@ -115,7 +115,7 @@ pub(crate) async fn book(party: &Arc<Party>, id: &str, asked: &Reserve) -> Resul
     let Ok(Ok(slot)) = timeout(ROOM, party.slots.clone().acquire_owned()).await else { return Ok(None) };
     let (name, asked) = (id.to_owned(), asked.clone());
     let (k, operators) = (asked.k, party.config.operators.clone());
-    // The policy is checked once more, in the transaction that counts the run.
+    // The policy is checked again in the transaction that counts the run.
     let reserved = party.store.run("reserved", move |c| {
         let job = jobs::known(c, &name)?;
         if job.body_hash != asked.body_hash {
@@ -133,7 +133,7 @@ pub(crate) async fn book(party: &Arc<Party>, id: &str, asked: &Reserve) -> Resul
     Ok(Some(Booked { job, k, limits, slot, heads }))
 }
 
-/// The ends of the audit logs that party 0 knows, its own included.
+/// The ends of the audit logs that party 0 knows, its own log included.
 fn heads(c: &Connection) -> Stored<serde_json::Value> {
     let mut heads = records_of_peers::heads(c)?;
     heads.insert(0, audit::head(c)?);
@@ -141,8 +141,9 @@ fn heads(c: &Connection) -> Stored<serde_json::Value> {
     Ok(serde_json::Value::Object(heads.collect()))
 }
 
-/// Starts the worker of a reserved attempt, or has one that waits serve it. Gives how the others
-/// know it, and whether it is of the team that is asked for, with its links.
+/// Starts the worker of a reserved attempt, or gives the attempt to a parked worker. Returns how
+/// the other parties know the worker, and whether it is of the team that was asked for, with its
+/// links.
 pub(crate) async fn begin(
     party: &Arc<Party>,
     booked: Booked,
@@ -173,7 +174,7 @@ pub(crate) async fn begin(
         Ok(begun) => begun,
         Err(e) => {
             party.reception.unroute(&greeting);
-            // The sweep takes what is left.
+            // The sweep removes the directory if this fails.
             let _ = std::fs::remove_dir_all(&dir);
             return Err(e);
         }
@@ -188,7 +189,7 @@ pub(crate) async fn begin(
     Ok((vouched, warm))
 }
 
-/// The memory that a worker may have: the policy's, or the party's.
+/// The memory limit of a worker: the smaller one of the policy's and the party's.
 fn memory_limit(party: &Party, limits: &PolicyLimits) -> MemoryLimit {
     let config = party.config.memory;
     MemoryLimit {
@@ -197,7 +198,7 @@ fn memory_limit(party: &Party, limits: &PolicyLimits) -> MemoryLimit {
     }
 }
 
-/// The parts of an order that are of this attempt alone.
+/// The parts of a worker's order that belong to this attempt alone.
 fn attempt_order(party: &Party, job: &JobRow, k: u32) -> AttemptOrder {
     let config = &party.config;
     AttemptOrder {
@@ -208,7 +209,7 @@ fn attempt_order(party: &Party, job: &JobRow, k: u32) -> AttemptOrder {
     }
 }
 
-/// Everything that the worker of an attempt needs.
+/// The order for the worker of an attempt.
 async fn order(
     party: &Arc<Party>,
     job: &JobRow,
@@ -238,7 +239,7 @@ async fn order(
         job: read,
         party: config.party,
         first,
-        // Clients meet each attempt's workers anew, and preprocessing serves one run.
+        // Clients meet the workers of each attempt anew, and preprocessing serves one run.
         stays: party.pool.keeps() && job.body.clients.is_empty() && config.shelf.is_none(),
         limit,
         inputs,
@@ -249,13 +250,13 @@ async fn order(
     })
 }
 
-/// The inputs of a party's config that a job takes from it: the config has those of all jobs, and a
+/// The inputs in a party's config that a job takes. The config has the inputs of all jobs, and a
 /// worker gets no more than it needs.
 fn own_inputs(job: &Job, party: u8, all: &BTreeMap<String, InputPlace>) -> BTreeMap<String, InputPlace> {
     if all.is_empty() {
         return BTreeMap::new();
     }
-    // The lines by which a member rehearses a job name its inputs.
+    // The lines with which a member rehearses a job name its inputs.
     let lines = job.lines_for(&Member::Party(party)).join("\n");
     let source = Source::new(Path::new("inputs"), &lines);
     let names = source.sections().ok().and_then(|mut top| top.take("inputs")?.section().ok());
@@ -263,7 +264,7 @@ fn own_inputs(job: &Job, party: u8, all: &BTreeMap<String, InputPlace>) -> BTree
     names.into_iter().filter_map(|(name, _)| Some((name.clone(), all.get(&name)?.clone()))).collect()
 }
 
-/// The party's preprocessing, which was made under the parties' own keys.
+/// The place of the party's preprocessing, and the keys under which it was made.
 fn shelf(party: &Party, dir: &Path) -> Result<OrderedShelf, Fault> {
     let mut pins: BTreeMap<u8, Pin> =
         party.config.peers.iter().filter_map(|peer| Some((peer.party, *peer.pins.first()?))).collect();
@@ -276,7 +277,7 @@ fn shelf(party: &Party, dir: &Path) -> Result<OrderedShelf, Fault> {
     })
 }
 
-/// The content key, the seeds and the parts of a data set.
+/// The content key, the seeds and the parts of a data set, for a worker.
 fn ordered(party: &Party, row: &DatasetRow, blobs: &[String]) -> Result<OrderedData, Fault> {
     let signed = row.signed()?;
     let envelope = row.envelope.as_deref().unwrap_or_default();
@@ -299,16 +300,16 @@ pub(crate) fn greeting(group: &str, job: &str, k: u32) -> String {
     format!("a-{job}-{k}.{}", peers::label(group))
 }
 
-/// An attempt that is attended to.
+/// An attempt whose worker [`attend`] attends to.
 struct Attended {
     scope: WorkerScope,
     job: String,
     k: u32,
-    /// Where its worker leaves outputs.
+    /// The directory in which its worker leaves outputs.
     dir: PathBuf,
-    /// How long it may compute, by the policy.
+    /// The longest time that it may compute, by the policy.
     most: Option<Duration>,
-    /// The memory of its worker.
+    /// The memory limit of its worker.
     limit: MemoryLimit,
 }
 
@@ -331,7 +332,7 @@ async fn attend(party: Arc<Party>, of: Attended, mut worker: Worker, mut orders:
                     worker.tell(&order).await;
                 }
             },
-            // Party 0 may be gone, or its abort was lost.
+            // Party 0 may have ended, or its abort may be lost.
             () = tokio::time::sleep_until(begun + START), if !met => {
                 let cause = format!("the attempt was not started within {} s", START.as_secs());
                 let late = Fault::new(code::WORKER, "waiting for the start", cause, "it is tried again by itself");
@@ -340,7 +341,7 @@ async fn attend(party: Arc<Party>, of: Attended, mut worker: Worker, mut orders:
                 break;
             }
             () = tokio::time::sleep_until(until.unwrap_or(begun)), if until.is_some() => {
-                // Nothing more is computed, whatever the decider does.
+                // The computation stops, whatever the decider decides.
                 worker.stop();
                 let seconds = most.unwrap_or_default().as_secs();
                 let cause = format!("the attempt took longer than the {seconds} s of `max.seconds` in this party's policy");
@@ -383,30 +384,30 @@ async fn attend(party: Arc<Party>, of: Attended, mut worker: Worker, mut orders:
                     Err(e) => Err(e),
                 };
                 report(&party, &job, k, ended.map_err(|e| e.by(party.me())));
-                // Until the decision, which comes by `follow`.
+                // The decision comes through `follow`.
                 committed = matches!(orders.recv().await, Some(ToWorker::Bye));
                 break;
             }
         }
     }
     party.reception.unroute(&greeting(&party.config.group, &job, k));
-    // Outputs that are not kept by now are of no use.
+    // Outputs that have not been kept by now are not needed.
     let _ = std::fs::remove_dir_all(&dir);
     if committed && stays && !party.draining() {
         party.pool.park(worker, scope, limit);
         return;
     }
-    // The room of the attempt waits for it.
+    // `release` frees the slot once this channel is closed.
     drop(orders);
     if committed {
-        // It may have clients, who hear of it now.
+        // The worker may have clients, which learn of the commit now.
         worker.leave().await;
     } else {
         worker.end().await;
     }
 }
 
-/// Keeps the outputs of a worker: they are on the disk, and rows name them.
+/// Keeps the outputs of a worker, as blobs or in their rows, and names them in the store.
 async fn keep(party: &Arc<Party>, job: &str, k: u32, dir: &Path, made: Prepared) -> Result<(), Fault> {
     let (blobs, dir, outputs) = (party.blobs.clone(), dir.to_path_buf(), made.outputs);
     let is_small = |made: &Made| matches!(made.place, MadePlace::Here(_));
@@ -428,7 +429,7 @@ async fn keep(party: &Arc<Party>, job: &str, k: u32, dir: &Path, made: Prepared)
     let id = job.to_owned();
     let prepared = move |c: &Connection| attempts::prepared(c, &id, k, &outputs, &stats);
     let kept = if party.decides() {
-        // It promises nobody anything: the decision is synced, and this with it.
+        // Party 0 promises this to nobody: its decision is synced, and this with it.
         party.store.run_unsynced("prepared", prepared).await?
     } else {
         party.store.run("prepared", prepared).await?
@@ -441,7 +442,7 @@ async fn keep(party: &Arc<Party>, job: &str, k: u32, dir: &Path, made: Prepared)
     }
 }
 
-/// An output that the store keeps with its row.
+/// An output that is small enough to be kept in its row.
 fn small(made: &Made) -> Result<NewOutput, Fault> {
     let MadePlace::Here(digits) = &made.place else {
         return Err(Fault::internal("keeping outputs", "it is a file"));
@@ -465,7 +466,7 @@ fn adopt(blobs: &Blobs, dir: &Path, made: &Made) -> io::Result<NewOutput> {
     Ok(NewOutput { output: made.output.clone(), blob, bytes, recipient: made.recipient.clone(), small: None })
 }
 
-/// The attempt starts: the workers meet.
+/// Starts the attempt: its workers meet.
 pub(crate) async fn start(
     party: &Arc<Party>,
     id: &str,
@@ -483,7 +484,7 @@ pub(crate) async fn start(
     let asked = party.asked(id, k).ok_or_else(late)?;
     let digest = promise::of_start(&asked, &named, on_kept);
     party.takes(id, k, Promise { digest, word })?;
-    // Workers whose parties were told other things are in other sessions, and never meet.
+    // Workers whose parties were told different things are in different sessions, and never meet.
     let session = format!("{} {digest}", label(&party.config.group, id, k));
     let mut all: Vec<Peer> = named.into_iter().map(|worker| worker.peer).collect();
     for peer in &mut all {
@@ -514,7 +515,7 @@ pub(crate) async fn start(
 pub(crate) struct Report {
     /// The number of the attempt.
     pub(crate) k: u32,
-    /// Why it failed; none where it is prepared.
+    /// Why it failed; `None` if it is prepared.
     pub(crate) failed: Option<Fault>,
 }
 
@@ -531,17 +532,17 @@ fn report(party: &Arc<Party>, job: &str, k: u32, went: Result<(), Fault>) {
     });
 }
 
-/// Asks the decider until it has answered, and follows.
+/// Asks the decider until it answers, and follows its decision.
 pub(crate) async fn settle(party: &Arc<Party>, job: &str, k: u32, report: Option<&Report>) {
     for n in 0.. {
         let (name, path) = (job.to_owned(), format!("/peer/v1/jobs/{job}/report"));
-        // The decision may have come while it waited.
+        // The decision may have come during the pause.
         if n > 0
             && let Ok(Some(AttemptRow { state, .. })) =
                 party.store.look(move |c| attempts::get(c, &name, k)).await
             && matches!(state.as_str(), "committed" | "aborted")
         {
-            // An error came after it was written, so that its worker may still have its room.
+            // An error came after the decision was written, so the worker may still have its slot.
             release(party, job, k, state == "committed").await;
             return;
         }
@@ -559,23 +560,23 @@ pub(crate) async fn settle(party: &Arc<Party>, job: &str, k: u32, report: Option
     }
 }
 
-/// Follows a decision: outputs become visible, or are gone.
+/// Follows a decision: outputs become visible, or are removed.
 pub(crate) async fn follow(party: &Arc<Party>, job: &str, k: u32, decision: &Decision) -> Result<(), Fault> {
     party.believes(job, k, decision)?;
     let (name, followed) = (job.to_owned(), decision.clone());
     let point = if decision.commit { "committed" } else { "aborted" };
-    // After a power cut the party asks party 0 again, so that nobody waits for the disk here.
+    // After a power cut the party asks party 0 again, so nothing waits for the disk here.
     party.store.run_unsynced(point, move |c| attempts::finish(c, &name, k, &followed)).await?;
     release(party, job, k, decision.commit).await;
     Ok(())
 }
 
-/// The attempt has its end here: its worker is let go, or waits for another one.
+/// Ends the attempt here: its worker is let go, or waits for another attempt.
 pub(crate) async fn release(party: &Arc<Party>, job: &str, k: u32, committed: bool) {
     if let Some((worker, slot)) = party.done(job, k) {
-        // It may have ended by itself.
+        // The worker may have ended by itself.
         let _ = worker.send(if committed { ToWorker::Bye } else { ToWorker::Cancel }).await;
-        // Whoever takes the room finds the worker that waits.
+        // Whoever takes the slot next then finds the parked worker.
         let _ = timeout(PARKS, worker.closed()).await;
         drop(slot);
     }
@@ -586,8 +587,8 @@ pub(crate) async fn release(party: &Arc<Party>, job: &str, k: u32, committed: bo
     }
 }
 
-/// After a restart: attempts of before have no worker. What is not prepared has failed; of what is,
-/// the decider knows more.
+/// Settles the attempts from before a restart, whose workers are gone. An attempt that is not
+/// prepared has failed. The decider is asked about a prepared one.
 pub(crate) async fn resume(party: &Arc<Party>) -> Result<(), Fault> {
     for AttemptRow { job, k, state, .. } in party.open_attempts().await? {
         let cause = "this party's service ended during the attempt";
@@ -599,8 +600,8 @@ pub(crate) async fn resume(party: &Arc<Party>) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Asks the decider what became of jobs that do not get on here: this party may have been away when
-/// they ended.
+/// Asks the decider about jobs that make no progress here: they may have ended while this party was
+/// away.
 pub(crate) async fn reconcile(party: &Arc<Party>) -> Result<(), Fault> {
     let before = clock::now() - 5_000;
     let open = party.store.read(move |c| jobs::open(c, before, 100)).await?;
@@ -613,7 +614,7 @@ pub(crate) async fn reconcile(party: &Arc<Party>) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Ends a job that has no attempt under way, as party 0 says.
+/// Ends a job without a running attempt, as party 0 reports.
 pub(crate) async fn end(party: &Arc<Party>, job: &str, status: &Status) -> Result<(), Fault> {
     let (name, cause) = (job.to_owned(), status.cause.clone());
     let state =

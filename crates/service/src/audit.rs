@@ -1,5 +1,5 @@
-//! The audit log: rows of the store, chained as `hushwire-seal` says. An entry is written in the
-//! transaction of what it is about.
+//! The audit log: rows of the store, chained as `hushwire-seal` defines. An entry is written in the
+//! same transaction as the change that it records.
 
 use crate::{
     clock, failpoint,
@@ -13,7 +13,7 @@ use hushwire_seal::{
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde_json::{Map, Value};
 
-/// The hash that a text is.
+/// Reads a hash from its text.
 pub(crate) fn name(text: &str) -> rusqlite::Result<BlakeName> {
     text.parse().map_err(|_| {
         let odd = format!("{text:?} is no hash").into();
@@ -30,7 +30,7 @@ pub(crate) fn head(c: &Connection) -> Stored<AuditHead> {
     Ok(last.optional()?.unwrap_or(AuditHead::EMPTY))
 }
 
-/// Whether there is an entry of this action about this object.
+/// Whether the log has an entry of this action on this object.
 pub(crate) fn has(c: &Connection, action: &str, object: &str) -> Stored<bool> {
     let sql = "SELECT count(*) > 0 FROM audit WHERE action = ?1 AND object = ?2";
     Ok(c.prepare_cached(sql)?.query_row([action, object], |row| row.get(0))?)
@@ -75,13 +75,13 @@ fn of(row: &Row<'_>) -> rusqlite::Result<AuditEntry> {
     })
 }
 
-/// The hash of an entry, where there is one of that number.
+/// The hash of an entry; `None` if there is no entry with this number.
 pub(crate) fn hash(c: &Connection, seq: i64) -> Stored<Option<BlakeName>> {
     let mut statement = c.prepare_cached("SELECT hash FROM audit WHERE seq = ?1")?;
     Ok(statement.query_row([seq], |row| name(&row.get::<_, String>(0)?)).optional()?)
 }
 
-/// Entries from a number on.
+/// At most `most` entries, from number `from` on.
 pub(crate) fn entries(c: &Connection, from: i64, most: usize) -> Stored<Vec<AuditEntry>> {
     let mut statement = c.prepare_cached(
         "SELECT seq, at, actor, action, object, detail, prev, hash FROM audit WHERE seq >= ?1 ORDER BY seq LIMIT ?2",
@@ -90,7 +90,7 @@ pub(crate) fn entries(c: &Connection, from: i64, most: usize) -> Stored<Vec<Audi
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// Checks the whole chain. Gives its end.
+/// Checks the whole chain. Returns its end.
 pub(crate) fn verify(c: &Connection) -> Stored<AuditHead> {
     let mut head = AuditHead::EMPTY;
     loop {
@@ -133,7 +133,7 @@ mod tests {
         assert_eq!(entries(&c, 4, 10).map_err(Fault::from).expect("entries").len(), 2);
     }
 
-    /// Every column of a row, and its place, is covered.
+    /// The hash covers every column of a row, and its place.
     #[test]
     fn an_edit_anywhere_is_found_at_its_entry() {
         for edit in [

@@ -1,7 +1,7 @@
 //! Sealed parts and results as files, each named by the BLAKE3 of its bytes.
 //!
-//! A blob is written under another name, synced, renamed, and its directory synced. A blob without
-//! a row of the store that names it is removed by the sweep, which runs at the start.
+//! A blob is written under a temporary name, synced and renamed, and then its directory is synced.
+//! The sweep at the start removes blobs that no row of the store names.
 
 use crate::{durable, failpoint};
 use hushwire_fault::{Fault, code};
@@ -14,30 +14,30 @@ use std::{
     thread::{self, JoinHandle},
 };
 
-/// The directory of blobs; copies of it are the same directory.
+/// The directory of blobs. Clones share it.
 #[derive(Clone)]
 pub(crate) struct Blobs {
     dir: Arc<PathBuf>,
 }
 
-/// A blob that is being written; without [`NewBlob::keep`] nothing is left of it.
+/// A blob that is being written. It is removed unless [`NewBlob::keep`] is called.
 pub(crate) struct NewBlob {
     file: tempfile::NamedTempFile,
     hash: blake3::Hasher,
     bytes: u64,
     /// Bytes whose sync has not begun.
     unsynced: u64,
-    /// The thread that syncs what was written so far, while more comes.
+    /// The thread that syncs what was written so far, while more is written.
     syncs: Option<JoinHandle<io::Result<()>>>,
     dir: PathBuf,
 }
 
-/// LOCAL: after this many bytes of a blob they go to the disk, while more of it comes.
+/// LOCAL: the number of bytes after which a sync begins, while more of the blob is written.
 const SYNCS: u64 = 2 << 20;
 
-/// Files under way begin with this.
+/// The prefix of files that are being written.
 const UNDER_WAY: &str = "tmp-";
-/// Directories in which workers leave their results begin with this.
+/// The prefix of directories in which workers leave their results.
 const ATTEMPT: &str = "attempt-";
 
 impl Blobs {
@@ -68,8 +68,8 @@ impl Blobs {
         })
     }
 
-    /// Keeps a file that a worker has written: it is copied, so that its hash is that of what is
-    /// kept. Gives name and length.
+    /// Keeps a file that a worker has written. The file is copied, so that the hash is of the bytes
+    /// that are kept. Returns name and length.
     pub(crate) fn adopt(&self, path: &Path) -> io::Result<(String, u64)> {
         let mut from = File::open(path)?;
         let mut blob = self.begin()?;
@@ -82,14 +82,14 @@ impl Blobs {
         }
     }
 
-    /// The bytes of a blob, compared with its name.
+    /// The bytes of a blob, checked against its name.
     pub(crate) fn read(&self, name: &str) -> Result<Vec<u8>, Fault> {
         let path = self.path(name);
         let bytes = fs::read(&path).map_err(|e| Fault::io("read", &path, &e))?;
         self.compared(name, bytes)
     }
 
-    /// The bytes of a blob, wherever they were read, compared with its name.
+    /// Checks the bytes of a blob against its name, wherever they were read.
     pub(crate) fn compared(&self, name: &str, bytes: Vec<u8>) -> Result<Vec<u8>, Fault> {
         if blake3::hash(&bytes).to_hex().as_str() == name {
             return Ok(bytes);
@@ -115,14 +115,14 @@ impl Blobs {
         self.dir.join(format!("{ATTEMPT}{job}-{k}"))
     }
 
-    /// Keeps bytes. Gives name and length.
+    /// Keeps bytes as a blob. Returns name and length.
     pub(crate) fn put(&self, bytes: &[u8]) -> io::Result<(String, u64)> {
         let mut blob = self.begin()?;
         blob.write(&[bytes])?;
         blob.keep()
     }
 
-    /// Removes everything that is not among `known`. Gives how many.
+    /// Removes all files and attempts' directories that are not in `known`. Returns their number.
     pub(crate) fn sweep(&self, known: &BTreeSet<String>) -> io::Result<usize> {
         let mut removed = 0;
         for entry in fs::read_dir(&*self.dir)? {
@@ -144,7 +144,7 @@ impl Blobs {
         Ok(removed)
     }
 
-    /// The bytes that are free on the disk.
+    /// The free bytes of the disk.
     pub(crate) fn free(&self) -> io::Result<u64> {
         let found = rustix::fs::statvfs(&*self.dir)?;
         Ok(found.f_bavail.saturating_mul(found.f_frsize))
@@ -152,7 +152,7 @@ impl Blobs {
 }
 
 impl NewBlob {
-    /// Writes more of it, which comes in pieces.
+    /// Appends pieces to the blob.
     pub(crate) fn write(&mut self, pieces: &[impl AsRef<[u8]>]) -> io::Result<()> {
         failpoint::pass(|| "blob.write".to_owned())?;
         for piece in pieces {
@@ -179,22 +179,23 @@ impl NewBlob {
         Ok(())
     }
 
-    /// Waits for the sync that was begun.
+    /// Waits for the sync that was begun, if any.
     fn synced(&mut self) -> io::Result<()> {
         let Some(syncs) = self.syncs.take() else { return Ok(()) };
         syncs.join().map_err(|_| io::Error::other("a thread panicked"))?
     }
 
-    /// The name that it would have.
+    /// The name of a blob with the bytes so far.
     pub(crate) fn name(&self) -> String {
         self.hash.finalize().to_hex().to_string()
     }
 
-    /// Keeps it: it is on the disk under its name when this returns. Gives name and length.
+    /// Keeps the blob: when this returns, it is on the disk under its name. Returns name and
+    /// length.
     pub(crate) fn keep(mut self) -> io::Result<(String, u64)> {
         let name = self.name();
         failpoint::pass(|| "blob.fsync".to_owned())?;
-        // A failed disk may report its error only once, so that the thread's result is checked.
+        // A failed disk may report its error only once, so the thread's result is checked.
         self.synced()?;
         self.file.as_file().sync_all()?;
         failpoint::pass(|| "blob.rename".to_owned())?;
@@ -219,7 +220,7 @@ mod tests {
             blob.keep().expect("room")
         };
         let (one, two) = (keep(b"one"), keep(b"two"));
-        // Pieces, some of them empty, and more of them than one call of the system takes.
+        // Some pieces are empty, and there are more than one system call takes.
         let mut many = blobs.begin().expect("a file");
         let pieces: Vec<Vec<u8>> = (0..3000_usize).map(|n| vec![n as u8; n * 7 % 9001]).collect();
         pieces.chunks(1500).for_each(|some| many.write(some).expect("room"));

@@ -1,4 +1,5 @@
-//! At party 0: jobs that some parties may not have yet, and the calls of those that have them.
+//! At party 0: jobs that some parties may not have yet, and the calls of the parties that have
+//! them.
 
 use hushwire_fault::Fault;
 use serde::{Deserialize, Serialize};
@@ -7,20 +8,19 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// LOCAL: how soon party 0 asks again for a job that is on its way to the others.
+/// LOCAL: how long party 0 waits before it asks again about a job that the others lack.
 const ASK_OTHERS: Duration = Duration::from_millis(200);
-/// LOCAL: how long party 0 believes a party's call about a job. Each party decides when it
-/// reserves.
+/// LOCAL: how long a party's call about a job counts. Each party decides again when it reserves.
 const RECENT: Duration = Duration::from_secs(2);
-/// LOCAL: jobs that are remembered before old ones are forgotten.
+/// LOCAL: the number of remembered jobs at which old ones are forgotten.
 const MOST: usize = 1024;
-/// LOCAL: calls of one party about jobs that party 0 does not know that are remembered.
+/// LOCAL: the most calls of one party that are remembered about jobs that party 0 does not have.
 const MOST_UNKNOWN: usize = 256;
 
-/// How a party sees a job, for another.
+/// The status of a job at one party, for the others.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Status {
-    /// Its state; none where it is not known.
+    /// Its state; `None` if the party does not have the job.
     pub(crate) state: Option<String>,
     /// The hash of its body.
     pub(crate) body_hash: Option<String>,
@@ -35,11 +35,12 @@ pub(crate) struct Calls(HashMap<String, OnItsWay>);
 /// A job that may not be at all parties yet.
 #[derive(Default)]
 struct OnItsWay {
-    /// When the others are asked about it, if they do not call before; none while they are asked.
+    /// When the others are asked about it, if they do not call before; `None` while they are being
+    /// asked.
     again: Option<Instant>,
-    /// The parties that have called, with what they answer about the job, and when.
+    /// The parties that have called, the status that each gave, and when.
     called: BTreeMap<u8, (Status, Instant)>,
-    /// Whether party 0 has it.
+    /// Whether party 0 has the job.
     known: bool,
 }
 
@@ -48,9 +49,9 @@ impl Calls {
         self.0.entry(job.to_owned()).or_default()
     }
 
-    /// Keeps a party's call about a job, which party 0 has or has not. A party that calls about
-    /// many jobs that party 0 does not have pushes out its own calls alone. Whether more of the
-    /// `others` may call: the job is tried once the last one has.
+    /// Keeps the call of party `from` about a job; `known` says whether party 0 has the job. A
+    /// party that calls about too many unknown jobs pushes out only its own calls. Returns whether
+    /// the job waits for calls of more of the `others`: it is tried once the last one has called.
     pub(crate) fn take(&mut self, job: &str, from: u8, status: Status, known: bool, others: usize) -> bool {
         let all = &mut self.0;
         if all.len() >= MOST {
@@ -82,38 +83,38 @@ impl Calls {
         waited && !all_called
     }
 
-    /// The reports of the others on a job when it came to them, if that was a moment ago.
+    /// Takes the statuses that the others gave of a job in recent calls.
     pub(crate) fn recent(&mut self, job: &str) -> BTreeMap<u8, Status> {
         let called = self.0.get_mut(job).map(|way| std::mem::take(&mut way.called)).unwrap_or_default();
         let recent = called.into_iter().filter(|(_, (_, at))| at.elapsed() < RECENT);
         recent.map(|(party, (status, _))| (party, status)).collect()
     }
 
-    /// The others are asked whether they have a new job.
+    /// Notes that the others are being asked whether they have a new job.
     pub(crate) fn ask(&mut self, job: &str) {
         let way = self.of(job);
         (way.again, way.known) = (None, true);
     }
 
-    /// Some of the `others` lack a job: they are asked again in a moment, or when one of them
-    /// calls. The parties in `have` have it.
+    /// Some of the `others` lack a job: they are asked again in a moment, or the job is tried when
+    /// the last one calls. The parties in `have` have the job.
     pub(crate) fn lack(&mut self, job: &str, have: BTreeMap<u8, Status>, others: usize) {
         let (now, way) = (Instant::now(), self.of(job));
         way.known = true;
         for (party, status) in have {
             way.called.entry(party).or_insert((status, now));
         }
-        // The last one may have called meanwhile.
+        // The last party may have called meanwhile.
         let all_called = way.called.len() == others;
         way.again = (!all_called).then(|| now + ASK_OTHERS);
     }
 
-    /// A job is not waited for any more.
+    /// Stops waiting for a job.
     pub(crate) fn end(&mut self, job: &str) {
         self.0.remove(job);
     }
 
-    /// Whether the others lacked a job a moment ago.
+    /// Whether a job waits until the others are asked again.
     pub(crate) fn waits(&self, job: &str) -> bool {
         let again = self.0.get(job).and_then(|way| way.again);
         again.is_some_and(|again| Instant::now() < again)

@@ -12,13 +12,13 @@ pub(crate) fn now() -> i64 {
     i64::try_from(since.as_millis()).unwrap_or(i64::MAX).saturating_add(crate::failpoint::clock_offset())
 }
 
-/// As `2026-11-28T20:15:00Z`, to the second.
+/// A time as text to the second, such as `2026-11-28T20:15:00Z`.
 pub(crate) fn text(at: i64) -> String {
     let at = OffsetDateTime::from_unix_timestamp(at.div_euclid(1000)).unwrap_or(OffsetDateTime::UNIX_EPOCH);
     at.format(&Rfc3339).unwrap_or_default()
 }
 
-/// The time that a text of that form names.
+/// The time, in milliseconds since 1970, that a text of this form names.
 pub(crate) fn parse(text: &str) -> Result<i64, String> {
     let at = OffsetDateTime::parse(text, &Rfc3339)
         .map_err(|_| format!("{text:?} is no time as in 2026-11-28T20:15:00Z"))?;

@@ -1,5 +1,5 @@
-//! The parties compare what party 0 told them: whoever holds two signatures that differ shows that
-//! party 0 deviates. A result opens only with the shares of all parties.
+//! The parties compare what party 0 told them: two signatures of party 0 that differ prove that it
+//! deviates. A result opens only with the shares of all parties.
 
 use crate::{
     audit,
@@ -18,7 +18,7 @@ use serde_json::json;
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 use tokio::time::{sleep, timeout};
 
-/// LOCAL: how long after the start of an attempt what parties were told is compared.
+/// LOCAL: how long after the start of an attempt the parties compare what they were told.
 const LOOKS: Duration = Duration::from_secs(2);
 /// LOCAL: how long another party may take to show what it was told.
 const SHOWS: Duration = Duration::from_secs(3);
@@ -30,18 +30,18 @@ impl Party {
         WorkerPlace { group: &self.config.group, job, attempt: k, party: 0 }
     }
 
-    /// Party 0 signs what it tells the others about an attempt.
+    /// Signs what party 0 tells the others about an attempt.
     pub(crate) fn promises(&self, job: &str, k: u32, digest: BlakeName) -> Promise {
         Promise { word: self.keys.promise(domain::ATTEMPT, &self.place(job, k), digest), digest }
     }
 
-    /// Party 0 signs a decision.
+    /// Signs a decision of party 0.
     pub(crate) fn signed(&self, job: &str, k: u32, decision: Decision) -> Decision {
         let word = self.keys.promise(domain::DECISION, &self.place(job, k), of_decision(&decision));
         Decision { word: Some(word), ..decision }
     }
 
-    /// Whether party 0 has signed a digest.
+    /// Whether party 0 has signed the digest that is shown.
     fn is_promised(&self, of: &str, job: &str, k: u32, shown: &Promise) -> Result<bool, Fault> {
         let Some(key) = self.signer(0) else {
             let cause = "this party has not met party 0 yet";
@@ -50,7 +50,7 @@ impl Party {
         Ok(promised(&key, of, &self.place(job, k), &shown.digest.0, &shown.word).is_ok())
     }
 
-    /// Checks party 0's signature under what this party heard of an attempt, and keeps it.
+    /// Checks party 0's signature under what this party heard about an attempt, and keeps it.
     pub(crate) fn takes(&self, job: &str, k: u32, heard: Promise) -> Result<(), Fault> {
         if !self.is_promised(domain::ATTEMPT, job, k, &heard)? {
             let cause = "it has not signed what it tells this party about the attempt";
@@ -77,8 +77,8 @@ impl Party {
         }
     }
 
-    /// The fault where `peer` shows that party 0 told it something else than this party. Words that
-    /// party 0 has not signed, as far as this party knows, show nothing.
+    /// The fault if `peer` shows that party 0 told it something else than this party. A digest that
+    /// party 0 has not signed, as far as this party knows, proves nothing.
     fn differs(
         &self,
         of: &str,
@@ -122,7 +122,7 @@ impl Party {
         }
     }
 
-    /// Another party shows what it was told about an attempt. Gives what this party was told.
+    /// Compares what another party was told about an attempt. Returns what this party was told.
     pub(crate) async fn shown(&self, job: &str, k: u32, from: u8, theirs: &Promise) -> Option<Promise> {
         let own = self.promised().of(job, k)?;
         if let Some(fault) = self.differs(domain::ATTEMPT, (job, k), &own, from, theirs) {
@@ -131,9 +131,9 @@ impl Party {
         Some(own)
     }
 
-    /// Looks in a moment whether the others were told the same about an attempt that started here:
-    /// workers that are in different sessions wait for each other in vain. Most attempts have ended
-    /// by then, and those that end by a failure are looked at in [`Self::explained`].
+    /// Compares, in a moment, what the parties were told about an attempt that started here:
+    /// workers in different sessions wait for each other in vain. Most attempts have ended by then.
+    /// [`Self::explained`] compares for attempts that failed.
     pub(crate) fn compares_start(self: &Arc<Self>, job: &str, k: u32) {
         if self.decides() || self.config.peers.len() < 2 {
             return;
@@ -147,7 +147,7 @@ impl Party {
         });
     }
 
-    /// The cause of a failure: party 0 may have told the parties different things.
+    /// The cause of a network failure: party 0 may have told the parties different things.
     pub(crate) async fn explained(&self, job: &str, k: u32, e: Fault) -> Fault {
         if e.kind() != Kind::Network || self.decides() {
             return e;
@@ -155,7 +155,8 @@ impl Party {
         self.compare_start(job, k).await.unwrap_or(e)
     }
 
-    /// Shows the others what this party was told about an attempt, and compares what they were.
+    /// Shows the other parties what this party was told about an attempt, and compares it with what
+    /// they were told.
     async fn compare_start(&self, job: &str, k: u32) -> Option<Fault> {
         let own = self.promised().of(job, k)?;
         let path = format!("/peer/v1/jobs/{job}/told");
@@ -171,8 +172,8 @@ impl Party {
         None
     }
 
-    /// Compares decisions that another party was told with those that this party was told. Gives
-    /// this party's where they differ.
+    /// Compares decisions that another party was told with the decisions that this party was told.
+    /// Returns this party's decisions that differ.
     pub(crate) async fn compare_decisions(
         &self,
         from: u8,
@@ -191,8 +192,8 @@ impl Party {
         Ok(differ)
     }
 
-    /// Shows another party the decisions that were told here after entry `after` of the audit log,
-    /// and hears of those that differ. Gives the entry up to which it has.
+    /// Shows another party the decisions that this party was told after entry `after` of the audit
+    /// log, and compares the ones that differ. Returns the last entry that was shown.
     pub(crate) async fn show_decisions(
         &self,
         peer: u8,
@@ -212,15 +213,15 @@ impl Party {
         }
     }
 
-    /// Looks whether the others' audit logs have the ends that `peer` was told: a party may keep
-    /// one log for each of them.
+    /// Checks that the others' audit logs have the ends that `peer` was told: a party could keep a
+    /// separate log for each peer.
     pub(crate) async fn compare_heads(&self, peer: u8) -> Result<(), Fault> {
         let heads: BTreeMap<u8, AuditHead> = self.peers.get(peer, "/peer/v1/heads").await?;
         for (of, head) in heads {
             if of == peer || of == self.config.party || head.seq == 0 || !self.peers.numbers().contains(&of) {
                 continue;
             }
-            // One that is away is asked the next time.
+            // A party that is away is asked next time.
             let found: Result<Option<BlakeName>, Fault> =
                 self.peers.get(of, &format!("/peer/v1/audit/{}", head.seq)).await;
             let Ok(found) = found else { continue };

@@ -33,9 +33,9 @@ pub(crate) struct Config {
     pub(crate) listen_party: String,
     /// How clients reach this party, as `https://host:port`.
     pub(crate) url: String,
-    /// The PEM file of certificate and private key.
+    /// The PEM file with the certificate and the private key.
     pub(crate) key: PathBuf,
-    /// The file of the key under which keys at rest are sealed.
+    /// The file of the master key, under which keys at rest are sealed.
     pub(crate) master_key: PathBuf,
     /// The SQLite file.
     pub(crate) store: PathBuf,
@@ -43,29 +43,29 @@ pub(crate) struct Config {
     pub(crate) blobs: PathBuf,
     /// How long results are kept.
     pub(crate) keep: Duration,
-    /// Attempts at the same time.
+    /// The most attempts at the same time.
     pub(crate) slots: u32,
-    /// Workers that wait for another run of their job, at most.
+    /// The most workers that wait for another run of their job.
     pub(crate) warm: u32,
-    /// The memory of a worker.
+    /// The memory limit of a worker, in bytes.
     pub(crate) memory: u64,
-    /// Attempts of a job.
+    /// The most attempts of a job.
     pub(crate) attempts: u32,
-    /// How long running attempts have after SIGTERM.
+    /// How long attempts may go on after SIGTERM.
     pub(crate) drain: Duration,
     /// How often parties greet each other.
     pub(crate) greet: Duration,
-    /// Keys whose signature under a policy counts.
+    /// The keys of operators, whose signatures under policies count.
     pub(crate) operators: Vec<String>,
     /// The party's own inputs, by name.
     pub(crate) inputs: BTreeMap<String, InputPlace>,
     /// The party's settings for encryptions.
     pub(crate) keys: KeyPlaces,
-    /// The directory of preprocessing for authenticated garbling, where it keeps any.
+    /// The directory of preprocessing for authenticated garbling, if the party keeps any.
     pub(crate) shelf: Option<PathBuf>,
-    /// The directory of signed policies that is watched, where there is one.
+    /// The directory of signed policies that is watched, if there is one.
     pub(crate) policies: Option<PathBuf>,
-    /// Whether the store is brought to the newest schema; not of the file.
+    /// Whether the store is brought to the newest schema. The file does not set it.
     pub(crate) upgrade: Upgrade,
     /// The other parties.
     pub(crate) peers: Vec<PeerParty>,
@@ -177,8 +177,8 @@ impl Config {
         self.peers.len() as u8 + 1
     }
 
-    /// The digest of what all parties of the group must have alike: its name, and who is in it. A
-    /// pin is none of it, so that a key can be rotated.
+    /// The digest of what all parties of the group must have alike: its name and the number of
+    /// parties. Pins are left out, so that a key can be rotated.
     pub(crate) fn group_digest(&self) -> String {
         let mut hash = blake3::Hasher::new_derive_key("hushwire service group v1");
         hash.update(&(self.group.len() as u64).to_le_bytes()).update(self.group.as_bytes());
@@ -212,7 +212,7 @@ fn hex_key(text: &str) -> Result<String, String> {
     Ok(text.to_ascii_lowercase())
 }
 
-/// `30d`.
+/// Reads a number of days, such as `30d`.
 fn days(text: &str) -> Result<Duration, String> {
     let number = text.strip_suffix('d').and_then(|n| n.trim().parse::<u64>().ok());
     let number = number.filter(|n| (1..=36_500).contains(n)).ok_or("it is no number of days")?;

@@ -1,30 +1,31 @@
-//! A record, for tests, of what the disk has for certain: what a power cut cannot take.
+//! A record, for tests, of what is certainly on the disk: what a power cut cannot take.
 //!
 //! In the profile of tests, or with the feature `failpoints`, the variable `HUSHWIRE_SYNCED` names
-//! a file. It gets a line after each sync, and before anybody hears of what was synced:
-//! `log SALT FRAMES` for the store's log of changes, as its index has them, and `blob NAME`. A test
-//! kills the process, destroys everything else in the store's log and among the blobs, and starts
-//! it again. `HUSHWIRE_CHECKPOINT` says how many pages of the log go to their places together. In
-//! an optimised build without the feature nothing is recorded, and the variables are not read.
+//! a file. It gets a line after each sync, before anybody hears of what was synced: `log SALT
+//! FRAMES` for the store's write-ahead log, as its index has them, and `blob NAME`. A test kills
+//! the process, destroys everything else in the write-ahead log and among the blobs, and starts the
+//! process again. `HUSHWIRE_CHECKPOINT` sets the number of pages in the log at which a checkpoint
+//! moves them to the database. In an optimised build without the feature nothing is recorded, and
+//! the variables are not read.
 
 use rusqlite::Connection;
 use std::path::Path;
 
-/// LOCAL: pages of 4 KiB that are in the log before they go to their places. Pages that change
-/// again and again go there once.
+/// LOCAL: the number of pages of 4 KiB in the write-ahead log at which a checkpoint begins. A page
+/// that changes often is moved once for many changes.
 const CHECKPOINT: u32 = 4096;
 
-/// The store at a path has committed.
+/// Records that the store at a path has committed.
 #[cfg(not(any(feature = "failpoints", debug_assertions)))]
 #[inline]
 pub(crate) fn committed(_connection: &Connection, _store: &Path) {}
 
-/// A blob is on the disk under its name.
+/// Records that a blob is on the disk under its name.
 #[cfg(not(any(feature = "failpoints", debug_assertions)))]
 #[inline]
 pub(crate) fn kept(_blob: &str) {}
 
-/// Pages of the log that go to their places together.
+/// The number of pages in the log at which a checkpoint begins.
 #[cfg(not(any(feature = "failpoints", debug_assertions)))]
 #[inline]
 pub(crate) fn checkpoint() -> u32 {
@@ -44,7 +45,7 @@ mod recorded {
         sync::{Mutex, OnceLock, PoisonError},
     };
 
-    /// The end of the log at the last commit: its salt and its frames.
+    /// The end of the log at the last commit: its salt and its number of frames.
     static END: Mutex<(Vec<u8>, Vec<u8>)> = Mutex::new((vec![], vec![]));
 
     /// The level of `PRAGMA synchronous` at which each commit is synced.
@@ -54,7 +55,7 @@ mod recorded {
         static RECORD: OnceLock<Option<File>> = OnceLock::new();
         let open = || {
             let path = std::env::var_os("HUSHWIRE_SYNCED")?;
-            // Without a record the test fails.
+            // Without a record the test fails, so the error need not be kept.
             File::options().create(true).append(true).open(path).ok()
         };
         RECORD.get_or_init(open).as_ref()
@@ -62,13 +63,13 @@ mod recorded {
 
     fn write(line: &str) {
         if let Some(mut record) = record() {
-            // As above.
+            // Likewise, the test fails without this line.
             let _ = record.write_all(format!("{line}\n").as_bytes());
         }
     }
 
-    /// The index of the log. It stays open: where a process closes a file, it loses its locks on
-    /// that file, SQLite's among them.
+    /// The index of the log. It stays open: when a process closes any handle of a file, it loses
+    /// all its locks on that file, SQLite's included.
     fn opened(store: &Path) -> Option<&'static File> {
         static INDEX: OnceLock<Option<File>> = OnceLock::new();
         let open = || {
@@ -83,7 +84,7 @@ mod recorded {
         if record().is_none() {
             return;
         }
-        // SQLite's index of its log has the number of frames, and the salt of this log.
+        // SQLite's index of its log has the number of frames and the salt of this log.
         let mut index = [0; 40];
         if opened(store).and_then(|file| file.read_exact_at(&mut index, 0).ok()).is_none() {
             return;

@@ -1,11 +1,11 @@
 //! Points at which tests kill this process, or let a write fail.
 //!
 //! In the profile of tests, or with the feature `failpoints`, the variable `HUSHWIRE_FAILPOINTS`
-//! holds a list, as `store.after.prepared=kill,blob.fsync=enospc@2`: what happens at a point, and
-//! at which of its passes (the first by default). `full` is a disk that is full from then on, the
-//! others happen once. `HUSHWIRE_CLOCK` names a file with the milliseconds by which this process's
-//! clock is wrong. `HUSHWIRE_SMALL_RESULT` says how many bytes a result has, at most, that is kept
-//! in the store. In an optimised build without the feature, no point does anything, and the
+//! holds a list such as `store.after.prepared=kill,blob.fsync=enospc@2`: the point, what happens
+//! there, and on which pass (the first by default). With `full` the disk is full from then on; the
+//! other actions happen once. `HUSHWIRE_CLOCK` names a file with the milliseconds by which this
+//! process's clock is wrong. `HUSHWIRE_SMALL_RESULT` sets the largest result, in bytes, that is
+//! kept in the store. In an optimised build without the feature, no point does anything, and the
 //! variables are not read.
 
 use std::io;
@@ -13,14 +13,14 @@ use std::io;
 /// Passes a point.
 ///
 /// # Errors
-/// A test wants the write at this point to fail.
+/// If a test wants the write at this point to fail.
 #[cfg(not(any(feature = "failpoints", debug_assertions)))]
 #[inline]
 pub(crate) fn pass(_point: impl FnOnce() -> String) -> io::Result<()> {
     Ok(())
 }
 
-/// LOCAL: bytes of a result that is kept in the store with its row.
+/// LOCAL: bytes of the largest result that is kept in the store with its row.
 const SMALL_RESULT: usize = 16 << 10;
 
 /// Bytes of the largest result that is kept in the store with its row.
@@ -51,7 +51,7 @@ mod armed {
     struct Armed {
         point: String,
         action: String,
-        /// Passes before it happens.
+        /// Passes before the action happens.
         left: u32,
     }
 
@@ -78,7 +78,8 @@ mod armed {
     pub(crate) fn clock_offset() -> i64 {
         static FILE: OnceLock<Option<std::path::PathBuf>> = OnceLock::new();
         let file = FILE.get_or_init(|| std::env::var_os("HUSHWIRE_CLOCK").map(Into::into));
-        // The test may write it at this moment, and no file is no offset.
+        // The test may be writing the file at this moment. Without a number in it, the clock is
+        // right.
         let text = file.as_ref().and_then(|file| std::fs::read_to_string(file).ok());
         text.and_then(|text| text.trim().parse().ok()).unwrap_or(0)
     }
@@ -97,7 +98,7 @@ mod armed {
         let action = if all[at].action == "full" { "enospc".to_owned() } else { all.remove(at).action };
         drop(all);
         match action.as_str() {
-            // As a power cut would: nothing is unwound, nothing is flushed.
+            // As in a power cut, nothing is unwound or flushed.
             "kill" => {
                 let _ =
                     rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL);

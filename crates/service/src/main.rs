@@ -223,7 +223,7 @@ fn main() -> ExitCode {
         Ok(cli) => cli.command,
         Err(e) => {
             if e.use_stderr() {
-                // Programs have it as well.
+                // A program that asked for JSON gets the error as JSON, too.
                 failed(&Fault::of(code::COMMAND_LINE, &[("cause", e.to_string().trim_end().into())]));
             }
             e.exit();
@@ -271,7 +271,7 @@ fn main() -> ExitCode {
     match ended {
         Ok(()) => ExitCode::SUCCESS,
         Err(e) => {
-            // There is nothing to do where it cannot be told.
+            // If stderr cannot be written either, nothing more can be done.
             let _ = writeln!(std::io::stderr(), "hushwire-service: {e} [{}]", e.code());
             failed(&e);
             ExitCode::from(e.kind().exit_code())
@@ -279,7 +279,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Tells a program that waits for JSON why there is none, as `hushwire` does.
+/// Prints the fault as JSON for a program that asked for JSON, as `hushwire` does.
 fn failed(e: &Fault) {
     let asked = std::env::args().any(|arg| arg == "--json");
     if !asked || WRITTEN.load(Ordering::Relaxed) || hushwire_remote::command::has_written() {
@@ -296,7 +296,7 @@ fn failed(e: &Fault) {
         "cause": e.cause(),
         "remedy": e.remedy(),
     }});
-    // Standard error has it as well.
+    // The error is on stderr as well, so a failure to print it here loses nothing.
     let _ = print(&format!("{error}\n"));
 }
 
@@ -306,7 +306,7 @@ fn serve(config: &std::path::Path, keep_schema: bool, json: bool, attended: bool
     serve::run(config::Config { upgrade, ..config::Config::read(config)? }, attended)
 }
 
-/// The log of a daemon goes to stderr, a line an event.
+/// Sends the daemon's log to stderr, one line for each event.
 fn log(json: bool) {
     let level = std::env::var("HUSHWIRE_LOG").ok().and_then(|level| level.parse().ok());
     let format = tracing_subscriber::fmt()
@@ -321,7 +321,7 @@ fn log(json: bool) {
     }
 }
 
-/// An answer, as JSON on one line, or as lines of names and values.
+/// Prints an answer, as JSON on one line or as lines of names and values.
 fn told(answer: &impl serde::Serialize, json: bool) -> Result<(), Fault> {
     let value = serde_json::to_value(answer).map_err(|e| Fault::internal("answering", e))?;
     print(&if json { format!("{value}\n") } else { lines(&value) })
@@ -344,7 +344,7 @@ fn lines(value: &serde_json::Value) -> String {
     }
 }
 
-/// Results leave by stdout.
+/// Prints a result on stdout.
 fn print(text: &str) -> Result<(), Fault> {
     WRITTEN.store(true, Ordering::Relaxed);
     let path = std::path::Path::new("standard output");
