@@ -1,4 +1,4 @@
-//! Requests and replies, between hyper and our endpoints.
+//! Requests and replies, between hyper and the endpoints.
 
 use crate::access::Caller;
 use http_body_util::{BodyExt, Either, Full, channel::Channel};
@@ -13,42 +13,42 @@ use std::{convert::Infallible, net::IpAddr, time::Duration};
 use tokio::time::Instant;
 use utoipa::ToSchema;
 
-/// LOCAL: no JSON body is longer.
+/// LOCAL: the longest JSON body, in bytes.
 pub(crate) const JSON: u64 = 1 << 20;
-/// LOCAL: no part of a data set is longer.
+/// LOCAL: the longest part of a data set, in bytes.
 pub(crate) const PART: u64 = 64 << 20;
-/// LOCAL: a body comes at this rate at least, in bytes a second, after the first seconds.
+/// LOCAL: the slowest rate of a body, in bytes a second, after the first seconds.
 const SLOWEST: u64 = 10 << 10;
-/// LOCAL: bytes that are taken of a body that is refused.
+/// LOCAL: the most bytes that are read of a refused body.
 const DISCARDED: usize = 8 << 20;
-/// LOCAL: the first seconds of a body.
+/// LOCAL: how long a body may take before its rate counts.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// A request whose head is read.
+/// A request whose head was read.
 pub(crate) struct Request {
     /// The method.
     pub(crate) method: Method,
     /// The path, without its query.
     pub(crate) path: String,
-    /// The query, as it came.
+    /// The query, undecoded.
     pub(crate) query: String,
     /// The headers.
     pub(crate) headers: HeaderMap,
-    /// Where it comes from.
+    /// The address that it comes from.
     pub(crate) from: IpAddr,
     /// The variable parts of the path, in order.
     pub(crate) names: Vec<String>,
-    /// Who asks; none where anybody may.
+    /// The caller; `None` where no token is needed.
     pub(crate) caller: Option<Caller>,
     body: Option<Incoming>,
-    /// When its body was first asked for.
+    /// When the body was first asked for.
     begun: Option<Instant>,
-    /// Bytes of it so far.
+    /// The bytes of the body so far.
     got: u64,
 }
 
 impl Request {
-    /// The head of a request, with its body behind it.
+    /// A request with its head read and its body still to come.
     pub(crate) fn new(request: hyper::Request<Incoming>, from: IpAddr) -> Self {
         let (head, body) = request.into_parts();
         Self {
@@ -65,12 +65,12 @@ impl Request {
         }
     }
 
-    /// The variable part of the path.
+    /// The variable part of the path with this number.
     pub(crate) fn name(&self, at: usize) -> &str {
         self.names.get(at).map_or("", String::as_str)
     }
 
-    /// Who asks.
+    /// The caller.
     pub(crate) fn caller(&self) -> Result<&Caller, Fault> {
         self.caller
             .as_ref()
@@ -99,14 +99,14 @@ impl Request {
         })
     }
 
-    /// The token, if one came.
+    /// The bearer token, if the request has one.
     pub(crate) fn token(&self) -> Option<&str> {
         let text = self.header(header::AUTHORIZATION.as_str())?;
         let (scheme, token) = text.split_once(' ')?;
         scheme.eq_ignore_ascii_case("bearer").then_some(token.trim())
     }
 
-    /// The next piece of the body, which may have `most` bytes in all.
+    /// The next piece of the body, which may have at most `most` bytes in all.
     pub(crate) async fn piece(&mut self, most: u64) -> Result<Option<Bytes>, Fault> {
         let Some(body) = &mut self.body else { return Ok(None) };
         let begun = *self.begun.get_or_insert_with(Instant::now);
@@ -138,8 +138,8 @@ impl Request {
         }
     }
 
-    /// Takes what is left of a body that is refused, within bounds: whoever sends it hears why, and
-    /// not that the connection broke.
+    /// Reads the rest of a refused body, within bounds, so that the sender gets the reason and not
+    /// a broken connection.
     async fn discard(&mut self) {
         let Some(mut body) = self.body.take() else { return };
         let (until, mut left) = (Instant::now() + PATIENCE / 5, DISCARDED);
@@ -150,7 +150,7 @@ impl Request {
         }
     }
 
-    /// The whole body.
+    /// The whole body, of at most `most` bytes.
     pub(crate) async fn bytes(&mut self, most: u64) -> Result<Vec<u8>, Fault> {
         let mut all = vec![];
         while let Some(piece) = self.piece(most).await? {
@@ -159,12 +159,12 @@ impl Request {
         Ok(all)
     }
 
-    /// The body as JSON. Unknown fields are errors, of the types that are read.
+    /// The body as JSON. Types that deny unknown fields refuse them.
     pub(crate) async fn json<T: DeserializeOwned>(&mut self) -> Result<T, Fault> {
         self.json_within(JSON).await
     }
 
-    /// The same of a body that has `most` bytes at most.
+    /// As [`Request::json`], for a body of at most `most` bytes.
     pub(crate) async fn json_within<T: DeserializeOwned>(&mut self, most: u64) -> Result<T, Fault> {
         let bytes = self.bytes(most).await?;
         serde_json::from_slice(&bytes).map_err(|e| {
@@ -191,32 +191,32 @@ pub(crate) struct Reply {
     content: Content,
 }
 
-/// The content of a reply: at once, or piece by piece until its sender is gone.
+/// The content of a reply: whole, or piece by piece until its sender is dropped.
 pub(crate) type Content = Either<Full<Bytes>, Channel<Bytes, Infallible>>;
 
 impl Reply {
-    /// JSON.
+    /// A reply with JSON.
     pub(crate) fn json(status: StatusCode, value: &impl Serialize) -> Self {
         let bytes = serde_json::to_vec(value).unwrap_or_default();
         Self::whole(status, "application/json", bytes)
     }
 
-    /// JSON, with 200.
+    /// A reply with JSON and status 200.
     pub(crate) fn ok(value: &impl Serialize) -> Self {
         Self::json(StatusCode::OK, value)
     }
 
-    /// Some bytes.
+    /// A reply with these bytes.
     pub(crate) fn whole(status: StatusCode, kind: &'static str, bytes: impl Into<Bytes>) -> Self {
         Self { status, kind, headers: vec![], content: Either::Left(Full::new(bytes.into())) }
     }
 
-    /// Nothing.
+    /// A reply without content.
     pub(crate) fn empty(status: StatusCode) -> Self {
         Self { status, kind: "", headers: vec![], content: Either::Left(Full::default()) }
     }
 
-    /// Server-sent events.
+    /// A reply of server-sent events.
     pub(crate) fn events(pieces: Channel<Bytes, Infallible>) -> Self {
         Self {
             status: StatusCode::OK,
@@ -226,13 +226,13 @@ impl Reply {
         }
     }
 
-    /// The same with a header.
+    /// Adds a header.
     pub(crate) fn with(mut self, name: HeaderName, value: impl Into<String>) -> Self {
         self.headers.push((name, value.into()));
         self
     }
 
-    /// As hyper sends it.
+    /// The reply for hyper; without its content for HEAD.
     pub(crate) fn response(self, with_content: bool) -> hyper::Response<Content> {
         let content = if with_content { self.content } else { Either::Left(Full::default()) };
         let mut response = hyper::Response::new(content);
@@ -257,9 +257,9 @@ impl Reply {
 pub(crate) struct Problem {
     /// The stable code, as `HW1063`.
     pub(crate) code: String,
-    /// The member that failed, where it is one.
+    /// The member that failed, if it was a member.
     pub(crate) who: Option<String>,
-    /// The step under way.
+    /// The step that failed.
     pub(crate) step: String,
     /// The cause.
     pub(crate) cause: String,
@@ -267,13 +267,13 @@ pub(crate) struct Problem {
     pub(crate) remedy: String,
     /// usage, refused, network, file or internal.
     pub(crate) kind: String,
-    /// The request's name in this party's log; none for the cause of a job.
+    /// The request's name in this party's log; absent in the cause of a job.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) request: Option<String>,
 }
 
 impl Problem {
-    /// A fault as programs read it.
+    /// A fault as an error for programs.
     pub(crate) fn of(fault: &Fault) -> Self {
         Self {
             code: fault.code().to_string(),
@@ -287,7 +287,7 @@ impl Problem {
     }
 }
 
-/// The status of an error.
+/// The HTTP status for an error.
 pub(crate) fn status(fault: &Fault) -> StatusCode {
     let full = || fault.cause().contains("full") || fault.cause().contains("No space left");
     match fault.code() {
@@ -295,14 +295,15 @@ pub(crate) fn status(fault: &Fault) -> StatusCode {
         code::NOT_FOUND => StatusCode::NOT_FOUND,
         code::CONFLICT => StatusCode::CONFLICT,
         code::QUOTA => StatusCode::TOO_MANY_REQUESTS,
-        // The request can be read, and what it says does not hold.
+        // The request can be read, but its content is not valid.
         code::SEAL_SIGNATURE | code::PARAMETER => StatusCode::UNPROCESSABLE_ENTITY,
         code::BODY => StatusCode::PAYLOAD_TOO_LARGE,
         code::NOT_KEPT => StatusCode::GONE,
         code::STORE if full() => StatusCode::INSUFFICIENT_STORAGE,
         code::STORE | code::GROUP_PEER | code::DRAINING => StatusCode::SERVICE_UNAVAILABLE,
         _ => match fault.kind() {
-            // Files of a request, such as a job; our own are read and written under these codes.
+            // These are files of a request, such as a job. The party's own files have the codes
+            // below.
             Kind::File if !matches!(fault.code(), code::READ | code::WRITE | code::FILE) => {
                 StatusCode::BAD_REQUEST
             }

@@ -1,4 +1,5 @@
-//! Job files that come from afar: they bring the files that they name, and reach none of ours.
+//! Job files from clients: they bring the files that they name, and cannot reach files on this
+//! host.
 
 use hushwire_fault::{Fault, code};
 use hushwire_kinds::{CircuitSource, ComputationSource, Job, PublicPlace};
@@ -6,10 +7,10 @@ use std::{collections::BTreeMap, path::Path};
 
 const STEP: &str = "reading the job";
 
-/// Reads a job whose texts of computations and circuits, by their names in it, are in `files`.
+/// Reads a job. `files` has the texts of its computations and circuits by their names in the job.
 ///
 /// # Errors
-/// A line does not make sense, or the job names a file that it does not bring.
+/// If a line does not make sense, or the job names a file that is not in `files`.
 pub(crate) fn read(text: &str, files: &BTreeMap<String, String>) -> Result<Job, Fault> {
     let mut job = Job::parse(text, Path::new("job.toml"))?;
     match &mut job {
@@ -34,7 +35,7 @@ pub(crate) fn read(text: &str, files: &BTreeMap<String, String>) -> Result<Job, 
     Ok(job)
 }
 
-/// Puts the text of a computation in the place of its name.
+/// Replaces the name of a computation's file by its text.
 fn brought(source: &mut ComputationSource, files: &BTreeMap<String, String>) -> Result<(), Fault> {
     let ComputationSource::File(path) = source else { return Ok(()) };
     let text = files.get(&*path.to_string_lossy()).ok_or_else(|| stranger(path))?;
@@ -42,8 +43,8 @@ fn brought(source: &mut ComputationSource, files: &BTreeMap<String, String>) -> 
     Ok(())
 }
 
-/// The error of a file that is not among those that came with the job. Whether there is one here is
-/// nobody's business.
+/// The error for a file that did not come with the job. It does not tell whether this host has such
+/// a file.
 fn stranger(path: &Path) -> Fault {
     let cause = format!("the job names the file {}, which did not come with it", path.display());
     let remedy = "send its text under `files`, by the name that the job has for it; public values are texts";
@@ -73,7 +74,7 @@ mod tests {
                    \"party1\"\n[[outputs]]\nto = [\"party0\"]\n";
         let files = BTreeMap::from([("and.txt".to_owned(), and.to_owned())]);
         let read = read(job, &files).unwrap_or_else(|e| panic!("{e}"));
-        // It is the same job as one whose circuit is in a file.
+        // The job is the same as one whose circuit is in a file.
         let dir = tempfile::tempdir().expect("a directory");
         std::fs::write(dir.path().join("and.txt"), and).expect("room");
         let from_file = Job::parse(job, &dir.path().join("job.toml")).unwrap_or_else(|e| panic!("{e}"));
@@ -82,7 +83,7 @@ mod tests {
         assert_eq!(digest(&read), digest(&from_file));
     }
 
-    /// Not even whether there is such a file comes back.
+    /// The error does not even tell whether such a file exists.
     #[test]
     fn files_of_this_machine_are_out_of_reach() {
         for (name, there) in [("/etc/passwd", true), ("/etc/nothing", false), ("../x", false)] {

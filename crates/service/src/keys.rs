@@ -1,8 +1,8 @@
-//! The keys of a party: those that data sets are sealed to, and the one that signs what it says of
-//! itself. At rest they are sealed under the master key.
+//! The keys of a party: the keys that data sets are sealed to, and the key that signs the party's
+//! statements. At rest they are sealed under the master key.
 //!
-//! A key that data sets are sealed to is *pending* until every other party knows of it, then
-//! *active*, and *expired* once the next one is active: it still opens what was sealed to it.
+//! A sealing key is *pending* until every other party knows of it, then *active*, and *expired*
+//! once the next one is active. An expired key still opens what was sealed to it.
 
 use crate::{
     audit, clock,
@@ -22,7 +22,7 @@ use serde::Serialize;
 use serde_json::json;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard};
 
-/// The purposes of what the master key wraps.
+/// The purposes for which the master key wraps keys.
 const PURPOSE: &str = "party key";
 const SIGNS: &str = "party sign key";
 const STEP: &str = "opening the party's keys";
@@ -35,12 +35,12 @@ pub(crate) enum KeyState {
     Pending,
     /// Data sets are sealed to it.
     Active,
-    /// It opens what was sealed to it.
+    /// It only opens what was sealed to it before.
     Expired,
 }
 
 impl KeyState {
-    /// The state of a row; schema 1 called keys "old" that are expired.
+    /// The state in a row. Schema 1 calls expired keys "old".
     fn of(text: &str) -> Self {
         match text {
             "pending" => Self::Pending,
@@ -58,7 +58,7 @@ pub(crate) struct KeyView {
     pub(crate) since: String,
 }
 
-/// A row of a key.
+/// A key's row.
 struct KeyRow {
     kind: String,
     state: KeyState,
@@ -72,7 +72,7 @@ pub(crate) struct PartyKeys {
     open: RwLock<Vec<(KeyState, i64, OpenKey)>>,
 }
 
-/// The keys of a store as people see them, the newest first.
+/// The sealing keys of a store without their secrets, the newest first.
 pub(crate) fn list(c: &Connection) -> Stored<Vec<KeyView>> {
     let mut statement = c.prepare(
         "SELECT id, state, since FROM party_keys WHERE kind = 'seal' ORDER BY since DESC, rowid DESC",
@@ -104,14 +104,14 @@ impl PartyKeys {
         Ok(Self { sign, open: RwLock::new(seal_keys(&rows, master)?) })
     }
 
-    /// Reads the keys again that data sets are sealed to: a command may have added one.
+    /// Reads the sealing keys again, because a command may have added one.
     pub(crate) async fn reload(&self, store: &Store, master: &MasterKey) -> Result<(), Fault> {
         let keys = seal_keys(&rows(store).await?, master)?;
         *self.open.write().unwrap_or_else(PoisonError::into_inner) = keys;
         Ok(())
     }
 
-    /// Whether the store has other keys, or other states of them, than were read.
+    /// Whether the store's sealing keys or their states differ from the ones that were read.
     pub(crate) async fn changed(&self, store: &Store) -> Result<bool, Fault> {
         let there: Vec<_> = rows(store).await?.into_iter().filter(|row| row.kind == "seal").collect();
         let keys = self.keys();
@@ -121,7 +121,7 @@ impl PartyKeys {
         Ok(there.len() != keys.len() || !there.iter().zip(keys.iter()).all(same))
     }
 
-    /// Adds a new key: at once active where it is the first one, and else pending. Gives its name
+    /// Adds a new sealing key: active if it is the first one, pending otherwise. Returns its name
     /// and state.
     pub(crate) async fn rotate(store: &Store, master: &MasterKey) -> Result<(String, KeyState), Fault> {
         let key = OpenKey::generate();
@@ -133,7 +133,7 @@ impl PartyKeys {
                 [],
                 |row| row.get(0),
             )?;
-            // The last one that was asked for is the one that comes next.
+            // Only the newest pending key comes next.
             c.execute(
                 "UPDATE party_keys SET state = 'expired' WHERE kind = 'seal' AND state = 'pending'",
                 [],
@@ -145,7 +145,7 @@ impl PartyKeys {
         Ok((named, kept.await?))
     }
 
-    /// The pending key becomes the active one: every other party knows of it.
+    /// Makes the pending key active, because every other party knows of it.
     pub(crate) async fn activate(&self, store: &Store, id: KeyId) -> Result<(), Fault> {
         let id = id.to_string();
         let done = store.run("key", move |c| {
@@ -176,17 +176,17 @@ impl PartyKeys {
         self.in_state(KeyState::Active).unwrap_or_else(|| self.keys()[0].2.public())
     }
 
-    /// The key that comes next, while other parties do not know of it.
+    /// The key that comes next, if other parties do not know of it yet.
     pub(crate) fn pending(&self) -> Option<SealTo> {
         self.in_state(KeyState::Pending)
     }
 
-    /// When they changed last.
+    /// When the sealing keys last changed, in milliseconds since 1970.
     fn since(&self) -> u64 {
         self.keys().iter().map(|key| key.1.unsigned_abs()).max().unwrap_or_default()
     }
 
-    /// This party's statement about itself, signed. The caller fills in all but the keys.
+    /// Signs this party's statement about itself. The caller fills in all but the keys.
     pub(crate) fn sign(&self, of: Statement) -> Result<SignedStatement, Fault> {
         let said = Statement {
             seal_to: self.seal_to(),
@@ -198,22 +198,22 @@ impl PartyKeys {
         SignedStatement::sign(&said, &self.sign).map_err(Fault::from)
     }
 
-    /// This party's word for a worker of its own.
+    /// Signs, as this party, for one of its workers.
     pub(crate) fn vouch(&self, at: &WorkerPlace<'_>, pin: Pin) -> Signature {
         vouch(&self.sign, at, &pin.0)
     }
 
-    /// This party's word about an attempt, as party 0.
+    /// Signs, as party 0, what it tells about an attempt.
     pub(crate) fn promise(&self, of: &str, at: &WorkerPlace<'_>, digest: BlakeName) -> Signature {
         promise(&self.sign, of, at, &digest.0)
     }
 
-    /// The key that checks what this party signs.
+    /// The key that verifies this party's signatures.
     pub(crate) fn signs(&self) -> VerifyKey {
         self.sign.public()
     }
 
-    /// Opens this party's envelope of a data set, by whichever key it is sealed to.
+    /// Opens this party's envelope of a data set with the key that it is sealed to.
     pub(crate) fn open_data(
         &self,
         manifest: &Manifest,
@@ -255,7 +255,7 @@ fn read_rows(c: &Connection) -> Stored<Vec<KeyRow>> {
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// Whether the master key opens all keys of a store; how many there are.
+/// Checks that the master key opens all keys of a store. Returns their number.
 pub(crate) fn check(c: &Connection, master: &MasterKey) -> Result<usize, Fault> {
     let rows = read_rows(c)?;
     for row in &rows {

@@ -1,4 +1,4 @@
-//! Whoever follows a job hears that it has changed, and that it has ended.
+//! Tells whoever follows a job that it has changed or ended.
 
 use std::{
     collections::HashMap,
@@ -17,11 +17,11 @@ struct Changes {
     ended: bool,
 }
 
-/// Jobs that somebody follows.
+/// The jobs that are followed.
 #[derive(Default)]
 pub(crate) struct Listeners(Mutex<HashMap<String, watch::Sender<Changes>>>);
 
-/// Follows a job.
+/// One follower of a job.
 pub(crate) struct Listener<'a> {
     of: &'a Listeners,
     job: String,
@@ -33,7 +33,7 @@ impl Listeners {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A job has changed, and may have ended.
+    /// Tells the followers of a job that it has changed, and whether it has ended.
     pub(crate) fn tell(&self, job: &str, ended: bool) {
         if let Some(sender) = self.lock().get(job) {
             sender.send_modify(|changes| {
@@ -51,7 +51,7 @@ impl Listeners {
 }
 
 impl Listener<'_> {
-    /// Waits for changes since the last call. False if there was none within `most`.
+    /// Waits for changes since the last call. Returns false if there was none within `most`.
     pub(crate) async fn change(&mut self, most: Duration) -> bool {
         if !matches!(timeout(most, self.changes.changed()).await, Ok(Ok(()))) {
             return false;
@@ -65,7 +65,7 @@ impl Listener<'_> {
 impl Drop for Listener<'_> {
     fn drop(&mut self) {
         let mut all = self.of.lock();
-        // The receiver of this listener still counts.
+        // The count still includes this listener.
         if all.get(&self.job).is_some_and(|sender| sender.receiver_count() <= 1) {
             all.remove(&self.job);
         }
@@ -81,7 +81,7 @@ mod tests {
     #[tokio::test]
     async fn changes_are_told_together_and_an_end_at_once() {
         let all = Listeners::default();
-        // Nobody listens.
+        // There is no listener yet.
         all.tell("a", false);
         let (mut one, mut two) = (all.follow("a"), all.follow("a"));
         for _ in 0..3 {
@@ -91,7 +91,7 @@ mod tests {
         assert!(one.change(LONG).await && two.change(LONG).await);
         assert!(!one.change(Duration::from_millis(1)).await, "three changes are one");
         all.tell("a", true);
-        // The end is told again to whoever has not looked since.
+        // A listener that has not looked since gets the end later.
         assert!(one.change(LONG).await && two.change(LONG).await);
         drop(one);
         assert_eq!(all.lock().len(), 1);

@@ -1,5 +1,5 @@
-//! All parties of a group on this machine, to try the service: three daemons, tokens, an approved
-//! job. It stays in the foreground.
+//! Runs all parties of a group on this machine in the foreground, to try the service: daemons,
+//! tokens and an approved job.
 
 use crate::{
     access::{self, CallerRole, OPERATORS},
@@ -25,7 +25,7 @@ use std::{
 };
 use tokio::signal::unix::{SignalKind, signal};
 
-/// LOCAL: how long the parties may take to be ready.
+/// LOCAL: how long the parties may take until they are ready.
 const READY: Duration = Duration::from_secs(20);
 /// LOCAL: how long a party may take to end.
 const END: Duration = Duration::from_secs(6);
@@ -49,7 +49,7 @@ struct UpParty {
     pin: String,
 }
 
-/// Parties that end with this value.
+/// Processes of parties, which end when this value is dropped.
 struct Children(Vec<Child>);
 
 impl Drop for Children {
@@ -61,15 +61,15 @@ impl Drop for Children {
             while matches!(child.try_wait(), Ok(None)) && Instant::now() < until {
                 std::thread::sleep(Duration::from_millis(20));
             }
-            // It may have ended by now.
+            // The party may have ended by now.
             let _ = child.kill();
             let _ = child.wait();
         }
     }
 }
 
-/// A port that is free now and is none of `taken`. It is below those that the system gives to
-/// connections, which could take it before a party listens there.
+/// A port that is free now and not in `taken`. It is below the ports that the system gives to
+/// outgoing connections, which could take it before a party listens there.
 fn free_port(taken: &[u16]) -> io::Result<u16> {
     const TRIES: usize = 100;
     let drawn = (0..TRIES).filter_map(|_| {
@@ -82,7 +82,7 @@ fn free_port(taken: &[u16]) -> io::Result<u16> {
     found.ok_or_else(|| io::Error::from(io::ErrorKind::AddrInUse))
 }
 
-/// Writes a file that nobody else reads.
+/// Writes a file that only its owner can read.
 fn private(path: &Path, text: &str) -> Result<(), Fault> {
     let write = || -> io::Result<()> {
         let mut file = File::options().write(true).create(true).truncate(true).mode(0o600).open(path)?;
@@ -91,7 +91,7 @@ fn private(path: &Path, text: &str) -> Result<(), Fault> {
     write().map_err(|e| Fault::io("write", path, &e))
 }
 
-/// Starts the parties, says how to use them, and waits for SIGINT.
+/// Starts the parties, prints how to use them, and waits for SIGINT.
 pub(crate) fn run(parties: u8, dir: Option<&Path>, json: bool) -> Result<(), Fault> {
     if !(2..=8).contains(&parties) {
         let cause = format!("there is no group of {parties} parties");
@@ -131,7 +131,7 @@ pub(crate) fn run(parties: u8, dir: Option<&Path>, json: bool) -> Result<(), Fau
     })
 }
 
-/// A party that ended by itself is an error, with the end of its log.
+/// Fails, with the end of its log, if a party has ended by itself.
 fn watch(children: &mut Children, dir: &Path) -> Result<(), Fault> {
     for (n, child) in children.0.iter_mut().enumerate() {
         if let Ok(Some(status)) = child.try_wait() {
@@ -144,7 +144,7 @@ fn watch(children: &mut Children, dir: &Path) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Writes keys and configs. Gives the configs' paths.
+/// Writes keys and configs. Returns the configs' paths.
 fn group(dir: &Path, parties: u8, operator: &SignKey) -> Result<Vec<PathBuf>, Fault> {
     let mut known: Vec<(u16, u16, Pin)> = vec![];
     for n in 0..parties {
@@ -189,11 +189,11 @@ fn group(dir: &Path, parties: u8, operator: &SignKey) -> Result<Vec<PathBuf>, Fa
     Ok(files)
 }
 
-/// Puts tokens and the sample into the stores.
+/// Puts tokens and the sample into the stores. Returns what is printed about the group.
 async fn seed(files: &[PathBuf], operator: &SignKey, dir: &Path) -> Result<Up, Fault> {
     let mut parties = vec![];
     for file in files {
-        // Nobody dials it.
+        // Nobody connects to this port.
         parties.push(Party::open(Config::read(file)?, "127.0.0.1:0").await?);
     }
     let mut tokens = BTreeMap::new();
@@ -233,7 +233,7 @@ async fn seed(files: &[PathBuf], operator: &SignKey, dir: &Path) -> Result<Up, F
     Ok(Up { url, token, parties: up, tokens, dir: dir.to_path_buf(), sample, commands })
 }
 
-/// Starts a party; it ends when its stdin closes.
+/// Starts a party that ends when its stdin closes.
 fn start(n: usize, file: &Path, dir: &Path) -> Result<Child, Fault> {
     let wrong = |e: io::Error| Fault::internal(STEP, e);
     let exe = File::open("/proc/self/exe").map_err(wrong)?;
@@ -241,7 +241,7 @@ fn start(n: usize, file: &Path, dir: &Path) -> Result<Child, Fault> {
     let log = File::create(&path).map_err(|e| Fault::io("write", &path, &e))?;
     let mut command = Command::new(format!("/proc/self/fd/{}", exe.as_raw_fd()));
     std::os::unix::process::CommandExt::arg0(&mut command, format!("hushwire-service party {n}"));
-    // A terminal's SIGINT is for the one in the foreground, which lets the others end.
+    // A terminal's SIGINT goes to the foreground process alone, which then lets the parties end.
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
     command.arg("serve").arg("--config").arg(file).arg("--attended");
     command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(log).spawn().map_err(wrong)

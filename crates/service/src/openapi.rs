@@ -1,4 +1,4 @@
-//! The OpenAPI document, from the table of endpoints and the types of bodies and answers.
+//! The OpenAPI document, made from the table of endpoints and the types of bodies and answers.
 
 use crate::{
     access::{CallerRole, Quotas},
@@ -49,7 +49,7 @@ use utoipa::{OpenApi, openapi::Info};
 )))]
 struct Types;
 
-/// The document.
+/// The OpenAPI document.
 pub(crate) fn document() -> Value {
     let mut types = Types::openapi();
     types.info = Info::new("Hushwire, one party's service", env!("CARGO_PKG_VERSION"));
@@ -83,7 +83,7 @@ pub(crate) fn document() -> Value {
             operation["description"] = json!(format!("For: {}.", roles.join(", ")));
         }
         if status == 201 {
-            // The same request again.
+            // A repeated request gets 200.
             operation["responses"]["200"] = operation["responses"]["201"].clone();
         }
         if endpoint.path == "/readyz" {
@@ -93,7 +93,8 @@ pub(crate) fn document() -> Value {
         path[endpoint.method.to_ascii_lowercase()] = operation;
     }
     document["paths"] = Value::Object(paths);
-    // Fields of a proposal beside the job are no unknown fields of a request.
+    // In `allOf`, each schema sees all fields, so this one must not refuse the proposal's other
+    // fields.
     let schemas = &mut document["components"]["schemas"];
     let mut proposed = schemas["Proposed"].clone();
     if let Some(proposed) = proposed.as_object_mut() {
@@ -111,7 +112,7 @@ pub(crate) fn text() -> String {
     text
 }
 
-/// The same value, whose objects have their keys in order, whatever the features of `serde_json`.
+/// The same value with the keys of its objects in order, whatever the features of `serde_json`.
 fn sorted(value: Value) -> Value {
     match value {
         Value::Object(map) => {
@@ -128,7 +129,7 @@ fn sorted(value: Value) -> Value {
 mod tests {
     use super::*;
 
-    /// `HUSHWIRE_WRITE_PAGES=1` writes it.
+    /// `HUSHWIRE_WRITE_PAGES=1` writes the file anew.
     #[test]
     fn the_committed_document_is_that_of_the_table() {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/openapi.json");
@@ -140,7 +141,7 @@ mod tests {
         assert!(there == text, "run this test with HUSHWIRE_WRITE_PAGES=1, and commit openapi.json");
     }
 
-    /// Every schema that an endpoint names is there.
+    /// Every schema that an endpoint names exists.
     #[test]
     fn no_reference_leads_nowhere() {
         let document = document();

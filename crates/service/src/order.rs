@@ -1,5 +1,5 @@
 //! The messages between the daemon and a worker, one JSON line each. They pass both ways over the
-//! socket that is the worker's stdout. Its stdin is the socket over which it is handed connections
+//! worker's stdout, which is a socket. Its stdin is a socket, too, over which it gets connections
 //! of the party port.
 
 use hushwire_block::Wiped;
@@ -14,30 +14,30 @@ use std::{
     path::PathBuf,
 };
 
-/// The hidden command that is a worker.
+/// The hidden command that runs a worker.
 pub(crate) const COMMAND: &str = "__worker";
 
-/// The daemon to a worker.
+/// A message from the daemon to a worker.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum ToWorker {
-    /// First: what is computed, and from what.
+    /// The first message: what to compute, and from what.
     Order(Box<WorkerOrder>),
-    /// After an attempt that was committed: another one of the same job and data.
+    /// After a committed attempt: another one with the same job and data.
     Again(AttemptOrder),
-    /// Then: where all parties' workers are, the label of their session, and whether they meet on
-    /// the links of the attempt before.
+    /// After [`FromWorker::Ready`]: the workers of all parties, the label of their session, and
+    /// whether they use the links of the attempt before.
     Meet(Vec<Peer>, String, bool),
-    /// A file of preprocessing may be used, or why not.
+    /// The answer to [`FromWorker::Uses`]: why the file may not be used, or `None`.
     Used(Option<Fault>),
-    /// The attempt ends.
+    /// The attempt is aborted.
     Cancel,
-    /// The decision is taken: nothing is left to do.
+    /// The decision is taken, and nothing remains to be done.
     Bye,
 }
 
-/// Everything that a worker needs, and no more: neither the party's key, nor the master key, nor
-/// the store. No `Debug`: it holds inputs.
+/// Everything that a worker needs, and no more: it gets neither the party's key, nor the master
+/// key, nor the store. No `Debug`, because it holds inputs.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct WorkerOrder {
     /// The job.
@@ -48,13 +48,13 @@ pub(crate) struct WorkerOrder {
     pub(crate) first: AttemptOrder,
     /// Whether it may wait for another attempt.
     pub(crate) stays: bool,
-    /// Its memory.
+    /// Its memory limit.
     pub(crate) limit: MemoryLimit,
     /// The party's own inputs.
     pub(crate) inputs: BTreeMap<String, InputPlace>,
     /// The party's settings for encryptions.
     pub(crate) keys: KeyPlaces,
-    /// The party's preprocessing, where it keeps any.
+    /// The party's preprocessing, if it keeps any.
     pub(crate) shelf: Option<OrderedShelf>,
     /// The data sets, by their names in the job.
     pub(crate) data: BTreeMap<String, OrderedData>,
@@ -62,30 +62,30 @@ pub(crate) struct WorkerOrder {
     pub(crate) recipients: BTreeMap<String, SealTo>,
 }
 
-/// The parts of an order that are of one attempt alone.
+/// The parts of an order that belong to one attempt alone.
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct AttemptOrder {
-    /// The group, the job and the attempt, for people.
+    /// The group, the job and the attempt: the label of the session.
     pub(crate) label: String,
-    /// The name in the greetings of the session, by which the party ports tell it from others.
+    /// The name in the session's greetings, by which the party port finds the worker.
     pub(crate) greeting: String,
-    /// The directory in which it leaves its outputs.
+    /// The directory in which the worker leaves its outputs.
     pub(crate) results: PathBuf,
-    /// The name of the job, and the number of the attempt: sealed results are bound to them.
+    /// The name of the job and the number of the attempt, to which sealed results are bound.
     pub(crate) attempt: (String, u32),
 }
 
-/// The memory that a worker may have.
+/// The memory limit of a worker.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct MemoryLimit {
     /// Bytes.
     pub(crate) most: u64,
-    /// Whether a policy says so; else it is the party's config.
+    /// Whether a policy sets it; otherwise the party's config does.
     pub(crate) of_policy: bool,
 }
 
-/// A directory of preprocessing, and the key of its files, which goes through the pipe and to no
-/// disk.
+/// A directory of preprocessing and the key of its files. The key passes over the socket, and is
+/// never on a disk.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct OrderedShelf {
     /// The directory.
@@ -97,10 +97,11 @@ pub(crate) struct OrderedShelf {
     pub(crate) pins: Vec<String>,
 }
 
-/// A data set of this party: its content key and seeds go through the pipe, and to no disk.
+/// A data set of this party. Its content key and seeds pass over the socket, and are never on a
+/// disk.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct OrderedData {
-    /// The manifest and the signature under it.
+    /// The manifest.
     pub(crate) manifest: String,
     /// The signature, as hexadecimal digits.
     pub(crate) signature: String,
@@ -111,37 +112,37 @@ pub(crate) struct OrderedData {
     pub(crate) parts: Vec<PathBuf>,
 }
 
-/// A worker to the daemon.
+/// A message from a worker to the daemon.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum FromWorker {
-    /// It listens, with a key of its own, and its inputs are open. Its links of the attempt before
-    /// are there, or not.
+    /// It listens with a key of its own, and its inputs are open. The flag says whether it has the
+    /// links of the attempt before.
     Ready(Peer, bool),
-    /// The operator or step under way.
+    /// The operator or step that runs now.
     Phase(String),
-    /// The number of instances that are done, and of all.
+    /// The number of instances that are done, and the number of all.
     Progress(u64, u64),
     /// Payload bytes sent and received.
     Traffic(u64, u64),
-    /// Something for a person who waits.
+    /// A note for a person who waits.
     Note(String),
-    /// It is about to use this file of preprocessing, and waits for an answer.
+    /// It is about to use this file of preprocessing, and waits for [`ToWorker::Used`].
     Uses(String),
-    /// Its outputs are on the disk.
+    /// Its outputs are made.
     Prepared(Box<Prepared>),
-    /// It gives up.
+    /// It has failed.
     Failed(Fault),
 }
 
-/// A worker's end.
+/// The end of a worker's computation.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Prepared {
     /// Its outputs.
     pub(crate) outputs: Vec<Made>,
     /// Its measurements.
     pub(crate) stats: Stats,
-    /// The most memory that it had.
+    /// The most memory that it used, in bytes.
     pub(crate) peak_memory: Option<u64>,
     /// Whether it can serve another attempt.
     pub(crate) stays: bool,
@@ -154,7 +155,7 @@ pub(crate) struct Made {
     pub(crate) output: String,
     /// Where its bytes are.
     pub(crate) place: MadePlace,
-    /// The key that it is sealed to, or the party that learns it.
+    /// The key that the output is sealed to, or the party that learns it.
     pub(crate) recipient: String,
 }
 
@@ -162,13 +163,13 @@ pub(crate) struct Made {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum MadePlace {
-    /// In this file, in the directory of the order.
+    /// In this file in the directory of the order.
     File(String),
-    /// Here, as hexadecimal digits: it is small, and sealed.
+    /// In this message as hexadecimal digits: a small, sealed output.
     Here(String),
 }
 
-/// Writes one line.
+/// Writes a message as one line.
 pub(crate) fn say<T: Serialize>(mut to: impl Write, message: &T) -> io::Result<()> {
     let line = line(message)?;
     to.write_all(&line)?;
@@ -182,7 +183,7 @@ pub(crate) fn line<T: Serialize>(message: &T) -> io::Result<Wiped<Vec<u8>>> {
     Ok(line)
 }
 
-/// The message of a line.
+/// Reads a message from its line.
 pub(crate) fn hear<T: DeserializeOwned>(line: &str) -> Result<T, String> {
     serde_json::from_str(line).map_err(|e| e.to_string())
 }

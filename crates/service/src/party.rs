@@ -1,4 +1,4 @@
-//! A party that is up: everything that its tasks share.
+//! A running party: everything that its tasks share.
 
 use crate::{
     access::Callers,
@@ -40,46 +40,46 @@ use std::{
 };
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, mpsc};
 
-/// LOCAL: how often listeners hear of the progress of a job.
+/// LOCAL: how often listeners hear about the progress of a job.
 const TELLS: Duration = Duration::from_millis(100);
 
-/// A party that is up.
+/// A running party.
 pub(crate) struct Party {
     pub(crate) config: Config,
     pub(crate) identity: Identity,
     pub(crate) store: Store,
     pub(crate) blobs: Blobs,
     pub(crate) peers: Peers,
-    /// The party port: the names in greetings say whose connections are.
+    /// The party port. The name in a greeting says which task or worker a connection is for.
     pub(crate) reception: Arc<Reception>,
-    /// The keys that data sets are sealed to, and the one that signs.
+    /// The keys that data sets are sealed to, and the key that signs.
     pub(crate) keys: PartyKeys,
-    /// Statements of the other parties about themselves.
+    /// What the other parties state about themselves.
     said: Mutex<BTreeMap<u8, SignedStatement>>,
-    /// The pending key of this party that each of the others knows of.
+    /// This party's pending key, as each of the others has heard of it.
     announced: Mutex<BTreeMap<u8, KeyId>>,
-    /// Parties whose audit log has lost an entry that it had.
+    /// Parties whose audit log has lost an entry that it had, with that entry.
     suspects: Mutex<BTreeMap<u8, AuditHead>>,
-    /// Answers to challenges about results come from this.
+    /// The secret from which answers to challenges about results follow.
     challenges: Wiped<[u8; 32]>,
-    /// Attempts that run here.
+    /// Attempts that run here, by job.
     live: Mutex<HashMap<String, Live>>,
-    /// Party 0's words about the attempts that started here.
+    /// Party 0's promises about the attempts that started here.
     promises: Mutex<Promises>,
-    /// At party 0: what is heard of the attempts that it decides on.
+    /// At party 0: the reports on the attempts that it decides on.
     heard: Mutex<HashMap<(String, u32), Heard>>,
-    /// When clients of jobs asked last where to go, at party 0.
+    /// At party 0: when each client of a job last asked where to connect.
     present: Mutex<HashMap<(String, String), Instant>>,
-    /// Room for attempts.
+    /// Slots for attempts.
     pub(crate) slots: Arc<Semaphore>,
     /// Workers that wait for another attempt.
     pub(crate) pool: WorkerPool,
-    /// Those who follow jobs.
+    /// The followers of jobs.
     pub(crate) listeners: Listeners,
-    /// Holders of tokens that were shown a moment ago.
+    /// Holders of tokens that were used a moment ago.
     pub(crate) callers: Callers,
     calls: Mutex<Calls>,
-    /// Something is due for the scheduler.
+    /// Wakes the scheduler.
     pub(crate) due: Notify,
     draining: AtomicBool,
     pub(crate) meter: Meter,
@@ -88,11 +88,11 @@ pub(crate) struct Party {
 /// Counters for metrics.
 #[derive(Default)]
 pub(crate) struct Meter {
-    /// Requests that were refused, by status.
+    /// The number of refused requests, by status.
     pub(crate) refused: Mutex<BTreeMap<u16, u64>>,
-    /// Requests.
+    /// The number of requests.
     pub(crate) requests: AtomicU64,
-    /// Connections that were closed for want of room.
+    /// The number of connections that were closed for lack of room.
     pub(crate) crowded: AtomicU64,
 }
 
@@ -102,7 +102,7 @@ pub(crate) struct Meeting {
     pub(crate) k: u32,
     /// The label of their session.
     pub(crate) label: String,
-    /// Everybody's worker and clients.
+    /// The workers of all parties, and the clients.
     pub(crate) all: Vec<Peer>,
 }
 
@@ -110,34 +110,34 @@ pub(crate) struct Meeting {
 struct Live {
     /// Party 0's request.
     asked: Reserve,
-    /// This party's answer: its worker, with its word.
+    /// This party's answer: its worker, with its signature.
     own: VouchedWorker,
-    /// The meeting, once there is one.
+    /// The meeting, once the workers may meet.
     meets: Option<Meeting>,
     progress: Progress,
-    /// When listeners heard of its progress last.
+    /// When listeners last heard of its progress.
     told: Instant,
     orders: mpsc::Sender<ToWorker>,
-    /// Its room.
+    /// Its slot.
     slot: OwnedSemaphorePermit,
 }
 
-/// The reports about an attempt that party 0 has heard.
+/// The reports on an attempt that party 0 has heard.
 #[derive(Default)]
 pub(crate) struct Heard {
     prepared: BTreeSet<u8>,
     failed: Option<Fault>,
-    /// Somebody wants the job to end.
+    /// Whether somebody has cancelled the job.
     cancelled: bool,
     news: Arc<Notify>,
 }
 
 impl Heard {
-    /// A party is prepared, or has failed.
+    /// Notes that a party is prepared, or has failed.
     pub(crate) fn hears(&mut self, party: u8, news: Result<(), Fault>) {
         match news {
             Ok(()) => drop(self.prepared.insert(party)),
-            // A failure that follows from another party's failure tells less than that failure.
+            // A failure that follows from another party's failure tells less than the first one.
             Err(e) => match &self.failed {
                 Some(first) if e.is_consequence() || !first.is_consequence() => {}
                 _ => self.failed = Some(e),
@@ -145,7 +145,7 @@ impl Heard {
         }
     }
 
-    /// The decision that it allows in a group of this many parties.
+    /// The decision that these reports allow in a group of this many parties.
     pub(crate) fn outlook(&self, parties: u8) -> Outlook {
         if self.cancelled {
             return Outlook::Cancelled;
@@ -158,25 +158,25 @@ impl Heard {
     }
 }
 
-/// The decisions that party 0 may take about an attempt.
+/// The decisions that party 0 may take on an attempt.
 pub(crate) enum Outlook {
-    /// All are prepared.
+    /// All parties are prepared: commit.
     All,
     /// A party has failed.
     Failed(Fault),
     /// Somebody cancelled the job.
     Cancelled,
-    /// These are prepared so far.
+    /// Only these parties are prepared so far.
     Waiting(BTreeSet<u8>),
 }
 
-/// LOCAL: a client that has not asked for so long is not there.
+/// LOCAL: a client that has not asked for this long counts as absent.
 const HERE: Duration = Duration::from_secs(10);
-/// LOCAL: milliseconds within which the answer to a challenge is the same; it holds until the end
-/// of the next ones.
+/// LOCAL: the milliseconds during which the answer to a challenge stays the same. It is accepted
+/// until the end of the next window.
 const WINDOW: u64 = 120_000;
 
-/// The number of the window of time.
+/// The number of the current window.
 fn window() -> u64 {
     clock::now().unsigned_abs() / WINDOW
 }
@@ -186,8 +186,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Party {
-    /// Opens everything that a party needs, with its party port at `port`. Nothing runs yet, and
-    /// nobody is answered.
+    /// Opens everything that a party needs, with its party port at `port`. Nothing runs yet, and no
+    /// request is answered.
     pub(crate) async fn open(config: Config, port: &str) -> Result<Self, Fault> {
         let identity = Identity::from_pem(&read_private_key(&config.key)?)
             .map_err(|e| Fault::file("use the key", &config.key, e.cause(), e.remedy()))?;
@@ -228,39 +228,39 @@ impl Party {
         })
     }
 
-    /// This party, in errors.
+    /// This party, as errors name it.
     pub(crate) fn me(&self) -> PartyId {
         PartyId(self.config.party)
     }
 
-    /// Whether it decides.
+    /// Whether this party decides on attempts.
     pub(crate) fn decides(&self) -> bool {
         self.config.party == 0
     }
 
-    /// Whether it takes nothing new.
+    /// Whether it takes no new attempts.
     pub(crate) fn draining(&self) -> bool {
         self.draining.load(Ordering::Relaxed)
     }
 
-    /// It takes nothing new from now on.
+    /// Takes no new attempts from now on.
     pub(crate) fn drain(&self) {
         self.draining.store(true, Ordering::Relaxed);
         self.pool.clear();
         self.due.notify_one();
     }
 
-    /// A job has changed.
+    /// Tells listeners that a job has changed.
     pub(crate) fn changed(&self, job: &str) {
         self.listeners.tell(job, false);
     }
 
-    /// A job has ended here.
+    /// Tells listeners that a job has ended here.
     pub(crate) fn ended(&self, job: &str) {
         self.listeners.tell(job, true);
     }
 
-    /// An attempt runs here.
+    /// Notes that an attempt runs here.
     pub(crate) fn runs(
         &self,
         job: &str,
@@ -274,7 +274,7 @@ impl Party {
         lock(&self.live).insert(job.to_owned(), live);
     }
 
-    /// The way to the worker of an attempt.
+    /// The channel to the worker of an attempt.
     pub(crate) fn worker(&self, job: &str, k: u32) -> Option<mpsc::Sender<ToWorker>> {
         lock(&self.live).get(job).filter(|live| live.asked.k == k).map(|live| live.orders.clone())
     }
@@ -284,7 +284,7 @@ impl Party {
         lock(&self.live).get(job).filter(|live| live.asked.k == k).map(|live| live.asked.clone())
     }
 
-    /// The workers of an attempt may meet.
+    /// Notes that the workers of an attempt may meet.
     pub(crate) fn meets(&self, job: &str, meeting: &Meeting) {
         if let Some(live) = lock(&self.live).get_mut(job).filter(|live| live.asked.k == meeting.k) {
             live.meets = Some(meeting.clone());
@@ -296,7 +296,7 @@ impl Party {
         lock(&self.live).get(job)?.meets.clone()
     }
 
-    /// A client of a job is there.
+    /// Notes that a client of a job is present.
     pub(crate) fn is_here(&self, job: &str, client: &str) {
         let mut present = lock(&self.present);
         present.retain(|_, at| at.elapsed() < HERE);
@@ -305,7 +305,7 @@ impl Party {
         }
     }
 
-    /// A client of a job that is not there.
+    /// A client of a job that is absent, if any.
     pub(crate) fn lacks<'c>(
         &self,
         job: &str,
@@ -318,7 +318,8 @@ impl Party {
         clients.find(|client| !here(client)).map(String::as_str)
     }
 
-    /// The attempt does not run here any more. Gives the way to its worker, and its room.
+    /// Forgets an attempt that no longer runs here. Returns the channel to its worker, and its
+    /// slot.
     pub(crate) fn done(&self, job: &str, k: u32) -> Option<(mpsc::Sender<ToWorker>, OwnedSemaphorePermit)> {
         let mut live = lock(&self.live);
         let here = live.get(job).is_some_and(|live| live.asked.k == k);
@@ -330,13 +331,13 @@ impl Party {
         lock(&self.live).len()
     }
 
-    /// How far the attempt of a job is that runs here.
+    /// The progress of the attempt of a job that runs here.
     pub(crate) fn progress(&self, job: &str) -> Option<Progress> {
         lock(&self.live).get(job).map(|live| live.progress.clone())
     }
 
-    /// The worker of an attempt tells of its progress. Listeners hear of it now and then: each of
-    /// them reads the job anew.
+    /// Takes progress from the worker of an attempt. Listeners hear of it only every [`TELLS`],
+    /// because each of them then reads the job anew.
     pub(crate) fn advance(&self, job: &str, change: impl FnOnce(&mut Progress)) {
         let mut live = lock(&self.live);
         let Some(live) = live.get_mut(job) else { return };
@@ -352,7 +353,7 @@ impl Party {
         lock(&self.calls)
     }
 
-    /// Another party has a new job.
+    /// Takes the call of another party that has a new job.
     pub(crate) async fn came(&self, job: &str, from: u8, status: Status) -> Result<(), Fault> {
         let name = job.to_owned();
         let (known, open) = self.store.look(move |c| jobs::is_open(c, &name)).await?;
@@ -364,7 +365,7 @@ impl Party {
             return Ok(());
         }
         let (id, name) = (job.to_owned(), job.to_owned());
-        // A job that has waited longer was postponed in the store.
+        // If the job has waited longer, the store has it as postponed.
         if self.store.read(move |c| jobs::is_postponed(c, &id)).await? {
             self.store.run("hastened", move |c| jobs::hasten(c, &name)).await?;
         }
@@ -372,23 +373,23 @@ impl Party {
         Ok(())
     }
 
-    /// Party 0 begins to listen for what becomes of an attempt.
+    /// Starts to listen, at party 0, for reports on an attempt.
     pub(crate) fn expect(&self, job: &str, k: u32) -> Arc<Notify> {
         lock(&self.heard).entry((job.to_owned(), k)).or_default().news.clone()
     }
 
-    /// Party 0 has decided on an attempt.
+    /// Stops listening once party 0 has decided on an attempt.
     pub(crate) fn settled(&self, job: &str, k: u32) {
         lock(&self.heard).remove(&(job.to_owned(), k));
     }
 
-    /// Party 0 hears that a party is prepared, or has failed. False where it does not listen for
-    /// that.
+    /// Takes, at party 0, a party's report. Returns false if party 0 does not listen for this
+    /// attempt.
     pub(crate) fn hears(&self, job: &str, k: u32, party: u8, news: Result<(), Fault>) -> bool {
         self.note(job, k, |heard| heard.hears(party, news))
     }
 
-    /// Party 0 hears that somebody cancels a running job.
+    /// Notes, at party 0, that somebody cancels a running job.
     pub(crate) fn cancel(&self, job: &str, k: u32) {
         self.note(job, k, |heard| heard.cancelled = true);
     }
@@ -401,14 +402,14 @@ impl Party {
         true
     }
 
-    /// The decision that party 0 may take about an attempt now.
+    /// The decision that party 0 may take on an attempt now.
     pub(crate) fn outlook(&self, job: &str, k: u32) -> Outlook {
         let heard = lock(&self.heard);
         let heard = heard.get(&(job.to_owned(), k));
         heard.map_or_else(|| Outlook::Waiting(BTreeSet::new()), |heard| heard.outlook(self.config.parties()))
     }
 
-    /// This party's statement about itself, signed.
+    /// Signs this party's statement about itself.
     pub(crate) fn statement(&self) -> Result<SignedStatement, Fault> {
         let seal_to = self.keys.seal_to();
         self.keys.sign(Statement {
@@ -425,7 +426,7 @@ impl Party {
         })
     }
 
-    /// Keeps what another party says of itself, unless a later statement came before.
+    /// Keeps another party's statement about itself, unless a later one came before.
     pub(crate) async fn hear(&self, from: u8, release: &str, said: SignedStatement) -> Result<(), Fault> {
         let newer = |known: &SignedStatement| known.statement().since > said.statement().since;
         if lock(&self.said).get(&from).is_some_and(newer) {
@@ -437,12 +438,12 @@ impl Party {
         Ok(())
     }
 
-    /// Statements of the other parties about themselves, as far as they were heard.
+    /// What the other parties state about themselves, as far as this party has heard it.
     pub(crate) fn said(&self) -> BTreeMap<u8, SignedStatement> {
         lock(&self.said).clone()
     }
 
-    /// The key with which a party signs.
+    /// The key that verifies a party's signatures.
     pub(crate) fn signer(&self, party: u8) -> Option<VerifyKey> {
         if party == self.config.party {
             return Some(self.keys.signs());
@@ -450,21 +451,22 @@ impl Party {
         lock(&self.said).get(&party).map(|said| said.statement().sign)
     }
 
-    /// Party 0's words about attempts.
+    /// Party 0's promises about attempts.
     pub(crate) fn promised(&self) -> MutexGuard<'_, Promises> {
         lock(&self.promises)
     }
 
-    /// Whether this is the party's own word for the worker that it runs: it need not be checked.
+    /// Whether this is the party's own signature for the worker that it runs, which need not be
+    /// verified.
     fn has_vouched(&self, job: &str, attempt: u32, peer: &Peer, word: &Signature) -> bool {
         let live = lock(&self.live);
         let live = live.get(job).filter(|live| live.asked.k == attempt);
         live.is_some_and(|live| live.own.peer.pin == peer.pin && live.own.word == *word)
     }
 
-    /// Checks that workers of an attempt, which party 0 names, are those that their parties run:
-    /// one of each party, by the word of that party. Party 0 could otherwise name its own in
-    /// another party's place.
+    /// Checks that the workers of an attempt that party 0 names are the workers that the parties
+    /// run: one of each party, with that party's signature. Otherwise party 0 could name a worker
+    /// of its own in another party's place.
     pub(crate) fn knows_workers(&self, job: &str, attempt: u32, all: &[VouchedWorker]) -> Result<(), Fault> {
         const STEP: &str = "starting an attempt";
         const REMEDY: &str = "ask the operators of both parties; party 0 alone names workers to the others";
@@ -492,8 +494,8 @@ impl Party {
         Ok(())
     }
 
-    /// A party has taken this party's statement. Once all others know of a pending key, data sets
-    /// are sealed to it.
+    /// Notes that a peer has this party's statement. Once all peers know of the pending key, data
+    /// sets are sealed to it.
     pub(crate) async fn announced(&self, peer: u8, told: &SignedStatement) -> Result<(), Fault> {
         let Some(next) = told.statement().next.as_ref().map(SealTo::id) else { return Ok(()) };
         let all_know = {
@@ -509,7 +511,7 @@ impl Party {
         Ok(())
     }
 
-    /// Reads the keys of the store again, if they have changed.
+    /// Reads the keys of the store again if they have changed.
     pub(crate) async fn take_up_keys(&self) -> Result<(), Fault> {
         if self.keys.changed(&self.store).await? {
             self.keys.reload(&self.store, &MasterKey::read(&self.config.master_key)?).await?;
@@ -517,8 +519,8 @@ impl Party {
         Ok(())
     }
 
-    /// Looks whether a party's audit log still has the end that it told before, and keeps the new
-    /// one. A log that has lost it was changed, or restored from a backup.
+    /// Checks that a party's audit log still has the end that it told before, and keeps the new
+    /// end. A log that lost the old end was changed, or restored from a backup.
     pub(crate) async fn compare_log(&self, peer: u8, head: AuditHead) -> Result<(), Fault> {
         let Some(had) = self.store.look(move |c| peers::head(c, peer)).await? else { return Ok(()) };
         let found: Option<BlakeName> = match had.seq {
@@ -537,7 +539,7 @@ impl Party {
         self.store.run("peer", move |c| peers::keep_head(c, peer, &head)).await
     }
 
-    /// Refuses to take part while another party's audit log lacks an entry that it had.
+    /// Refuses to take part while another party's audit log lacks an entry that it once had.
     pub(crate) fn trusts_logs(&self) -> Result<(), Fault> {
         let Some((peer, had)) = lock(&self.suspects).iter().next().map(|(peer, had)| (*peer, *had)) else {
             return Ok(());
@@ -553,7 +555,7 @@ impl Party {
         Err(Fault::new(code::UNSAFE, "comparing audit logs", cause, remedy))
     }
 
-    /// The answer to a challenge about a result, which holds for this caller for some minutes.
+    /// The answer to a challenge about a result, for this caller and this window of time.
     fn answer(&self, at: &ResultPlace<'_>, token: &str, window: u64) -> blake3::Hash {
         let mut hash = blake3::Hasher::new_keyed(&self.challenges);
         for part in [at.job, at.output, token] {
@@ -563,16 +565,17 @@ impl Party {
         hash.finalize()
     }
 
-    /// A challenge about a result for whoever has the key that it is sealed to.
+    /// A challenge about a result, which only the holder of the key that it is sealed to can
+    /// answer.
     pub(crate) fn challenge(&self, at: &ResultPlace<'_>, to: &SealTo, token: &str) -> Result<Vec<u8>, Fault> {
         let answer = self.answer(at, token, window());
         challenge::challenge(to, at, answer.as_bytes()).map_err(Fault::from)
     }
 
-    /// Whether a proof is the answer to a challenge of the last minutes.
+    /// Whether a proof answers a challenge of this window or the one before.
     pub(crate) fn proves(&self, at: &ResultPlace<'_>, token: &str, proof: &str) -> bool {
         let now = window();
-        // The comparison of hashes takes the same time wherever they differ.
+        // The comparison of hashes takes constant time.
         blake3::Hash::from_hex(proof)
             .is_ok_and(|proof| [now, now - 1].iter().any(|window| self.answer(at, token, *window) == proof))
     }
@@ -582,7 +585,7 @@ impl Party {
         i64::try_from(self.config.keep.as_millis()).unwrap_or(i64::MAX)
     }
 
-    /// Removes results past their time, and blobs that no row names. No attempt may be under way.
+    /// Removes expired results, and blobs that no row names. No attempt may be running.
     pub(crate) async fn sweep(&self) -> Result<usize, Fault> {
         let keep = self.keep();
         let known = self.store.run("sweep", move |c| {
@@ -595,7 +598,7 @@ impl Party {
         swept.map_err(|e| Fault::io("sweep", &self.config.blobs, &e))
     }
 
-    /// Whether this party takes part in a job now.
+    /// Checks that this party takes part in a job now.
     pub(crate) async fn admits(&self, job: &JobRow) -> Result<(), Fault> {
         self.trusts_logs()?;
         let (job, operators) = (job.clone(), self.config.operators.clone());
@@ -603,7 +606,7 @@ impl Party {
         checked.await.map_err(|e| e.by(self.me()))
     }
 
-    /// The job of a row, with the values of this run, and its proposal's text read again.
+    /// The job of a row with the values of this run, read again from its proposal's text.
     pub(crate) async fn job_of(&self, job: &JobRow) -> Result<hushwire_kinds::Job, Fault> {
         let id = job.proposal.clone();
         let proposal = self.store.look(move |c| proposals::get(c, &id)).await?;
@@ -611,7 +614,7 @@ impl Party {
         proposal.proposed.known()?.with(&job.body.values())
     }
 
-    /// A job with its attempts, results and progress.
+    /// A job with its attempts, results and progress, for clients.
     pub(crate) async fn view(&self, id: &str) -> Result<jobs::JobView, Fault> {
         let name = id.to_owned();
         let view = self.store.look(move |c| {
@@ -623,17 +626,17 @@ impl Party {
         Ok(view)
     }
 
-    /// Attempts without an end.
+    /// Attempts that have not ended.
     pub(crate) async fn open_attempts(&self) -> Result<Vec<attempts::AttemptRow>, Fault> {
         self.store.read(attempts::open).await
     }
 
-    /// Numbers of jobs by state and kind.
+    /// The number of jobs by state and kind.
     pub(crate) async fn counts(&self) -> Result<Vec<(String, String, i64)>, Fault> {
         self.store.read(records::counts).await
     }
 
-    /// Waits until nothing runs here any more, for at most this long.
+    /// Waits until no attempt runs here any more, for at most this long.
     pub(crate) async fn idle(&self, most: Duration) {
         let until = tokio::time::Instant::now() + most;
         while self.running() > 0 && tokio::time::Instant::now() < until {

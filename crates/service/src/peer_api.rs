@@ -1,4 +1,4 @@
-//! The endpoints for the other parties' daemons. Who asks is known by its pin.
+//! The endpoints for the other parties' daemons. A peer is known by its pin.
 
 use crate::{
     access,
@@ -22,41 +22,41 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::sync::Arc;
 
-/// LOCAL: bytes of a party's call about a new job, which party 0 keeps for a moment.
+/// LOCAL: the longest call about a new job, in bytes. Party 0 keeps it for a moment.
 const STATUS: u64 = 16 << 10;
 
-/// The first message between two daemons, which they repeat now and then.
+/// The first message between two daemons. They repeat it every now and then.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Hello {
-    /// The release.
+    /// The release that the party runs.
     pub(crate) release: String,
     /// The digest of the group.
     pub(crate) group: String,
-    /// The party.
+    /// The party's number.
     pub(crate) party: u8,
-    /// Its clock.
+    /// The party's clock, in milliseconds since 1970.
     pub(crate) now: i64,
-    /// The end of its audit log.
+    /// The end of the party's audit log.
     pub(crate) head: AuditHead,
-    /// Its statement about itself, signed.
+    /// The party's signed statement about itself.
     pub(crate) said: SignedStatement,
 }
 
-/// This party's own.
+/// This party's greeting.
 pub(crate) async fn hello(party: &Party) -> Result<Hello, Fault> {
     Ok(Hello {
         release: env!("CARGO_PKG_VERSION").to_owned(),
         group: party.config.group_digest(),
         party: party.config.party,
         now: clock::now(),
-        // The others keep it, and ask for it again: it outlives a power cut.
+        // The others keep the end of the log and ask for it again, so it must outlive a power cut.
         head: party.store.told(audit::head).await?,
         said: party.statement()?,
     })
 }
 
-/// Reads another party's. The release is looked at first: one of another release may say other
-/// things of itself.
+/// Reads another party's greeting. The release is compared first, since other releases may send
+/// other fields.
 pub(crate) fn read_hello(from: u8, text: Value) -> Result<Hello, Fault> {
     const STEP: &str = "meeting another party";
     let (own, theirs) = (env!("CARGO_PKG_VERSION"), text["release"].as_str().unwrap_or("without a name"));
@@ -72,7 +72,7 @@ pub(crate) fn read_hello(from: u8, text: Value) -> Result<Hello, Fault> {
     })
 }
 
-/// Checks another party's, and keeps what it says of itself.
+/// Checks another party's greeting, and keeps its statement.
 pub(crate) async fn met(party: &Party, from: u8, hello: Hello) -> Result<(), Fault> {
     let said = hello.said.statement();
     let peer = party.config.peers.iter().find(|peer| peer.party == from);
@@ -104,7 +104,7 @@ pub(crate) async fn met(party: &Party, from: u8, hello: Hello) -> Result<(), Fau
     Err(Fault::new(code::CONFLICT, "meeting another party", cause, remedy).by(PartyId(from)))
 }
 
-/// Answers a request of the party `from`.
+/// Answers a request of party `from`.
 pub(crate) async fn answer(party: Arc<Party>, from: u8, request: Request) -> Reply {
     let path = request.path.clone();
     match dispatch(&party, from, request).await {
@@ -178,7 +178,7 @@ async fn dispatch(party: &Arc<Party>, from: u8, mut request: Request) -> Result<
     }
 }
 
-/// Party 0 alone schedules and decides.
+/// Refuses a request of a party other than party 0, which alone schedules and decides.
 fn decider(from: u8) -> Result<(), Fault> {
     if from == 0 {
         return Ok(());
@@ -187,7 +187,7 @@ fn decider(from: u8) -> Result<(), Fault> {
     Err(Fault::new(code::ROLE, "answering another party", cause, "see that party's log"))
 }
 
-/// How this party sees a job.
+/// The status of a job at this party.
 async fn status(party: &Arc<Party>, id: &str) -> Result<Status, Fault> {
     let name = id.to_owned();
     let Some(job) = party.store.look(move |c| jobs::get(c, &name)).await? else {
@@ -203,7 +203,7 @@ async fn status(party: &Arc<Party>, id: &str) -> Result<Status, Fault> {
     Ok(Status { state: Some(job.state), body_hash: Some(job.body_hash), cause })
 }
 
-/// Takes a party's report, and gives the decision if there is one.
+/// Takes a party's report, and returns the decision if there is one.
 async fn decided(party: &Arc<Party>, from: u8, id: &str, report: Report) -> Result<Option<Decision>, Fault> {
     let (name, k) = (id.to_owned(), report.k);
     let news = || report.failed.clone().map_or(Ok(()), |e| Err(e.by(PartyId(from))));
@@ -213,7 +213,7 @@ async fn decided(party: &Arc<Party>, from: u8, id: &str, report: Report) -> Resu
     }
     let row = party.store.look(move |c| attempts::get(c, &name, k)).await?;
     let Some(row) = row else {
-        // Party 0's store knows nothing of it: it was never decided, and never will be.
+        // Party 0's store does not have the attempt: it was never decided, and never will be.
         let cause = "party 0 does not know the attempt";
         let fault = Fault::new(code::CONFLICT, "deciding", cause, "submit the job again").by(PartyId(0));
         let end = Some("failed".to_owned());

@@ -27,11 +27,11 @@ use tokio_rustls::TlsConnector;
 
 /// LOCAL: how long a connection to a peer may take.
 const CONNECT: Duration = Duration::from_secs(5);
-/// LOCAL: how long an answer may take; reserving starts a worker.
+/// LOCAL: how long an answer may take. Reserving includes the start of a worker.
 const ANSWER: Duration = Duration::from_secs(70);
-/// LOCAL: no answer is longer.
+/// LOCAL: the longest answer, in bytes.
 const LONGEST: usize = 1 << 20;
-/// LOCAL: connections to a peer that are kept.
+/// LOCAL: the most idle connections to a peer that are kept.
 const KEPT: usize = 8;
 
 /// The other parties of the group.
@@ -47,19 +47,19 @@ struct PeerLink {
     health: Mutex<Health>,
 }
 
-/// The last observation of a peer.
+/// What was last seen of a peer.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Health {
     /// Whether the last request was answered.
     pub(crate) up: bool,
-    /// Its last error, where it was not.
+    /// The error of the last request, if it failed.
     pub(crate) error: Option<String>,
-    /// The last round trip.
+    /// The time of the last round trip.
     pub(crate) round_trip: Duration,
 }
 
 impl Peers {
-    /// The peers of a config, which this party's key proves to.
+    /// The peers of a config, to which `identity` proves this party.
     pub(crate) fn new(config: &Config, identity: &Identity) -> Result<Self, Fault> {
         let https = Https::new(identity);
         let link = |party: &PeerParty| {
@@ -76,23 +76,23 @@ impl Peers {
         Ok(Self { group: config.group.clone(), peers })
     }
 
-    /// The numbers of the others.
+    /// The numbers of the peers.
     pub(crate) fn numbers(&self) -> Vec<u8> {
         self.peers.keys().copied().collect()
     }
 
-    /// The last observation of each peer.
+    /// What was last seen of each peer.
     pub(crate) fn health(&self) -> Vec<(u8, Health)> {
         let health = |link: &PeerLink| link.health.lock().unwrap_or_else(PoisonError::into_inner).clone();
         self.peers.iter().map(|(party, link)| (*party, health(link))).collect()
     }
 
-    /// Asks a peer for something.
+    /// Sends a GET request to a peer.
     pub(crate) async fn get<T: DeserializeOwned>(&self, party: u8, path: &str) -> Result<T, Fault> {
         self.ask(party, Method::GET, path, Bytes::new()).await
     }
 
-    /// Tells a peer something.
+    /// Sends a POST request to a peer.
     pub(crate) async fn post<T: DeserializeOwned>(
         &self,
         party: u8,
@@ -135,7 +135,7 @@ impl Peers {
     }
 }
 
-/// The error that a peer gave, in its own name.
+/// The error that a peer answered, attributed to that peer.
 fn refusal(party: u8, bytes: &[u8]) -> Fault {
     match serde_json::from_slice::<Problem>(bytes) {
         Ok(problem) => {
@@ -172,8 +172,8 @@ impl PeerLink {
                 .body(Full::new(body.clone()))
                 .map_err(|e| wrong(&e))
         };
-        // A connection that was kept may be at its end: then the request goes over a new one. What
-        // peers ask each other may come twice.
+        // A kept connection may be closed by now; then the request goes over a new one. All
+        // requests between peers may arrive twice.
         let kept = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
         if let Some(mut kept) = kept
             && kept.ready().await.is_ok()
@@ -217,13 +217,13 @@ impl PeerLink {
         let name = ServerName::try_from(name(group)).map_err(|e| wrong(&e))?;
         let stream = self.tls.connect(name, socket).await.map_err(|e| wrong(&e))?;
         let (sender, connection) = http1::handshake(TokioIo::new(stream)).await.map_err(|e| wrong(&e))?;
-        // It ends with the sender.
+        // The task ends when the sender is dropped.
         tokio::spawn(connection);
         Ok(sender)
     }
 }
 
-/// Whether a service answers a path with success.
+/// Whether a service answers a request for a path with success.
 pub(crate) async fn probe(url: &str, tls: &Arc<ClientConfig>, path: &str) -> bool {
     let address = url.trim_start_matches("https://");
     let ask = async {
@@ -240,7 +240,7 @@ pub(crate) async fn probe(url: &str, tls: &Arc<ClientConfig>, path: &str) -> boo
     matches!(timeout(CONNECT, ask).await, Ok(Ok(true)))
 }
 
-/// Whether a party port is reached, with the pin of its party.
+/// Whether a party port can be reached and has the right pin.
 pub(crate) async fn reaches(address: &str, tls: &Arc<ClientConfig>, name: &str) -> Result<(), String> {
     let ask = async {
         let socket = TcpStream::connect(address).await.map_err(|e| e.to_string())?;
@@ -250,12 +250,12 @@ pub(crate) async fn reaches(address: &str, tls: &Arc<ClientConfig>, name: &str) 
     timeout(CONNECT, ask).await.map_err(|_| format!("no answer within {} s", CONNECT.as_secs()))?
 }
 
-/// The name in the greeting of daemons.
+/// The name in the greetings of daemons.
 pub(crate) fn name(group: &str) -> String {
     format!("peer.{}", label(group))
 }
 
-/// The name of a group as a part of names in greetings.
+/// The group's name as part of the names in greetings.
 pub(crate) fn label(group: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
     format!("g{}", group.chars().take(60).map(plain).collect::<String>().trim_end_matches('-'))

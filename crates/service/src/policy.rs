@@ -1,4 +1,4 @@
-//! Policies as they come from operators: signed by a key of the config.
+//! Policies from operators: they are signed with a key of the config.
 
 use hushwire_fault::{Fault, code};
 use hushwire_policy::PolicyFile;
@@ -9,7 +9,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-/// LOCAL: policies whose signature was checked that are remembered.
+/// LOCAL: the most checked policies that are remembered.
 const KNOWN_POLICIES: usize = 256;
 const STEP: &str = "checking a policy";
 
@@ -24,8 +24,8 @@ pub(crate) struct Signed {
 }
 
 impl Signed {
-    /// As [`check`](Self::check), which is asked once for each text: what it says follows from
-    /// text, signature, signer and operators alone.
+    /// As [`check`](Self::check), once for each text: the result follows from text, signature,
+    /// signer and operators alone.
     pub(crate) fn checked(&self, name: &str, operators: &[String]) -> Result<Arc<PolicyFile>, Fault> {
         static KNOWN: Mutex<BTreeMap<[u8; 32], Arc<PolicyFile>>> = Mutex::new(BTreeMap::new());
         let mut hash = blake3::Hasher::new_derive_key("hushwire service checked policy v1");
@@ -46,7 +46,7 @@ impl Signed {
         Ok(file)
     }
 
-    /// Reads it, once the signature of one of these operators is under it.
+    /// Reads the policy, after checking that one of these operators has signed it.
     pub(crate) fn check(&self, name: &str, operators: &[String]) -> Result<PolicyFile, Fault> {
         let signer = self.signer.to_ascii_lowercase();
         if !operators.contains(&signer) {
@@ -65,7 +65,7 @@ impl Signed {
     }
 }
 
-/// Checks that a policy is about a job's terms.
+/// Checks that a policy allows a job's terms.
 pub(crate) fn about(file: &PolicyFile, digest: &str) -> Result<(), Fault> {
     if file.allow.iter().any(|rule| rule.digest.to_string() == digest) {
         return Ok(());

@@ -1,7 +1,7 @@
 //! The directory of policies that a party watches: `NAME.toml`, and beside it `NAME.toml.sig` with
-//! what `hushwire service policy sign NAME.toml --json` prints.
+//! the output of `hushwire service policy sign NAME.toml --json`.
 //!
-//! A file counts as long as it is there with the signature of an operator. What is refused is in
+//! A policy counts as long as its file exists with the signature of an operator. A refusal is in
 //! the log and in the audit log, once for each content.
 
 use crate::{
@@ -23,14 +23,14 @@ use std::{
 
 /// LOCAL: how often the directory is read.
 const LOOK: Duration = Duration::from_secs(1);
-/// LOCAL: looks after which a file that is missing is gone: editors replace files.
+/// LOCAL: the number of reads without a file after which it counts as gone. Editors replace files.
 const GONE: u32 = 2;
-/// LOCAL: a policy is no longer.
+/// LOCAL: the longest policy, in bytes.
 const LONGEST: u64 = 1 << 20;
-/// Who does it, in the audit log.
+/// The actor in the audit log.
 const ACTOR: &str = "policy directory";
 
-/// The signature beside a policy.
+/// The file with a policy's signature.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct PolicySignature {
@@ -38,14 +38,14 @@ struct PolicySignature {
     signer: String,
 }
 
-/// The known state of the files between two looks.
+/// What is known of the files from earlier reads.
 #[derive(Default)]
 struct KnownPolicies {
-    /// The contents that were taken or refused.
+    /// The contents that were taken or refused, by file.
     seen: BTreeMap<String, blake3::Hash>,
-    /// Looks in which a policy's file was missing.
+    /// The number of reads in which a policy's file was missing.
     missing: BTreeMap<String, u32>,
-    /// The last error of the directory.
+    /// The last error about the directory that was logged.
     told: Option<String>,
 }
 
@@ -63,7 +63,7 @@ pub(crate) async fn watch(party: Arc<Party>) {
     }
 }
 
-/// The policies of a directory: names, texts and signatures as they are there.
+/// The policies of a directory: names, with texts and signatures.
 pub(crate) fn read(dir: &Path) -> io::Result<BTreeMap<String, (String, io::Result<String>)>> {
     let text = |path: &Path| {
         if fs::metadata(path)?.len() > LONGEST {
@@ -79,7 +79,7 @@ pub(crate) fn read(dir: &Path) -> io::Result<BTreeMap<String, (String, io::Resul
         let signature = text(&dir.join(format!("{name}.sig")));
         match text(&path) {
             Ok(policy) => drop(files.insert(stem.to_owned(), (policy, signature))),
-            // It went since it was listed.
+            // The file was removed since the directory was listed.
             Err(e) if e.kind() == io::ErrorKind::NotFound => {}
             Err(e) => drop(files.insert(stem.to_owned(), (String::new(), Err(e)))),
         }
@@ -141,7 +141,7 @@ impl KnownPolicies {
     }
 }
 
-/// A policy with the signature that is beside it.
+/// A policy with the signature from its file.
 pub(crate) fn signed(stem: &str, text: &str, signature: &io::Result<String>) -> Result<Signed, Fault> {
     let step = "reading a policy of the directory";
     let remedy = "write `hushwire service policy sign FILE --keys KEYS --json` into it";
@@ -151,7 +151,7 @@ pub(crate) fn signed(stem: &str, text: &str, signature: &io::Result<String>) -> 
     Ok(Signed { text: text.to_owned(), signature, signer })
 }
 
-/// Takes a file that is new or was changed.
+/// Takes a new or changed file.
 async fn take(
     party: &Arc<Party>,
     stem: &str,

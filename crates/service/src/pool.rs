@@ -1,8 +1,8 @@
 //! Workers that wait for another attempt of the job that they have served.
 //!
 //! A worker serves one scope: jobs of one tenant and one proposal, on the same data sets, with the
-//! same parameters, for the same recipients. Nothing that it had is news to who learns the next
-//! result. Whether a run is allowed is asked anew for each.
+//! same parameters, for the same recipients. So a worker never holds anything new to whoever learns
+//! the next result. Each run is still checked against the policies.
 
 use crate::{order::MemoryLimit, records::jobs::JobRow, workers::Worker};
 use std::{
@@ -12,9 +12,10 @@ use std::{
 
 /// LOCAL: how long a worker waits for another attempt.
 const WAITS: Duration = Duration::from_secs(30);
-/// LOCAL: attempts of a worker.
+/// LOCAL: the most attempts of a worker.
 const MOST: u32 = 1000;
-/// LOCAL: a worker that had more memory than this does not wait: its job is long beside its start.
+/// LOCAL: a worker that used more memory, in bytes, does not wait: its start costs little beside
+/// its job.
 const SMALL: u64 = 128 << 20;
 
 /// The jobs that a worker may serve one after the other.
@@ -35,7 +36,7 @@ impl WorkerScope {
         Self { digest: hash.finalize(), data: job.body.data.values().cloned().collect() }
     }
 
-    /// Whether a data set of these digits is in it.
+    /// Whether the scope has the data set of these digits.
     fn has(&self, data: &str) -> bool {
         self.data.iter().any(|name| digits(name) == data)
     }
@@ -53,7 +54,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The digits of a data set's name.
+/// The hexadecimal digits in a data set's name.
 fn digits(name: &str) -> &str {
     name.trim_start_matches("blake3:")
 }
@@ -62,12 +63,12 @@ fn digits(name: &str) -> &str {
 pub(crate) struct WorkerPool {
     most: usize,
     waiting: Mutex<Vec<Parked>>,
-    /// Data sets that were deleted a moment ago.
+    /// Data sets that were deleted recently.
     deleted: Mutex<Vec<(String, Instant)>>,
 }
 
 impl WorkerPool {
-    /// For this many workers at most.
+    /// A pool of at most this many workers.
     pub(crate) fn new(most: usize) -> Self {
         Self { most, waiting: Mutex::default(), deleted: Mutex::default() }
     }
@@ -81,8 +82,8 @@ impl WorkerPool {
         lock(&self.waiting)
     }
 
-    /// Takes a worker of a scope: the one of that team, else the one that waits for the shortest
-    /// time.
+    /// Takes a waiting worker of a scope: the worker of that team, or else the one that has waited
+    /// for the shortest time.
     pub(crate) fn take(&self, scope: &WorkerScope, team: Option<&str>) -> Option<Parked> {
         let mut waiting = self.lock();
         loop {
@@ -96,13 +97,13 @@ impl WorkerPool {
         }
     }
 
-    /// Lets a worker wait. It ends where it has served for long, has had much memory or has a data
-    /// set that was deleted; where there is no room, the one that has waited longest ends.
+    /// Lets a worker wait. It ends instead if it has served often, has used much memory or has a
+    /// deleted data set. If the pool is full, the worker that has waited longest ends.
     pub(crate) fn park(&self, worker: Worker, scope: WorkerScope, limit: MemoryLimit) {
         if worker.attempts >= MOST || worker.peak_memory.is_some_and(|peak| peak > SMALL) {
             return;
         }
-        // Taken before those that wait, as a deletion does: one of both sees the other.
+        // A deletion takes both locks in this order, too, so one of the two sees the other.
         let deleted = lock(&self.deleted);
         if deleted.iter().any(|(name, _)| scope.has(name)) {
             return;
@@ -113,14 +114,14 @@ impl WorkerPool {
         drop(waiting.drain(..over));
     }
 
-    /// Lets one wait on that was taken and has served nothing.
+    /// Puts back a worker that was taken and has served nothing.
     pub(crate) fn put_back(&self, parked: Option<Parked>) {
         if let Some(Parked { worker, scope, limit, .. }) = parked {
             self.park(worker, scope, limit);
         }
     }
 
-    /// Ends workers that have a data set: it is deleted.
+    /// Ends workers that have a data set, because it is deleted.
     pub(crate) fn forget(&self, data: &str) {
         let mut deleted = lock(&self.deleted);
         deleted.retain(|(_, at)| at.elapsed() < 2 * WAITS);
@@ -128,12 +129,12 @@ impl WorkerPool {
         self.lock().retain(|parked| !parked.scope.has(digits(data)));
     }
 
-    /// Ends workers that have waited for long, and forgets those that have ended.
+    /// Ends workers that have waited for [`WAITS`], and forgets workers that have ended.
     pub(crate) fn expire(&self) {
         self.lock().retain_mut(|parked| parked.since.elapsed() < WAITS && parked.worker.runs());
     }
 
-    /// Ends all.
+    /// Ends all waiting workers.
     pub(crate) fn clear(&self) {
         self.lock().clear();
     }

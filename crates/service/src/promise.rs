@@ -1,6 +1,6 @@
-//! Party 0 signs each attempt as it starts, and its decision, and tells all parties the same.
-//! The digest of a start is in the name of the workers' session, so that workers that were told
-//! other things never meet, and nothing is computed.
+//! Party 0 signs the start of each attempt and its decision, and must tell all parties the same.
+//! The digest of a start is in the name of the workers' session: workers that were told different
+//! things never meet, and nothing is computed.
 
 use crate::records::{attempts::Decision, packed};
 use hushwire_seal::{BlakeName, Signature};
@@ -8,7 +8,7 @@ use hushwire_session::Peer;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
-/// LOCAL: promises that are kept, of the last attempts.
+/// LOCAL: the number of last promises that are kept.
 const KEPT: usize = 256;
 
 /// Party 0's request that a party takes part in an attempt.
@@ -18,17 +18,17 @@ pub(crate) struct Reserve {
     pub(crate) k: u32,
     /// The hash of the job's body, which all parties have alike.
     pub(crate) body_hash: String,
-    /// The ends of the audit logs that party 0 knows; none while it has not reserved itself.
+    /// The ends of the audit logs that party 0 knows; `None` until it has reserved itself.
     pub(crate) heads: Option<serde_json::Value>,
-    /// The team of workers of which party 0's waits for this attempt.
+    /// The team of party 0's worker for this attempt, if that worker waited in the pool.
     #[serde(default)]
     pub(crate) team: Option<String>,
 }
 
-/// A worker, by the word of the party that runs it.
+/// A worker with the signature of the party that runs it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct VouchedWorker {
-    /// How the others know it.
+    /// How the others reach and know it.
     pub(crate) peer: Peer,
     /// The party's signature.
     pub(crate) word: Signature,
@@ -49,7 +49,7 @@ pub(crate) type Promised = (String, u32, Promise);
 pub(crate) struct Promises(VecDeque<Promised>);
 
 impl Promises {
-    /// Keeps a promise. False where another one of the attempt was kept before, which stays.
+    /// Keeps a promise. Returns false if a different one was kept for the attempt, which stays.
     pub(crate) fn keep(&mut self, job: &str, k: u32, promise: Promise) -> bool {
         if let Some(had) = self.of(job, k) {
             return had == promise;
@@ -65,7 +65,7 @@ impl Promises {
     }
 }
 
-/// A digest of texts, each behind its length.
+/// A digest of texts, each preceded by its length.
 fn digest(context: &str, texts: &[&str]) -> BlakeName {
     let mut hash = blake3::Hasher::new_derive_key(context);
     for text in texts {
@@ -74,13 +74,13 @@ fn digest(context: &str, texts: &[&str]) -> BlakeName {
     BlakeName(*hash.finalize().as_bytes())
 }
 
-/// Everything that party 0 tells all parties before an attempt starts: the job's body, the ends of
-/// audit logs, all workers, and the links on which they meet.
+/// The digest of everything that party 0 tells all parties before an attempt starts: the job's
+/// body, the ends of audit logs, all workers, and whether they use kept links.
 pub(crate) fn of_start(asked: &Reserve, workers: &[VouchedWorker], on_kept: bool) -> BlakeName {
     digest("hushwire service start of an attempt v1", &[&packed(asked), &packed(&workers), &packed(&on_kept)])
 }
 
-/// A decision. The signature is no part of it.
+/// The digest of a decision, without its signature.
 pub(crate) fn of_decision(decision: &Decision) -> BlakeName {
     let Decision { commit, go, end, cause, next_try, word: _ } = decision;
     let cause = cause.as_ref().map(ToString::to_string);
@@ -103,7 +103,7 @@ mod tests {
         Reserve { k: 1, body_hash: "aa".to_owned(), heads: Some(json!({ "0": "1:bb" })), team: None }
     }
 
-    /// Everything that party 0 tells is in the digest: a change of any of it is another one.
+    /// A change of anything that party 0 tells changes the digest.
     #[test]
     fn each_word_of_party_0_is_in_the_digest() {
         let start = of_start(&reserve(), &[], false);
@@ -134,7 +134,7 @@ mod tests {
         let mut kept = Promises::default();
         let promise = |n: u32| Promise { digest: BlakeName([n as u8; 32]), word: Signature([0; 64]) };
         assert!((0..300).all(|n| kept.keep("job", n, promise(n))));
-        // The first one of an attempt stays: party 0 cannot take it back before it is compared.
+        // The first promise of an attempt stays: party 0 cannot replace it before it is compared.
         assert!(kept.keep("job", 299, promise(299)) && !kept.keep("job", 299, promise(1)));
         assert_eq!((kept.0.len(), kept.of("job", 299), kept.of("job", 3)), (KEPT, Some(promise(299)), None));
     }

@@ -1,5 +1,5 @@
-//! Stores of earlier releases: each is upgraded, and each is run on as it is where this release
-//! says that it can.
+//! Tests with stores of earlier releases: each is upgraded, and runs as it is where this release
+//! supports its schema.
 
 use crate::{
     access, audit,
@@ -19,10 +19,10 @@ use hushwire_seal::{Person, SignKey};
 use hushwire_wire::Identity;
 use std::{collections::BTreeMap, fs, os::unix::fs::PermissionsExt, path::Path};
 
-/// A store that a release left, as SQL, and its master key.
+/// A store of an earlier release as SQL, and its master key.
 const STORES: [(usize, &str, &str); 1] =
     [(1, include_str!("../fixtures/schema1.sql"), include_str!("../fixtures/schema1.master"))];
-/// In every one of them: a token of the analyst, the data set, the proposal, the job.
+/// Each store has this token of the analyst, data set, proposal and job.
 const TOKEN: &str = "hw_5a0498971ecc40257dc773b9b2ec68abaf76cf4c552359ce75b024df1fae7eb6";
 const DATA: &str = "f22f663b0e7e31098c6f825981b1f7c91d6e9ad82a0b66578a93ae3478ef2d84";
 const PROPOSAL: &str = "4fd55bc314f0b584c3ef24a005e425e2";
@@ -33,7 +33,7 @@ fn private(path: &Path, text: &str) {
     fs::set_permissions(path, fs::Permissions::from_mode(0o600)).expect("it is ours");
 }
 
-/// The config of the party that a store is of.
+/// The config of the party that the store belongs to.
 fn config(dir: &Path, sql: &str, master: &str) -> Config {
     let at = |name: &str| dir.join(name);
     rusqlite::Connection::open(at("store.db")).and_then(|c| c.execute_batch(sql)).expect("a store");
@@ -53,7 +53,7 @@ fn config(dir: &Path, sql: &str, master: &str) -> Config {
     Config::read(&at("party1.toml")).unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// A party at work on a store, whatever its schema: what was there is there, and more can come.
+/// A party works on a store, whatever its schema: it has all that was there, and more can be added.
 async fn works(party: &Party) -> Result<(), Fault> {
     let operators = party.config.operators.clone();
     let read = |c: &rusqlite::Connection| -> Stored<_> {
@@ -69,7 +69,7 @@ async fn works(party: &Party) -> Result<(), Fault> {
     assert_eq!((view.state.as_str(), view.outputs.len(), view.attempts.len()), ("delivered", 1, 1));
     assert_eq!((proposal.state.as_str(), runs), ("approved", 1));
     assert!(proposal.needs.clients.is_empty() && proposal.proposed.expires.is_none());
-    // Its envelope is sealed to a key that was rotated since.
+    // The envelope is sealed to a key that was rotated since.
     let manifest = data.signed()?;
     party.keys.open_data(manifest.manifest(), 1, data.envelope.as_deref().unwrap_or_default())?;
     let states: Vec<_> = party.store.read(keys::list).await?.iter().map(|key| key.state).collect();
@@ -88,7 +88,7 @@ async fn works(party: &Party) -> Result<(), Fault> {
     assert_eq!((submitted.state.as_str(), &submitted.proposal), ("submitted", &job.proposal));
     let known = JobRow { body: Submitted { recipients, ..submitted.body.clone() }, ..submitted };
     party.store.read(move |c| admission::admit(c, &operators, &known).map(drop)).await?;
-    // Another party is heard, and its log's end is kept.
+    // Another party greets, and the end of its log is kept.
     let said = other(party, &SignKey::generate())?;
     party.hear(0, "0.1.0", said).await?;
     assert_eq!(party.said().len(), 1);
@@ -126,7 +126,7 @@ fn stores_of_earlier_releases_are_upgraded_with_all_that_they_have() {
         let copy = dir.path().join(format!("store.db.schema{number}"));
         let copy = rusqlite::Connection::open(copy).expect("a copy");
         assert_eq!(schema(&copy).expect("a number"), number, "the copy is as it was");
-        // Statements that were heard are there after a restart.
+        // Statements of other parties are still there after a restart.
         block(async {
             let party = Party::open(config, "127.0.0.1:0").await?;
             assert_eq!(party.said().len(), 1);
@@ -158,7 +158,7 @@ fn this_release_runs_on_the_schema_before_its_own_and_leaves_it() {
     });
 }
 
-/// Whatever else another release says of itself, and however it says it.
+/// The greeting may differ in any other way.
 #[test]
 fn a_greeting_of_another_release_is_refused_with_both_named() {
     let (_, sql, master) = STORES[STORES.len() - 1];

@@ -1,5 +1,5 @@
-//! What a worker tells its daemon of its progress: what is new, now and then. A run that is short
-//! tells nothing, since each line wakes the daemon and whoever follows the job.
+//! The progress that a worker reports to its daemon: what is new, at intervals. A short run reports
+//! nothing, since each line wakes the daemon and whoever follows the job.
 
 use crate::order::FromWorker;
 use hushwire_session::{Event, Observer};
@@ -11,14 +11,14 @@ use std::{
 /// LOCAL: how often progress is reported.
 const REPORT: Duration = Duration::from_millis(100);
 
-/// Takes a line to the daemon.
+/// Sends a line to the daemon.
 type Tell = fn(&FromWorker);
 
-/// A worker's reports, which its threads share.
+/// A worker's reports, shared by its threads.
 #[derive(Clone)]
 pub(crate) struct Reporter(Arc<Mutex<News>>, Tell);
 
-/// News that was not told yet.
+/// News that was not reported yet.
 struct News {
     last: Instant,
     phase: Option<String>,
@@ -31,7 +31,7 @@ impl News {
         Self { last: Instant::now(), phase: None, progress: None, traffic: None }
     }
 
-    /// The news that is told now; nothing if some was told a moment ago.
+    /// The news to report now; nothing if the last report was a moment ago.
     fn take(&mut self, now: Instant) -> Vec<FromWorker> {
         if now.duration_since(self.last) < REPORT {
             return vec![];
@@ -48,7 +48,7 @@ impl News {
 }
 
 impl Reporter {
-    /// Reports by `tell`.
+    /// Reports through `tell`.
     pub(crate) fn new(tell: Tell) -> Self {
         Self(Arc::new(Mutex::new(News::new())), tell)
     }
@@ -57,19 +57,19 @@ impl Reporter {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// An attempt begins: nothing is left of the one before.
+    /// Begins an attempt: drops news of the one before.
     pub(crate) fn begin(&self) {
         *self.lock() = News::new();
     }
 
-    /// Tells what is new, if its time has come: for runs in which nothing happens for a while.
+    /// Reports what is new if it is time. This serves runs in which nothing happens for a while.
     pub(crate) fn look(&self) {
-        // Whoever tells holds the lock, so that lines are in order.
+        // The lock is held while lines are sent, so that they stay in order.
         let mut news = self.lock();
         news.take(Instant::now()).iter().for_each(self.1);
     }
 
-    /// Hears of a session.
+    /// The observer of a session, which reports its events.
     pub(crate) fn observer(&self) -> Observer {
         let reporter = self.clone();
         Arc::new(move |event| {

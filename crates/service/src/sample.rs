@@ -28,13 +28,13 @@ use std::{
 
 /// The tenant of the sample.
 pub(crate) const TENANT: &str = "demo";
-/// Runs that the sample's policy allows.
+/// The number of runs that the sample's policy allows.
 const RUNS: u64 = 100_000;
 /// The columns of the sample's table.
 const COLUMNS: [&str; 3] = ["patient INTEGER NOT NULL", "ward VARCHAR(8) NOT NULL", "days SMALLINT NOT NULL"];
-/// Its rows.
+/// The number of its rows.
 const ROWS: u64 = 60;
-/// The question.
+/// The sample's query.
 const SQL: &str = "SELECT ward, COUNT(*) AS stays, AVG(days) AS mean_days FROM stays GROUP BY ward";
 
 /// The sample, once it is in the stores.
@@ -44,15 +44,15 @@ pub(crate) struct Sample {
     pub(crate) proposal: String,
     /// The digest of its terms.
     pub(crate) digest: String,
-    /// The data set, among three parties.
+    /// The data set, if there are three parties.
     pub(crate) data: Option<String>,
-    /// The file of the recipient's keys, among three parties.
+    /// The file of the recipient's keys, if there are three parties.
     pub(crate) person: Option<PathBuf>,
-    /// The recipient's public key, as jobs are submitted with it, among three parties.
+    /// The recipient's public key, with which jobs are submitted, if there are three parties.
     pub(crate) seal_to: Option<String>,
 }
 
-/// The sample's table as CSV: made up, by a rule.
+/// The sample's table as CSV. A formula makes its values up.
 fn table() -> String {
     let mut text = "patient,ward,days\n".to_owned();
     for n in 0..ROWS {
@@ -72,8 +72,7 @@ fn job() -> String {
     )
 }
 
-/// Puts the sample into the stores of all parties, as its owner, its analyst and its operator
-/// would.
+/// Puts the sample into the stores of all parties, as its owner, analyst and operator would.
 pub(crate) async fn put(parties: &[Party], operator: &SignKey, dir: &Path) -> Result<Sample, Fault> {
     let whole = |text: &str, name: &str| {
         let path = dir.join(name);
@@ -115,7 +114,7 @@ fn no_parameters() -> &'static BTreeMap<String, Result<String, Vec<String>>> {
     &NONE
 }
 
-/// The inputs of parties that bring values of their own, as lines of a config.
+/// The inputs of parties that have values of their own, as lines of a config.
 pub(crate) fn own_inputs(party: u8, parties: u8) -> String {
     match party {
         0 => "\n[inputs]\nalice = { hex = \"0000c350\" }\n".to_owned(),
@@ -124,8 +123,8 @@ pub(crate) fn own_inputs(party: u8, parties: u8) -> String {
     }
 }
 
-/// Puts a sample into the stores of two parties, or of more than three: a comparison of values that
-/// the first and the last party have themselves.
+/// Puts a sample for two or more than three parties into their stores: it compares values of the
+/// first and the last party.
 pub(crate) async fn put_own(parties: &[Party], operator: &SignKey, dir: &Path) -> Result<Sample, Fault> {
     let n = parties.len();
     let protocol = match n {
@@ -157,7 +156,7 @@ pub(crate) async fn put_own(parties: &[Party], operator: &SignKey, dir: &Path) -
     Ok(Sample { proposal, digest, data: None, person: None, seal_to: None })
 }
 
-/// Proposes a job at all parties, and approves it by a policy. Gives the proposal and the digest.
+/// Proposes a job at all parties, and approves it by a policy. Returns the proposal and the digest.
 async fn approve<'d>(
     parties: &[Party],
     operator: &SignKey,
@@ -192,7 +191,7 @@ async fn approve<'d>(
     sample.ok_or_else(|| Fault::internal("approving the sample", "no party"))
 }
 
-/// Deals the sample's rows to three parties, as `data put` does. Gives the data set's name and
+/// Deals the sample's rows to three parties, as `data put` does. Returns the data set's name and
 /// line.
 async fn put_data(parties: &[Party], owner: &Person) -> Result<(String, BlakeName), Fault> {
     let columns: Vec<String> = COLUMNS.iter().map(|column| (*column).to_owned()).collect();

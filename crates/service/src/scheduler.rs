@@ -1,5 +1,5 @@
-//! Party 0's scheduler: it asks the others whether a job is ready, tries it, and takes the decision
-//! on each attempt. It has no power over what is allowed: each party checks its own policies.
+//! Party 0's scheduler: it asks the others whether a job is ready, tries it, and decides on each
+//! attempt. It has no power over what is allowed: each party checks its own policies.
 
 use crate::{
     attempt::{self, Booked, Reserved},
@@ -25,30 +25,30 @@ use tokio::{
     time::{Instant, timeout},
 };
 
-/// LOCAL: how long party 0 waits for the cause where it has heard of consequences alone.
+/// LOCAL: how long party 0 waits for a cause if it has heard only of consequences.
 const CAUSE: Duration = Duration::from_millis(500);
-/// LOCAL: how often the scheduler looks without being called.
+/// LOCAL: how often the scheduler looks for jobs if nothing wakes it.
 const LOOK: Duration = Duration::from_millis(250);
-/// LOCAL: how long a party may be out of reach while party 0 waits for it to be prepared.
+/// LOCAL: how long a party that is not yet prepared may be out of reach.
 const AWAY: Duration = Duration::from_secs(60);
-/// LOCAL: how long a party that is in reach may say nothing of its outputs, once party 0 has its
-/// own: the workers have heard of each other's end by then.
+/// LOCAL: how long a party in reach may report nothing once party 0 has its own outputs. The
+/// workers have heard of each other's end by then.
 const SILENT: Duration = Duration::from_secs(600);
-/// LOCAL: how often party 0 asks after parties that it waits for.
+/// LOCAL: how often party 0 asks parties that it waits for.
 const PING: Duration = Duration::from_secs(5);
 /// LOCAL: how long, in milliseconds, a new job may be on its way to the other parties before party
-/// 0 writes down that it waits for them.
+/// 0 stores that it waits for them.
 const PATIENCE: i64 = 2000;
-/// LOCAL: how long, in milliseconds, the others are not asked about a new job. They call by
-/// themselves when it comes to them.
+/// LOCAL: how long, in milliseconds, the others are not asked about a new job, since they call when
+/// they get it.
 const SOON: i64 = 200;
-/// LOCAL: a look for jobs that takes longer than this has a thread of its own the next time.
+/// LOCAL: if looking for jobs takes longer than this, the next look has its own thread.
 const QUICK: Duration = Duration::from_millis(2);
 
 /// Schedules until the party drains.
 pub(crate) async fn run(party: Arc<Party>) {
     let under_way: Arc<Mutex<BTreeSet<String>>> = Arc::default();
-    // Whether looking for jobs takes no longer than waking a thread that does.
+    // Whether looking for jobs takes less time than waking a thread.
     let mut quick = true;
     while !party.draining() {
         let due = match party.slots.available_permits() {
@@ -87,7 +87,7 @@ pub(crate) async fn run(party: Arc<Party>) {
                             all.remove(&id);
                             full
                         };
-                        // A job that is on its way to the others has kept nobody's room but here.
+                        // A job on its way to the others has held a slot only here.
                         if full || !matches!(tried, Ok(false)) {
                             party.due.notify_one();
                         }
@@ -96,12 +96,12 @@ pub(crate) async fn run(party: Arc<Party>) {
             }
             Err(e) => tracing::error!("the store cannot be asked for jobs: {e}"),
         }
-        // Nobody may call.
+        // It also looks when nothing has woken it.
         let _ = timeout(LOOK, party.due.notified()).await;
     }
 }
 
-/// After a restart: party 0 aborts what it has not decided.
+/// After a restart: party 0 aborts the attempts that it had not decided on.
 pub(crate) async fn resume(party: &Arc<Party>) -> Result<(), Fault> {
     for AttemptRow { job, k, .. } in party.open_attempts().await? {
         let cause = "party 0's service ended during the attempt";
@@ -113,7 +113,7 @@ pub(crate) async fn resume(party: &Arc<Party>) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Tries a job. False if it is not ready.
+/// Tries a job. Returns false if the job is not ready.
 async fn take_up(party: &Arc<Party>, job: JobRow) -> Result<bool, Fault> {
     if !is_ready(party, &job).await? {
         return Ok(false);
@@ -123,7 +123,7 @@ async fn take_up(party: &Arc<Party>, job: JobRow) -> Result<bool, Fault> {
     let parked = party.pool.take(&WorkerScope::of(&job), None);
     let team = parked.as_ref().map(|parked| parked.worker.team.clone());
     let mut asked = Reserve { k, body_hash: job.body_hash.clone(), heads: None, team };
-    // Party 0 reserves first: no other party has an attempt that party 0 does not know.
+    // Party 0 reserves first, so that no other party has an attempt that party 0 does not know.
     let own = attempt::book(party, &job.id, &asked).await.map_err(|e| e.by(party.me()));
     let ended = match own {
         Ok(None) => {
@@ -136,7 +136,7 @@ async fn take_up(party: &Arc<Party>, job: JobRow) -> Result<bool, Fault> {
             party.pool.put_back(parked);
             let id = job.id.clone();
             if party.store.look(move |c| attempts::get(c, &id, k)).await?.is_none() {
-                // Nothing was reserved: there is no attempt to decide on.
+                // Nothing was reserved, so there is no attempt to decide on.
                 party.settled(&job.id, k);
                 return declined(party, &job, e).await.map(|()| true);
             }
@@ -148,12 +148,12 @@ async fn take_up(party: &Arc<Party>, job: JobRow) -> Result<bool, Fault> {
         }
     };
     let taken = decide(party, &job.id, k, ended).await?;
-    // The next job needs the room that this one had at the others.
+    // The next job needs the slots that this one had at the others.
     tell(party, &job.id, k, taken).await;
     Ok(true)
 }
 
-/// Party 0 itself does not take part in a job.
+/// Postpones or ends a job in which party 0 itself does not take part.
 async fn declined(party: &Arc<Party>, job: &JobRow, e: Fault) -> Result<(), Fault> {
     if e.kind() == Kind::Network || e.code() == code::QUOTA {
         let (id, waits, until) = (job.id.clone(), format!("waits: {}", e.cause()), clock::now() + 1000);
@@ -163,7 +163,7 @@ async fn declined(party: &Arc<Party>, job: &JobRow, e: Fault) -> Result<(), Faul
     end_everywhere(party, &job.id, &status).await
 }
 
-/// Whether all parties have the job, and take part.
+/// Whether all parties have the job and take part.
 async fn is_ready(party: &Arc<Party>, job: &JobRow) -> Result<bool, Fault> {
     if let Some(client) = party.lacks(&job.id, job.body.clients.keys()) {
         let (id, until) = (job.id.clone(), clock::now() + 1000);
@@ -183,8 +183,8 @@ async fn is_ready(party: &Arc<Party>, job: &JobRow) -> Result<bool, Fault> {
             refusal.get_or_insert(cause);
         }
     };
-    // Party 0 decides whether it takes part itself when it reserves. The others told so when the
-    // job came to them; a party that has not called by then is asked.
+    // Party 0 checks its own policies when it reserves. The others gave their answers when they got
+    // the job; a party that has not called by now is asked.
     let waited = clock::now() - job.created;
     let called = party.calls().recent(&job.id);
     if called.len() < party.config.peers.len() && job.attempt == 0 && (0..SOON).contains(&waited) {
@@ -220,13 +220,14 @@ async fn is_ready(party: &Arc<Party>, job: &JobRow) -> Result<bool, Fault> {
         return Ok(false);
     }
     if absent.is_some() && (0..PATIENCE).contains(&waited) {
-        // It is on its way to the others, who call once they have it: nothing is written for that.
+        // The job is on its way to the others, who call once they have it. Nothing is stored for
+        // that.
         party.calls().lack(&job.id, said, party.config.peers.len());
         return Ok(false);
     }
     party.calls().end(&job.id);
     if let Some(waits) = absent.or(waits) {
-        // The longer it waits, the more seldom it is asked for.
+        // The longer a job waits, the less often the others are asked.
         let waited = waited.clamp(400, 60_000);
         let until = clock::now() + waited / 2;
         party.store.run("postponed", move |c| jobs::postpone(c, &id, until, &waits)).await?;
@@ -236,7 +237,7 @@ async fn is_ready(party: &Arc<Party>, job: &JobRow) -> Result<bool, Fault> {
     Ok(true)
 }
 
-/// The reports of all others on a job, from their calls or as answers.
+/// The statuses of a job at all others, from their calls or as answers.
 async fn ask_after(
     party: &Arc<Party>,
     job: &JobRow,
@@ -255,7 +256,7 @@ async fn ask_after(
     said.await
 }
 
-/// Ends a job that has no attempt under way, at all parties.
+/// Ends a job without a running attempt, at all parties.
 pub(crate) async fn end_everywhere(party: &Arc<Party>, job: &str, status: &Status) -> Result<(), Fault> {
     party.calls().end(job);
     attempt::end(party, job, status).await?;
@@ -266,14 +267,14 @@ pub(crate) async fn end_everywhere(party: &Arc<Party>, job: &str, status: &Statu
     });
     for (peer, told) in told.await {
         if let Err(e) = told {
-            // It asks by itself once it is back.
+            // The party asks about the job once it is back.
             tracing::debug!(job, peer, "was not told of the job's end: {e}");
         }
     }
     Ok(())
 }
 
-/// One attempt, from the others' reservations to what all report.
+/// Runs one attempt, from the others' reservations to the reports of all.
 async fn tried(
     party: &Arc<Party>,
     job: &JobRow,
@@ -305,7 +306,7 @@ async fn tried(
             Reserved::No(e) => return Err(e.by(PartyId(peer))),
         }
     }
-    // From here on something may be learnt: the run stays counted.
+    // From here on something may be learnt, so the run stays counted.
     let k = asked.k;
     let word = party.promises(&job.id, k, promise::of_start(asked, &workers, on_kept)).word;
     attempt::start(party, &job.id, k, workers.clone(), on_kept, word).await?;
@@ -320,21 +321,21 @@ async fn tried(
     outcome(party, &job.id, k, news).await
 }
 
-/// The wait of party 0 for the cause of a failure, while it has heard of consequences alone. A
-/// party that failed by itself tells more than parties that only heard of it.
+/// How long party 0 waits for the cause of a failure while it has heard only of consequences. A
+/// party that failed by itself tells more than the parties that only heard of it.
 struct Grace {
-    /// When nobody had failed yet.
+    /// When nobody had failed yet, as far as party 0 knew.
     heard_of: Instant,
     /// When party 0 had its own outputs.
     own: Option<Instant>,
 }
 
-/// The next step of party 0 after the reports that it has heard.
+/// What party 0 does next, after the reports so far.
 #[derive(Debug)]
 enum Judged {
-    /// It decides.
+    /// It takes this decision.
     Decide(Result<(), Fault>),
-    /// It waits for this long, if nothing comes before.
+    /// It waits for the cause for this long, unless a report comes before.
     Cause(Duration),
     /// It waits for the parties that are not among these.
     Wait(BTreeSet<u8>),
@@ -363,13 +364,13 @@ impl Grace {
         }
     }
 
-    /// Whether party 0 has waited for too long for parties that are in reach and say nothing.
+    /// Whether party 0 has waited too long for parties that are in reach and report nothing.
     fn is_over(&self, now: Instant) -> bool {
         self.own.is_some_and(|own| now.duration_since(own) > SILENT)
     }
 }
 
-/// Waits until all are prepared, or one has failed.
+/// Waits until all are prepared or one has failed.
 async fn outcome(party: &Arc<Party>, job: &str, k: u32, news: &tokio::sync::Notify) -> Result<(), Fault> {
     let mut away: BTreeMap<u8, Instant> = BTreeMap::new();
     let mut grace = Grace::new(Instant::now());
@@ -385,8 +386,8 @@ async fn outcome(party: &Arc<Party>, job: &str, k: u32, news: &tokio::sync::Noti
         if timeout(PING, news.notified()).await.is_ok() {
             continue;
         }
-        // Workers notice by themselves where another one is gone. A party that is gone after its
-        // worker has computed is noticed here.
+        // Workers notice when another worker is gone. A party that is gone after its worker has
+        // computed is noticed here.
         let path = format!("/peer/v1/jobs/{job}");
         for (peer, status) in all(party, move |party, peer| {
             let path = path.clone();
@@ -409,7 +410,7 @@ async fn outcome(party: &Arc<Party>, job: &str, k: u32, news: &tokio::sync::Noti
     }
 }
 
-/// The fault of a party that answers, and does not say how an attempt went there.
+/// The fault of a party that answers but does not report how an attempt went.
 fn silent(peer: u8) -> Fault {
     let cause = format!(
         "it has reported neither outputs nor a failure within {} s after party 0 had its outputs",
@@ -429,7 +430,7 @@ pub(crate) fn cancelled() -> Fault {
     Fault::new(code::CANCELLED, "computing", "the job was cancelled", "submit it again under another key")
 }
 
-/// Cancels a job: one that runs is aborted, one that waits ends at once.
+/// Cancels a job. A running job is aborted; a waiting one ends at once.
 pub(crate) async fn cancel(party: &Arc<Party>, job: &str) -> Result<(), Fault> {
     let name = job.to_owned();
     let current = party.store.look(move |c| attempts::current(c, &name)).await?;
@@ -441,7 +442,7 @@ pub(crate) async fn cancel(party: &Arc<Party>, job: &str) -> Result<(), Fault> {
     end_everywhere(party, job, &status).await
 }
 
-/// Takes the decision on an attempt.
+/// Decides on an attempt.
 async fn decide(party: &Arc<Party>, job: &str, k: u32, ended: Result<(), Fault>) -> Result<Decision, Fault> {
     let decision = match ended {
         Ok(()) => Decision { commit: true, go: true, end: None, cause: None, next_try: 0, word: None },
@@ -451,7 +452,7 @@ async fn decide(party: &Arc<Party>, job: &str, k: u32, ended: Result<(), Fault>)
         let (name, decision) = (job.to_owned(), decision.clone());
         match party.store.run("decision", move |c| attempts::decide(c, &name, k, &decision)).await {
             Ok(taken) => break taken,
-            // The others wait for it: it is written as soon as the disk takes it.
+            // The others wait for the decision, so it is written as soon as the disk takes it.
             Err(e) => tracing::error!(job, attempt = k, "the decision cannot be written yet: {e}"),
         }
         tokio::time::sleep(LOOK).await;
@@ -470,13 +471,13 @@ async fn tell(party: &Arc<Party>, job: &str, k: u32, taken: Decision) {
     });
     for (peer, told) in told.await {
         if let Err(e) = told {
-            // It asks by itself.
+            // The party asks for the decision by itself.
             tracing::debug!(job, peer, "was not told of the decision: {e}");
         }
     }
 }
 
-/// The abort that a failure makes: the job is tried again where that may help.
+/// The decision to abort after a failure. The job is tried again if that may help.
 async fn abort(party: &Arc<Party>, job: &str, k: u32, e: Fault) -> Result<Decision, Fault> {
     let (name, count) = (job.to_owned(), "SELECT count(*) FROM attempts WHERE job = ?1 AND go = 1");
     let counted: u32 = party.store.read(move |c| Ok(c.query_row(count, [name], |row| row.get(0))?)).await?;
@@ -486,7 +487,7 @@ async fn abort(party: &Arc<Party>, job: &str, k: u32, e: Fault) -> Result<Decisi
         _ if helps && counted < party.config.attempts => None,
         _ => Some("failed"),
     };
-    // 1 s, 2 s, 4 s, …, a minute at most; what did not start has cost nothing.
+    // 2 s, 4 s, 8 s, …, at most a minute; shorter if nothing has started, since that cost nothing.
     let wait = if counted == 0 { 500 } else { 1000 << counted.min(6) };
     tracing::info!(job, attempt = k, "aborted: {e}");
     Ok(Decision {
@@ -499,7 +500,7 @@ async fn abort(party: &Arc<Party>, job: &str, k: u32, e: Fault) -> Result<Decisi
     })
 }
 
-/// Asks all other parties at once.
+/// Asks all other parties at the same time.
 async fn all<T, F>(party: &Arc<Party>, ask: impl Fn(Arc<Party>, u8) -> F) -> Vec<(u8, Result<T, Fault>)>
 where
     T: Send + 'static,
@@ -539,13 +540,13 @@ mod tests {
         }
     }
 
-    /// A party that deviates could otherwise keep everybody's room for good.
+    /// Otherwise a party that deviates could keep everybody's slots for good.
     #[test]
     fn nobody_waits_for_ever_for_a_party_that_says_nothing() {
         let (begin, day) = (Instant::now(), Duration::from_secs(86_400));
         let (mut grace, mut heard) = (Grace::new(begin), Heard::default());
         heard.hears(2, Ok(()));
-        // Party 0 computes for a day itself.
+        // Party 0 itself computes for a day.
         assert_eq!(said(&grace.judge(heard.outlook(3), begin + day)), "waits beside {2}");
         assert!(!grace.is_over(begin + day));
         heard.hears(0, Ok(()));
@@ -557,7 +558,7 @@ mod tests {
         assert!(fault.kind() == Kind::Network && fault.who().is_some(), "it is tried again: {fault}");
     }
 
-    /// Reports come in every order and at every distance.
+    /// Reports come in every order and with every delay.
     #[test]
     fn the_cause_is_named_where_it_comes_in_time() {
         let (begin, ms) = (Instant::now(), Duration::from_millis);
@@ -570,7 +571,7 @@ mod tests {
         assert_eq!(said(&grace.judge(heard.outlook(3), begin)), "the disk is full");
         heard.hears(2, Err(heard_of()));
         assert_eq!(said(&grace.judge(heard.outlook(3), begin)), "the disk is full");
-        // It comes so much later, after an hour of computing.
+        // The cause comes this much later, after an hour of computing.
         for (late, says) in [(0, "the disk is full"), (499, "the disk is full"), (500, "party 1 is gone")] {
             let (mut grace, mut heard) = (Grace::new(begin), Heard::default());
             heard.hears(0, Ok(()));
@@ -584,7 +585,7 @@ mod tests {
             // Nobody waits for ever.
             assert_eq!(said(&grace.judge(heard.outlook(3), hour + ms(late))), says, "{late} ms");
         }
-        // The last of three.
+        // All three parties are prepared.
         let mut heard = Heard::default();
         (0..3).for_each(|party| heard.hears(party, Ok(())));
         assert_eq!(said(&grace.judge(heard.outlook(3), hour)), "commit");

@@ -1,4 +1,4 @@
-//! A party's service, from its start to its end.
+//! A party's service from start to end.
 
 use crate::{attempt, config::Config, party::Party, peer_api, peers, policy_dir, scheduler, server, workers};
 use hushwire_fault::{Fault, code};
@@ -9,27 +9,26 @@ use tokio::{
     sync::mpsc,
 };
 
-/// LOCAL: how soon a party greets again that is not up.
+/// LOCAL: the pause before a party greets a peer again that is not up.
 const GREET_AGAIN: Duration = Duration::from_millis(300);
 /// LOCAL: how often blobs are swept.
 const SWEEP: Duration = Duration::from_secs(600);
-/// LOCAL: how often workers that wait are looked at.
+/// LOCAL: how often the pool of waiting workers is checked.
 const EXPIRE: Duration = Duration::from_secs(5);
 /// LOCAL: how often the store is checked.
 const CHECK: Duration = Duration::from_secs(86_400);
-/// LOCAL: connections of daemons that wait to be answered.
+/// LOCAL: the most connections of daemons that wait for an answer.
 const WAITING: usize = 64;
-/// LOCAL: how long open connections have at the end.
+/// LOCAL: how long open connections may take at the end.
 const LAST: Duration = Duration::from_millis(300);
 
-/// The threads that answer.
+/// The runtime whose threads answer requests.
 pub(crate) fn runtime() -> Result<Runtime, Fault> {
     let built = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
     built.map_err(|e| Fault::internal("starting", e))
 }
 
-/// Runs a party until SIGTERM or SIGINT.
-/// With `attended`, it also ends when stdin closes.
+/// Runs a party until SIGTERM or SIGINT. With `attended`, it also ends when stdin closes.
 pub(crate) fn run(config: Config, attended: bool) -> Result<(), Fault> {
     workers::remember_program()?;
     let runtime = runtime()?;
@@ -37,7 +36,7 @@ pub(crate) fn run(config: Config, attended: bool) -> Result<(), Fault> {
         let port = config.listen_party.clone();
         serve(Arc::new(Party::open(config, &port).await?), attended).await
     });
-    // Tasks that wait for something end with it.
+    // Tasks that still wait for something end with the runtime.
     runtime.shutdown_timeout(Duration::from_secs(1));
     ended
 }
@@ -46,7 +45,7 @@ async fn serve(party: Arc<Party>, attended: bool) -> Result<(), Fault> {
     let api = server::bind(&party.config.listen_api).await?;
     let mut terminate = signal(SignalKind::terminate()).map_err(|e| Fault::internal("starting", e))?;
     let mut interrupt = signal(SignalKind::interrupt()).map_err(|e| Fault::internal("starting", e))?;
-    // Nothing runs yet, so every blob without a row is left over.
+    // Nothing runs yet, so a blob without a row is a leftover.
     let swept = party.sweep().await?;
     if party.decides() {
         scheduler::resume(&party).await?;
@@ -98,26 +97,26 @@ async fn serve(party: Arc<Party>, attended: bool) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Opens the party port: connections of daemons come out, and those of attempts go to their
-/// workers.
+/// Opens the party port: returns connections of daemons, and passes connections of attempts to
+/// their workers.
 fn receive(party: &Arc<Party>) -> mpsc::Receiver<server::Accepted> {
     let (send, accepted) = mpsc::channel(WAITING);
     party.reception.route(&peers::name(&party.config.group), move |stream, first| {
         send.try_send((stream, first)).map_err(std::io::Error::other)
     });
     let reception = party.reception.clone();
-    // It lives as long as the process.
+    // The thread lives as long as the process.
     std::thread::spawn(move || reception.run(|e| tracing::warn!("the party port: {e}")));
     accepted
 }
 
-/// Waits until stdin closes, if anybody holds it for that.
+/// Waits until stdin closes, if `attended`; otherwise for ever.
 async fn closed(attended: bool) {
     if !attended {
         return std::future::pending().await;
     }
     let (tell, told) = tokio::sync::oneshot::channel();
-    // A thread of its own: a runtime waits for its blocking tasks.
+    // A thread, not a blocking task, because a runtime waits for its blocking tasks.
     std::thread::spawn(move || {
         let mut rest = [0; 64];
         while matches!(std::io::stdin().read(&mut rest), Ok(n) if n > 0) {}
@@ -127,9 +126,9 @@ async fn closed(attended: bool) {
     let _ = told.await;
 }
 
-/// Greets a peer, now and then.
+/// Greets a peer at intervals.
 async fn greet(party: Arc<Party>, peer: u8) {
-    // Decisions up to this entry of the own log were compared with the peer's.
+    // Decisions up to this entry of this party's log were compared with the peer's.
     let (mut told, mut compared) = (String::new(), None);
     loop {
         let met = async {
@@ -160,7 +159,7 @@ async fn greet(party: Arc<Party>, peer: u8) {
                     tracing::warn!(peer, "{text}");
                 }
                 told = text;
-                // A log that contradicts itself does not mend by asking.
+                // Asking again does not mend a log that contradicts itself.
                 if e.code() == code::UNSAFE { party.config.greet } else { GREET_AGAIN }
             }
         };
@@ -168,7 +167,7 @@ async fn greet(party: Arc<Party>, peer: u8) {
     }
 }
 
-/// Asks party 0 about jobs that do not get on here.
+/// Asks party 0 about jobs that make no progress here.
 async fn reconcile(party: Arc<Party>) {
     loop {
         tokio::time::sleep(party.config.greet).await;
@@ -178,7 +177,7 @@ async fn reconcile(party: Arc<Party>) {
     }
 }
 
-/// Takes up keys that a command has made.
+/// Loads keys that a command has made.
 async fn rotate(party: Arc<Party>) {
     loop {
         tokio::time::sleep(party.config.greet).await;
@@ -188,13 +187,13 @@ async fn rotate(party: Arc<Party>) {
     }
 }
 
-/// Looks each day whether the store is sound. A damaged one ends the service: going on would lose
+/// Checks each day that the store is sound. A damaged store ends the service: going on would lose
 /// more.
 async fn check(party: Arc<Party>) -> Result<(), Fault> {
     loop {
         tokio::time::sleep(CHECK).await;
         match party.store.check().await {
-            // Another process may have it locked for a moment.
+            // Another process may have locked the store for a moment.
             Err(e) if e.cause().contains("damaged") => return Err(e),
             Err(e) => tracing::warn!("the store cannot be checked: {e}"),
             Ok(()) => tracing::info!("the store is sound"),
@@ -210,7 +209,7 @@ async fn expire(party: Arc<Party>) {
     }
 }
 
-/// Removes what is past its time, while nothing runs.
+/// Removes expired results and blobs while nothing runs.
 async fn tidy(party: Arc<Party>) {
     loop {
         tokio::time::sleep(SWEEP).await;
