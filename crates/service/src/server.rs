@@ -1,4 +1,4 @@
-//! Accepting connections: TLS, HTTP/1.1, and bounds on what anybody may hold.
+//! Accepts connections: TLS, HTTP/1.1, and bounds on what each side of a connection may hold.
 
 use crate::{
     api,
@@ -32,32 +32,32 @@ use tokio::{
 };
 use tokio_rustls::TlsAcceptor;
 
-/// LOCAL: connections at the same time, of all clients and of one address.
+/// LOCAL: the most connections of clients at the same time, in total and from one address.
 const CLIENTS: Bounds = Bounds { most: 512, of_one: 64 };
-/// LOCAL: connections for daemons at the same time that have not shown a party's pin yet, of all
-/// and of one address. A daemon dials once for each request that is under way.
+/// LOCAL: the most connections for daemons at the same time that have not shown a party's pin yet,
+/// in total and from one address. A daemon has one connection for each of its running requests.
 const GREETINGS: Bounds = Bounds { most: 256, of_one: 128 };
-/// LOCAL: how long a greeting, and the head of a request, may take. A connection that asks for
-/// nothing is closed after that.
+/// LOCAL: how long a greeting, or the head of a request, may take. An idle connection is closed
+/// after that.
 const HEAD: Duration = Duration::from_secs(10);
-/// LOCAL: how long a connection may last that streams nothing.
+/// LOCAL: the pause after a connection that could not be accepted.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// The most connections at the same time, of all and of one address.
+/// The most connections at the same time, in total and from one address.
 #[derive(Clone, Copy)]
 struct Bounds {
     most: usize,
     of_one: usize,
 }
 
-/// The connections that are open. Where there is no room for another, the oldest that has not shown
-/// who it is makes room: whoever opens connections and says nothing keeps nobody out.
+/// The open connections. If there is no room for another one, the oldest connection that has not
+/// shown who it is makes room: whoever opens connections and sends nothing keeps nobody out.
 struct Guests(Mutex<GuestList>);
 
 struct GuestList {
     bounds: Bounds,
     next: u64,
-    /// In the order in which they came.
+    /// In the order in which they were accepted.
     all: BTreeMap<u64, Guest>,
 }
 
@@ -67,18 +67,18 @@ struct Guest {
     leave: Arc<Notify>,
 }
 
-/// A connection's place among them.
+/// A connection's place among the guests.
 struct Place {
     guests: Arc<Guests>,
     number: u64,
-    /// Whether it has shown who it is.
+    /// Whether the connection has shown who it is.
     known: Arc<AtomicBool>,
-    /// It makes room for another.
+    /// Tells the connection to make room for another one.
     leave: Arc<Notify>,
 }
 
 impl GuestList {
-    /// Makes room for a connection from an address. False if there is none.
+    /// Makes room for a connection from an address. Returns false if there is none.
     fn room(&mut self, from: IpAddr) -> bool {
         let mut by_address: HashMap<IpAddr, usize> = HashMap::new();
         self.all.values().for_each(|guest| *by_address.entry(guest.from).or_default() += 1);
@@ -87,7 +87,8 @@ impl GuestList {
         if self.all.len() < most && here < of_one {
             return true;
         }
-        // One leaves of the address that is at its bound, or of the one that has most.
+        // A connection leaves from the address that is at its bound, or else from the address with
+        // the most.
         let seats = |guest: &Guest| by_address.get(&guest.from).copied().unwrap_or(0);
         let silent = self.all.iter().filter(|(_, guest)| {
             !guest.known.load(Ordering::Relaxed) && (here < of_one || guest.from == from)
@@ -106,7 +107,7 @@ impl Guests {
         Arc::new(Self(Mutex::new(GuestList { bounds, next: 0, all: BTreeMap::new() })))
     }
 
-    /// A place, if there is room.
+    /// A place, if there is room for it.
     fn seat(self: &Arc<Self>, from: IpAddr) -> Option<Place> {
         let mut list = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if !list.room(from) {
@@ -135,7 +136,7 @@ pub(crate) async fn bind(address: &str) -> Result<TcpListener, Fault> {
     })
 }
 
-/// A connection of the party port, and the bytes that were read of it.
+/// A connection of the party port, and the bytes that were already read from it.
 pub(crate) type Accepted = (std::net::TcpStream, Vec<u8>);
 
 /// Serves clients until the process ends.
@@ -147,7 +148,8 @@ pub(crate) async fn clients(party: Arc<Party>, listener: TcpListener) -> Result<
         let (socket, from) = match listener.accept().await {
             Ok(accepted) => accepted,
             Err(e) => {
-                // Out of descriptors, say: those that are open end at some time.
+                // For example, there are no descriptors left: open connections will end at some
+                // time.
                 tracing::warn!("cannot accept a connection: {e}");
                 tokio::time::sleep(PAUSE).await;
                 continue;
@@ -179,8 +181,8 @@ pub(crate) async fn clients(party: Arc<Party>, listener: TcpListener) -> Result<
     }
 }
 
-/// LOCAL: bytes that are read of a connection at once. Uploads come in records of 16 KiB, which TLS
-/// asks for in pieces of 4 KiB.
+/// LOCAL: bytes that are read from a connection at once. Uploads come in TLS records of 16 KiB,
+/// which TLS reads in pieces of 4 KiB.
 const AHEAD: usize = 64 << 10;
 
 fn read_ahead(socket: TcpStream) -> BufReader<TcpStream> {
@@ -194,7 +196,7 @@ pub(crate) async fn parties(party: Arc<Party>, mut accepted: mpsc::Receiver<Acce
     let tls = TlsAcceptor::from(config.map_err(|e| Fault::internal("setting up TLS", e))?);
     let guests = Guests::new(GREETINGS);
     while let Some((socket, first)) = accepted.recv().await {
-        // It may be closed already.
+        // The connection may be closed already.
         let Ok(from) = socket.peer_addr() else { continue };
         let from = from.ip();
         let Some(place) = guests.seat(from) else {
@@ -220,7 +222,7 @@ pub(crate) async fn parties(party: Arc<Party>, mut accepted: mpsc::Receiver<Acce
                     Err("it made room for another".into())
                 }
             };
-            // A party has room of its own.
+            // Known parties have no bound, so the place is free again.
             drop(place);
             let served = match greeted {
                 Ok((stream, number)) => exchange(party, stream, from, Asks::Party(number)).await,
@@ -271,7 +273,7 @@ impl AsyncWrite for Begun {
 
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
-/// Who asks over a connection.
+/// The peer on a connection.
 #[derive(Clone)]
 enum Asks {
     /// A client, and whether it has shown a token.
@@ -324,7 +326,7 @@ mod tests {
         assert_eq!(guests.0.lock().expect("no panic").all.len(), most);
         let left = |place: &Place| !guests.0.lock().expect("no panic").all.contains_key(&place.number);
         assert!(!left(&honest) && left(&crowd[0]) && !left(&crowd[2 * most - 1]));
-        // Somebody else comes in all the same.
+        // Somebody else can still connect.
         let other = guests.seat(address(60_000)).expect("room is made");
         assert!(!left(&other));
         drop((crowd, other, honest));
@@ -335,7 +337,7 @@ mod tests {
     fn an_address_has_a_bound_that_its_known_connections_fill() {
         let guests = Guests::new(CLIENTS);
         let all: Vec<Place> = (0..CLIENTS.of_one).map(|_| guests.seat(address(1)).expect("room")).collect();
-        // The oldest silent one goes.
+        // The oldest silent connection leaves.
         let next = guests.seat(address(1)).expect("room is made");
         let list = |number| guests.0.lock().expect("no panic").all.contains_key(&number);
         assert!(!list(all[0].number) && list(all[1].number) && list(next.number));

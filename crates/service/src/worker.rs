@@ -1,6 +1,6 @@
-//! A worker: the process of one attempt, or of attempts of one job that is run again and again. It
-//! hears its order, meets the other parties' workers, runs its side, leaves its outputs in a
-//! directory, and ends when its daemon's end of the socket closes.
+//! A worker: the process of one attempt, or of several attempts of one job. It reads its order,
+//! meets the other parties' workers, runs this party's part, leaves its outputs in a directory, and
+//! ends when the daemon closes the socket.
 
 use crate::order::{
     FromWorker, Made, MadePlace, MemoryLimit, OrderedData, OrderedShelf, Prepared, ToWorker, WorkerOrder,
@@ -40,16 +40,16 @@ use std::{
     time::Duration,
 };
 
-/// LOCAL: how often the memory is looked at.
+/// LOCAL: how often the memory is measured.
 const LOOK: Duration = Duration::from_millis(50);
-/// LOCAL: looks of which one asks for the most memory so far where little is in use.
+/// LOCAL: while little memory is used, the peak is read only once in this many measurements.
 const SELDOM: u64 = 20;
-/// LOCAL: address space beside what a worker computes in: stacks, libraries, files.
+/// LOCAL: the address space for stacks, libraries and files, in bytes, beyond the memory limit.
 const BESIDE: u64 = 2 << 30;
 
-/// Runs the worker to its end.
+/// Runs the worker until it ends.
 pub(crate) fn main() -> ! {
-    // No core dump, whatever the system does with them, and no debugger of the same user.
+    // No core dump, whatever the system's settings are, and no debugger of the same user.
     let _ = setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) });
     let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
     // A bug in one thread ends the process, so that no other thread waits for it.
@@ -63,7 +63,7 @@ pub(crate) fn main() -> ! {
     }));
     let orders = orders();
     match work(&orders) {
-        // The daemon has heard of all outputs, or is gone.
+        // The daemon has heard of all outputs, or has ended.
         Ok(()) => process::exit(0),
         Err(e) => {
             let code = e.kind().exit_code();
@@ -91,9 +91,9 @@ fn work(orders: &Orders) -> Result<(), Fault> {
         .map_err(|e| e.by(party))
 }
 
-/// Ends the worker once it has more memory than it may, and has its progress told. The limit of
-/// address space is above that of memory: it counts what is reserved and never used, and ends a
-/// process without a reason.
+/// Ends the worker when it uses more memory than its limit, and has progress reported. The limit of
+/// address space is above the memory limit, because it also counts what is reserved and never used,
+/// and because it ends a process without a reason.
 fn watch(
     MemoryLimit { most, of_policy }: MemoryLimit,
     party: PartyId,
@@ -106,7 +106,7 @@ fn watch(
             under_way.wait();
             thread::sleep(LOOK);
             reporter.look();
-            // The most that it ever had takes the system as long as a tenth of a small job.
+            // Reading the peak takes as long as a tenth of a small job.
             let little = resident.as_ref().and_then(Resident::bytes).is_some_and(|now| now < most / 4);
             if little && n % SELDOM != 0 {
                 continue;
@@ -134,7 +134,7 @@ fn watch(
     });
 }
 
-/// Whether an attempt is under way. A worker that waits for another attempt takes no memory.
+/// Whether an attempt is running. A worker that waits for another attempt takes no more memory.
 #[derive(Clone, Default)]
 struct UnderWay(Arc<(Mutex<bool>, Condvar)>);
 
@@ -144,22 +144,22 @@ impl UnderWay {
         self.0.1.notify_all();
     }
 
-    /// Waits until one is.
+    /// Waits until an attempt is running.
     fn wait(&self) {
         let is = self.0.0.lock().unwrap_or_else(PoisonError::into_inner);
         drop(self.0.1.wait_while(is, |is| !*is).unwrap_or_else(PoisonError::into_inner));
     }
 }
 
-/// The orders of the daemon, of which several threads wait for one.
+/// The orders from the daemon. Several threads may wait for one.
 type Orders = Arc<Mutex<Receiver<ToWorker>>>;
 
-/// The next order; none, once the daemon is gone.
+/// The next order; `None` once the daemon is gone.
 fn next(orders: &Orders) -> Option<ToWorker> {
     orders.lock().unwrap_or_else(PoisonError::into_inner).recv().ok()
 }
 
-/// Asks the daemon before preprocessing is used, which writes it down.
+/// Asks the daemon, which records it, before preprocessing is used.
 struct Uses(Orders);
 
 impl Material for Uses {
@@ -172,7 +172,7 @@ impl Material for Uses {
     }
 }
 
-/// The preprocessing that the daemon names.
+/// The preprocessing that the daemon has named.
 fn shelf_owner(shelf: &OrderedShelf) -> Result<ShelfOwner, Fault> {
     let odd = |e: &dyn std::fmt::Display| Fault::internal("taking preprocessing", e);
     let mut key = Wiped::new([0; 16]);
@@ -181,8 +181,8 @@ fn shelf_owner(shelf: &OrderedShelf) -> Result<ShelfOwner, Fault> {
     Ok(ShelfOwner::new(&key, pins))
 }
 
-/// Opens the inputs, meets the others, and runs this party's side: once, or for one attempt after
-/// the other of the same job, with the same data and for the same recipients.
+/// Opens the inputs, meets the other parties, and runs this party's part: once, or for several
+/// attempts of the same job, with the same data and recipients.
 struct Runner<'a> {
     orders: &'a Orders,
     order: WorkerOrder,
@@ -190,9 +190,9 @@ struct Runner<'a> {
     reporter: Reporter,
 }
 
-/// What a worker has from one attempt to the next.
+/// What a worker keeps from one attempt to the next.
 struct Standing {
-    /// The terms that all parties must agree on. They follow from the job.
+    /// The agreement of all parties. It follows from the job.
     agreement: Agreement,
     listener: Arc<Listener>,
     /// The key of its connections.
@@ -244,7 +244,7 @@ fn new_key(party: u8) -> Result<Wiped<String>, Fault> {
     Ok(identity.to_pem().into())
 }
 
-/// One attempt, until the daemon has decided on it.
+/// Runs one attempt, until the daemon has the decision.
 fn attempt<T: Words>(
     task: &T,
     orders: &Orders,
@@ -278,7 +278,7 @@ fn attempt<T: Words>(
     let agreement = standing.agreement.clone();
     let has_clients = !agreement.clients.is_empty();
     let part = open(task, &mut config)?;
-    // Each daemon knows the address of the others' ports.
+    // Each daemon fills in the address of the other parties' ports.
     tell(&FromWorker::Ready(Peer { member: me.clone(), address: None, pin }, standing.kept.are_there()));
     let Some(ToWorker::Meet(all, label, on_kept)) = next(orders) else { return Err(unexpected()) };
     config.session = session_of(&label);
@@ -300,7 +300,7 @@ fn attempt<T: Words>(
         Ok(())
     };
     if has_clients {
-        // They hear that all is done only once party 0 has decided so.
+        // Clients hear that all is done only after party 0 has decided so.
         let decide = |outcome: &Outcome<T::Learnt>| {
             prepared(outcome)?;
             match next(orders) {
@@ -313,9 +313,9 @@ fn attempt<T: Words>(
     prepared(&run_part(agreement, part, config, &reporter.observer())?)
 }
 
-/// The address of the listener, for people: others dial the party port.
+/// The name of the listener for people. Other workers dial the party port.
 const PARTY_PORT: &str = "the party port";
-/// The output of what the party itself learns.
+/// The name of the output that the party itself learns.
 const LEARNT: &str = "learnt";
 
 /// The parts of a data set, opened one at a time.
@@ -366,7 +366,7 @@ impl SealedSink for Sink {
         let place = ResultPlace { job, attempt, output: recipient, party: self.party };
         let bytes = result::seal(to, &place, &sealed.share, &BlakeName(sealed.next))?;
         let mut all = self.made.lock().unwrap_or_else(PoisonError::into_inner);
-        // All together are one line.
+        // All small results pass in one line.
         let place = if bytes.len() <= crate::failpoint::small_result() && all.len() < SMALL_RESULTS {
             passed(&self.dir)?;
             MadePlace::Here(hex::encode(&bytes))
@@ -380,15 +380,15 @@ impl SealedSink for Sink {
     }
 }
 
-/// LOCAL: small results of an attempt. They pass through the socket of the worker's orders.
+/// LOCAL: the most small results of an attempt, which pass over the socket of the worker's orders.
 const SMALL_RESULTS: usize = 8;
 
-/// Passes the point of failure of an output.
+/// Passes the failpoint of an output.
 fn passed(path: &Path) -> Result<(), Fault> {
     crate::failpoint::pass(|| "worker.sealed".to_owned()).map_err(|e| Fault::io("write", path, &e))
 }
 
-/// Writes an output. The daemon keeps a copy, which is on the disk before the party is prepared.
+/// Writes an output. The daemon copies it to the disk before the party is prepared.
 fn keep(dir: &Path, name: &str, bytes: &[u8]) -> Result<(), Fault> {
     let path = dir.join(name);
     passed(&path)?;
@@ -403,13 +403,13 @@ fn keep(dir: &Path, name: &str, bytes: &[u8]) -> Result<(), Fault> {
     write().map_err(|e| Fault::io("write", &path, &e))
 }
 
-/// A worker's own line to its daemon.
+/// Sends a line to the daemon.
 fn tell(message: &FromWorker) {
-    // The process ends when the daemon's end closes; a lost line shows there.
+    // If the daemon closed its end, the process ends anyway, so a lost line needs no handling.
     let _ = say(io::stdout().lock(), message);
 }
 
-/// Orders from the daemon. The process ends as soon as the daemon's is gone.
+/// The orders from the daemon. The process ends as soon as the daemon has closed its end.
 fn orders() -> Orders {
     let (sender, orders) = mpsc::channel();
     thread::spawn(move || {
@@ -436,7 +436,7 @@ fn orders() -> Orders {
     Arc::new(Mutex::new(orders))
 }
 
-/// The memory that this process has resident now, which the system says at once.
+/// Measures the resident memory of this process, which takes little time.
 struct Resident {
     statm: File,
     page: u64,
@@ -455,7 +455,7 @@ impl Resident {
     }
 }
 
-/// The most memory that this process ever had resident.
+/// The most memory, in bytes, that this process has ever had resident.
 fn peak_memory() -> Option<u64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;

@@ -1,4 +1,4 @@
-//! The daemon's end of its workers: starting them, talking to them, ending them.
+//! The daemon's end of its workers: starts them, talks to them, and ends them.
 
 use crate::{
     failpoint,
@@ -23,12 +23,12 @@ use tokio::{
 
 /// LOCAL: how long a worker may take to read its inputs.
 const READY: Duration = Duration::from_secs(60);
-/// LOCAL: how long a worker whose attempt is committed may take to end.
+/// LOCAL: how long a worker may take to end after its attempt is committed.
 const LEAVES: Duration = Duration::from_secs(10);
-/// LOCAL: no line of a worker is longer.
+/// LOCAL: the longest line of a worker, in bytes.
 const LONGEST: usize = 1 << 20;
 
-/// This program as it was when it started: after an upgrade its path leads elsewhere.
+/// This program as it was when it started. After an upgrade, its path leads to another one.
 fn program() -> Result<&'static File, Fault> {
     static PROGRAM: OnceLock<File> = OnceLock::new();
     if let Some(file) = PROGRAM.get() {
@@ -43,18 +43,18 @@ pub(crate) fn remember_program() -> Result<(), Fault> {
     program().map(drop)
 }
 
-/// A worker that runs; it ends when this is dropped.
+/// A running worker. It ends when this value is dropped.
 pub(crate) struct Worker {
     orders: OwnedWriteHalf,
     events: mpsc::Receiver<FromWorker>,
     child: Child,
-    /// The way of connections to it.
+    /// Hands connections over to it.
     pub(crate) hand: Arc<HandOver>,
-    /// The most memory that it had, as it says.
+    /// The most memory, in bytes, that it has reported.
     pub(crate) peak_memory: Option<u64>,
-    /// Attempts so far.
+    /// The number of attempts so far.
     pub(crate) attempts: u32,
-    /// Says which workers of the parties have links with each other.
+    /// Names the workers of all parties that have links with each other.
     pub(crate) team: String,
 }
 
@@ -64,7 +64,7 @@ fn wrong(e: &dyn std::fmt::Display) -> Fault {
 }
 
 impl Worker {
-    /// Starts a worker, which is not ready yet.
+    /// Starts a worker, and does not wait until it is ready.
     pub(crate) async fn start(order: WorkerOrder) -> Result<Self, Fault> {
         failpoint::pass(|| "worker.spawn".to_owned()).map_err(|e| wrong(&e))?;
         let mut command = Command::new(format!("/proc/self/fd/{}", program()?.as_raw_fd()));
@@ -84,7 +84,7 @@ impl Worker {
             .kill_on_drop(true)
             .spawn();
         let child = spawned.map_err(|e| wrong(&e))?;
-        // The command has the other ends until then.
+        // The command holds the worker's ends of the sockets until it is dropped.
         drop(command);
         let (send, heard) = mpsc::channel(64);
         tokio::spawn(async move {
@@ -107,13 +107,13 @@ impl Worker {
         Ok(Self { orders, events: heard, child, hand, peak_memory: None, attempts: 0, team })
     }
 
-    /// Has a worker that waits serve another attempt.
+    /// Gives a waiting worker another attempt.
     pub(crate) async fn again(&mut self, order: AttemptOrder) {
         self.tell(&ToWorker::Again(order)).await;
     }
 
-    /// Waits until it is ready. Gives how the others know it, and whether its links of the attempt
-    /// before are there.
+    /// Waits until it is ready. Returns how the others know it, and whether it has its links of the
+    /// attempt before.
     pub(crate) async fn ready(&mut self) -> Result<(Peer, bool), Fault> {
         let ready = async {
             loop {
@@ -132,20 +132,20 @@ impl Worker {
         Ok(ready)
     }
 
-    /// Whether it runs.
+    /// Whether the process still runs.
     pub(crate) fn runs(&mut self) -> bool {
         matches!(self.child.try_wait(), Ok(None))
     }
 
-    /// Tells it something.
+    /// Sends it a message.
     pub(crate) async fn tell(&mut self, message: &ToWorker) {
         if let Ok(line) = order::line(message) {
-            // If it is gone, its events end.
+            // If it has ended, its events end.
             let _ = self.orders.write_all(&line).await;
         }
     }
 
-    /// The next event; an error once it has ended.
+    /// The next event; an error if the worker has ended.
     pub(crate) async fn event(&mut self) -> Result<FromWorker, Fault> {
         match self.events.recv().await {
             Some(event) => Ok(event),
@@ -158,27 +158,28 @@ impl Worker {
         }
     }
 
-    /// Ends it at once.
+    /// Ends it at once, without waiting.
     pub(crate) fn stop(&mut self) {
-        // It may have ended by itself.
+        // The worker may have ended by itself.
         let _ = self.child.start_kill();
     }
 
-    /// Says that the attempt is committed, and waits until it has ended.
+    /// Tells it that the attempt is committed, and waits until it has ended.
     pub(crate) async fn leave(mut self) {
         self.tell(&ToWorker::Bye).await;
         let _ = tokio::time::timeout(LEAVES, self.child.wait()).await;
         self.end().await;
     }
 
-    /// Ends it, and waits for that.
+    /// Ends it, and waits until it has ended.
     pub(crate) async fn end(mut self) {
         let _ = self.child.start_kill();
         let _ = self.child.wait().await;
     }
 }
 
-/// Variables that a worker keeps: nothing of the daemon's own.
+/// Whether a worker keeps an environment variable. It gets nothing that belongs to the daemon
+/// alone.
 fn kept(name: &std::ffi::OsStr) -> bool {
     let name = name.to_string_lossy();
     matches!(&*name, "PATH" | "TMPDIR" | "LANG" | "RUST_BACKTRACE") || name.starts_with("HUSHWIRE_")

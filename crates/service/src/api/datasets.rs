@@ -13,7 +13,7 @@ use std::{io, sync::Arc};
 use tokio::sync::mpsc;
 use utoipa::ToSchema;
 
-/// LOCAL: bytes of a part that are hashed and written at once.
+/// LOCAL: bytes of a part that are hashed and written together.
 const BLOCK: usize = 512 << 10;
 
 /// Data sets, newest first.
@@ -22,7 +22,7 @@ pub(crate) struct Datasets {
     datasets: Vec<Dataset>,
 }
 
-/// Parts that are not here yet.
+/// Parts that have not arrived yet.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct MissingParts {
     missing: Vec<i64>,
@@ -32,7 +32,7 @@ pub(crate) struct MissingParts {
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewGrant {
-    /// When it ends, as RFC 3339; never, by default.
+    /// When it expires, as RFC 3339. By default it does not.
     #[serde(default)]
     expires: Option<String>,
 }
@@ -53,7 +53,7 @@ pub(super) async fn begin(party: Arc<Party>, mut request: Request) -> Result<Rep
     let envelope = envelope.map_err(|e| {
         Fault::usage(step, format!("the envelope is no hexadecimal text: {e}"), "send its bytes as digits")
     })?;
-    // An envelope that does not open now would fail in every job.
+    // An envelope that cannot be opened now would fail in every job.
     drop(party.keys.open_data(manifest, usize::from(party.config.party), &envelope)?);
     let number = party.config.party;
     let begun = party.store.run("dataset", move |c| datasets::begin(c, &caller, number, &signed, &envelope));
@@ -117,7 +117,7 @@ pub(super) async fn put(party: Arc<Party>, mut request: Request) -> Result<Reply
         blob.keep().map(|_| true)
     });
     let read = async {
-        // A record of TLS is short beside what costs least to write.
+        // A TLS record is much shorter than the cheapest block to write.
         let (mut block, mut bytes) = (vec![], 0);
         while let Some(piece) = request.piece(most).await? {
             bytes += piece.len();
@@ -125,12 +125,12 @@ pub(super) async fn put(party: Arc<Party>, mut request: Request) -> Result<Reply
             if bytes >= BLOCK {
                 bytes = 0;
                 if send.send(std::mem::take(&mut block)).await.is_err() {
-                    // The disk has refused; its error comes below.
+                    // Writing has failed; its error comes below.
                     return Ok(());
                 }
             }
         }
-        // As above.
+        // Likewise.
         let _ = send.send(block).await;
         Ok::<_, Fault>(())
     };
@@ -160,14 +160,14 @@ pub(super) async fn seal(party: Arc<Party>, request: Request) -> Result<Reply, F
 pub(super) async fn delete(party: Arc<Party>, request: Request) -> Result<Reply, Fault> {
     let (caller, id) = (request.caller()?.clone(), request.name(0).to_owned());
     let gone = party.store.run("erase", move |c| datasets::delete(c, &caller, &id)).await?;
-    // Those that wait have its content key.
+    // Waiting workers may have its content key.
     party.pool.forget(request.name(0));
     let blobs = party.blobs.clone();
     let removed =
         tokio::task::spawn_blocking(move || gone.iter().try_for_each(|name| blobs.remove(name))).await;
     let removed = removed.map_err(|e| Fault::internal("deleting a data set", e))?;
     if let Err(e) = removed {
-        // The sweep takes what is left.
+        // The sweep removes the rest.
         tracing::warn!("a blob of a deleted data set is left for the sweep: {e}");
     }
     Ok(Reply::empty(StatusCode::ACCEPTED))

@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 use std::{sync::Arc, time::Duration};
 use utoipa::ToSchema;
 
-/// LOCAL: how often a stream of events says that it is still there.
+/// LOCAL: how often a stream of events shows that the connection is alive.
 const PULSE: Duration = Duration::from_secs(15);
 
 /// Jobs, newest first.
@@ -30,11 +30,11 @@ pub(crate) struct Jobs {
     jobs: Vec<JobView>,
 }
 
-/// A result has arrived.
+/// Tells that a result has arrived.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Arrived {
-    /// BLAKE3 of its bytes.
+    /// The BLAKE3 hash of its bytes.
     digest: String,
 }
 
@@ -72,7 +72,7 @@ pub(super) async fn submit(party: Arc<Party>, mut request: Request) -> Result<Re
     }
     if let Some(says) = says {
         let (party, path) = (party.clone(), format!("/peer/v1/jobs/{}/came", view.id));
-        // Party 0 asks by itself where it does not hear of it.
+        // If the call is lost, party 0 asks by itself.
         tokio::spawn(async move { party.peers.post::<Option<()>>(0, &path, &says).await });
     }
     let status = if new { StatusCode::CREATED } else { StatusCode::OK };
@@ -91,7 +91,7 @@ pub(super) async fn list(party: Arc<Party>, request: Request) -> Result<Reply, F
     Ok(Reply::ok(&Jobs { jobs: views.await? }))
 }
 
-/// The job that the path names, if the caller sees it.
+/// The job that the path names, if the caller may see it.
 async fn seen(party: &Party, request: &Request) -> Result<jobs::JobRow, Fault> {
     let (caller, id) = (request.caller()?.clone(), request.name(0).to_owned());
     party.store.look(move |c| jobs::need(c, &caller, &id)).await
@@ -136,20 +136,20 @@ pub(super) async fn events(party: Arc<Party>, request: Request) -> Result<Reply,
 /// Where a client of a job meets the parties' workers.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct JobMeeting {
-    /// The attempt that runs; none as long as the workers do not meet.
+    /// The running attempt; absent while the workers do not meet.
     attempt: Option<u32>,
     /// The label of its session.
     label: String,
     /// The name in the greetings of its session.
     greeting: String,
-    /// The parties: this one does not know its own address.
+    /// The workers of all parties. A party does not know its own address.
     parties: Vec<MeetingParty>,
 }
 
 /// A party's worker.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct MeetingParty {
-    /// The party.
+    /// The party's number.
     party: u8,
     /// Its party port.
     address: Option<String>,
@@ -232,7 +232,7 @@ pub(super) async fn challenge(party: Arc<Party>, request: Request) -> Result<Rep
     Ok(Reply::ok(&Challenge { challenge }))
 }
 
-/// The key that a result of a job is sealed to.
+/// The key that a job's result is sealed to.
 fn recipient(job: &jobs::JobRow, output: &str) -> Result<SealTo, Fault> {
     let text = job.body.recipients.get(output).ok_or_else(|| access::absent("sealed output", output))?;
     recipients::seal_to(output, text)

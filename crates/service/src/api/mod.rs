@@ -1,5 +1,5 @@
-//! The endpoints for clients: one table, from which come the routes, who may ask, the OpenAPI
-//! document, and the test that tries every endpoint with every role.
+//! The endpoints for clients in one table. Routes, roles, the OpenAPI document, and the test that
+//! tries every endpoint with every role all come from it.
 
 mod datasets;
 mod jobs;
@@ -24,7 +24,7 @@ use std::{
     time::Instant,
 };
 
-/// LOCAL: requests a second of a token, and how many may come at once.
+/// LOCAL: the requests a second that a token may send, and how many it may send at once.
 const RATE: f64 = 500.0;
 const BURST: f64 = 2000.0;
 
@@ -36,13 +36,13 @@ pub(crate) struct Endpoint {
     pub(crate) method: &'static str,
     /// The path, with the variable parts in braces.
     pub(crate) path: &'static str,
-    /// Who may ask; anybody, where nobody is listed.
+    /// The roles that may use it; empty for an endpoint that needs no token.
     pub(crate) roles: &'static [CallerRole],
-    /// Its summary, for the document.
+    /// Its summary in the OpenAPI document.
     pub(crate) summary: &'static str,
     /// The schema of its body, if it takes JSON.
     pub(crate) body: Option<&'static str>,
-    /// Its status, and the schema of its answer.
+    /// The status and the schema of its answer.
     pub(crate) answer: (u16, Option<&'static str>),
     handle: fn(Arc<Party>, Request) -> Handled,
 }
@@ -103,7 +103,7 @@ endpoints! {
     PUT "/v1/tenants/{name}" [Operator] "A tenant's quotas" ("Quotas") -> 200 ("Quotas") = people::set_tenant;
 }
 
-/// The schema, where there is one.
+/// The schema, if there is one.
 const fn named(schema: &[&'static str]) -> Option<&'static str> {
     match schema {
         [] => None,
@@ -111,7 +111,7 @@ const fn named(schema: &[&'static str]) -> Option<&'static str> {
     }
 }
 
-/// The variable parts of a path, if it is of that form.
+/// The variable parts of a path, if it has this form.
 fn matched(form: &str, path: &str) -> Option<Vec<String>> {
     let (mut forms, mut parts) = (form.split('/'), path.split('/'));
     let mut names = vec![];
@@ -131,8 +131,7 @@ fn matched(form: &str, path: &str) -> Option<Vec<String>> {
     }
 }
 
-/// Answers a request of a client.
-/// `known` is set once a token was shown that holds.
+/// Answers a request of a client. `known` is set once a valid token was shown.
 pub(crate) async fn answer(party: Arc<Party>, request: Request, known: &AtomicBool) -> Reply {
     party.meter.requests.fetch_add(1, Ordering::Relaxed);
     let (method, path) = (request.method.clone(), request.path.clone());
@@ -169,7 +168,7 @@ fn methods(path: &str) -> Vec<&'static str> {
     here.map(|endpoint| endpoint.method).collect()
 }
 
-/// The method of the endpoint that serves a method: HEAD is GET without the content.
+/// The method of the endpoint that serves a method. HEAD is GET without the content.
 fn served(method: &Method) -> &str {
     if *method == Method::HEAD { "GET" } else { method.as_str() }
 }
@@ -180,8 +179,7 @@ async fn dispatch(party: &Arc<Party>, mut request: Request, known: &AtomicBool) 
         request.names = names;
         request.caller = caller(party, &request, endpoint, known).await?;
         if request.method == Method::POST && endpoint.body.is_none() {
-            // Whoever sends a body all the same hears the answer, and not that the connection
-            // broke.
+            // A client that sends a body anyway gets the answer, and not a broken connection.
             request.bytes(JSON).await?;
         }
         return (endpoint.handle)(party.clone(), request).await;
@@ -194,7 +192,7 @@ async fn dispatch(party: &Arc<Party>, mut request: Request, known: &AtomicBool) 
     Err(Fault::usage("finding the endpoint", cause, "see GET /v1/openapi.json"))
 }
 
-/// Who asks, where an endpoint is not for anybody.
+/// The caller, if the endpoint needs a token.
 async fn caller(
     party: &Party,
     request: &Request,
@@ -232,7 +230,7 @@ async fn caller(
     Err(Fault::new(code::ROLE, "admitting the request", cause, "ask with a token of one of these roles"))
 }
 
-/// Each token has a bucket, which fills at a rate.
+/// Each token has a bucket that fills at a fixed rate.
 fn limit(token: &str) -> Result<(), Fault> {
     static BUCKETS: LazyLock<Mutex<HashMap<String, (f64, Instant)>>> = LazyLock::new(Mutex::default);
     let mut buckets = BUCKETS.lock().unwrap_or_else(PoisonError::into_inner);
@@ -248,7 +246,7 @@ fn limit(token: &str) -> Result<(), Fault> {
     Ok(())
 }
 
-/// The schemas that the document names.
+/// The schemas that the OpenAPI document names.
 pub(crate) use datasets::{Datasets, MissingParts, NewGrant};
 pub(crate) use jobs::{Arrived, Challenge, JobMeeting, Jobs};
 pub(crate) use people::{GivenToken, NewToken, Tenants, Tokens};

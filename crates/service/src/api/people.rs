@@ -25,18 +25,18 @@ pub(crate) struct Tenants {
     tenants: BTreeMap<String, Quotas>,
 }
 
-/// A token that is to be made.
+/// A token to be made.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewToken {
     /// Its role.
     role: CallerRole,
-    /// The tenant; it is made where it is new.
+    /// The tenant, which is made if it is new.
     tenant: String,
     /// A remark.
     #[serde(default)]
     label: String,
-    /// Days until it ends; never, by default.
+    /// Days until it expires. By default it does not.
     #[serde(default)]
     days: Option<u32>,
 }
@@ -46,7 +46,7 @@ pub(crate) struct NewToken {
 pub(crate) struct GivenToken {
     /// Its name in logs.
     id: String,
-    /// The secret itself: it is not shown again.
+    /// The secret itself. It is not shown again.
     token: String,
 }
 

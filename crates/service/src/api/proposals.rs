@@ -21,7 +21,7 @@ pub(crate) struct Proposals {
     proposals: Vec<Proposal>,
 }
 
-/// The policies that count.
+/// The policies in force.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Policies {
     policies: Vec<Policy>,
@@ -58,7 +58,7 @@ pub(crate) struct SignedPolicy {
     signature: String,
     /// The operator's public key, as hexadecimal digits.
     signer: String,
-    /// The version: one more than the last one.
+    /// The version: the last one plus one.
     version: i64,
 }
 

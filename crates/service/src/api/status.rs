@@ -21,10 +21,10 @@ use std::{
 };
 use utoipa::ToSchema;
 
-/// LOCAL: with less room on the disk, the party is not ready.
+/// LOCAL: with fewer free bytes on the disk, the party is not ready.
 const LEAST_FREE: u64 = 256 << 20;
 
-/// The document, as it is committed.
+/// The OpenAPI document, as it is committed.
 const OPENAPI: &str = include_str!("../../openapi.json");
 
 /// The process answers.
@@ -40,7 +40,7 @@ pub(crate) struct Readiness {
     checks: Vec<PartyCheck>,
 }
 
-/// One thing that it needs.
+/// One thing that the party needs.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct PartyCheck {
     name: String,
@@ -56,8 +56,8 @@ pub(crate) struct GroupView {
     protocol: String,
     release: String,
     parties: Vec<GroupParty>,
-    /// The statement of each party about itself: `text`, as canonical JSON, and its `signature`.
-    /// A party that was not heard yet is missing.
+    /// The statement of each party about itself: `text`, as canonical JSON, and its `signature`. A
+    /// party that was not heard yet is missing.
     #[schema(value_type = Vec<Object>)]
     statements: Vec<SignedStatement>,
     limits: Limits,
@@ -69,12 +69,12 @@ pub(crate) struct GroupParty {
     index: u8,
     url: String,
     pin: String,
-    /// The key that data sets are sealed to; none of a party that was not heard yet.
+    /// The key that data sets are sealed to; absent if the party was not heard yet.
     #[schema(value_type = Option<String>)]
     seal_to: Option<SealTo>,
 }
 
-/// The limits of a request.
+/// The limits for requests.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Limits {
     json: u64,
@@ -88,7 +88,7 @@ pub(crate) struct Log {
     /// As `hushwire-seal` chains them: seq, at, actor, action, object, detail, prev, hash.
     #[schema(value_type = Vec<Object>)]
     entries: Vec<AuditEntry>,
-    /// Number and hash of the last entry.
+    /// The number and the hash of the last entry.
     #[schema(value_type = Object)]
     head: AuditHead,
 }
@@ -104,7 +104,7 @@ pub(super) async fn ready(party: Arc<Party>, _: Request) -> Result<Reply, Fault>
     let mut check =
         |name: String, cause: Option<String>| checks.push(PartyCheck { name, ok: cause.is_none(), cause });
     check("running".to_owned(), party.draining().then(|| "it is ending".to_owned()));
-    // The thread that writes answers: a store that nobody can write is not ready.
+    // The thread that writes answers this, so a store that cannot be written is not ready.
     let store = party.store.told(audit::head).await;
     check("store".to_owned(), store.err().map(|e| e.to_string()));
     let disk = match party.blobs.free() {

@@ -1,5 +1,5 @@
-//! Whether a party takes part in a job: its proposal is approved, its data sets are here, and a
-//! policy of an operator allows the run.
+//! Decides whether a party takes part in a job: its proposal is approved, its data sets are here,
+//! and an operator's policy allows the run.
 
 use super::{
     attempts, datasets,
@@ -24,7 +24,7 @@ const STEP: &str = "checking the policy";
 
 /// A run that this party allows now.
 pub(crate) struct Admitted {
-    /// The lines of data on which it is counted; one without a name where it takes none.
+    /// The lines of data on which the run is counted; one empty name if it uses no data.
     pub(crate) lines: Vec<String>,
     /// The limits of the run.
     pub(crate) limits: PolicyLimits,
@@ -35,7 +35,7 @@ struct Counted<'a> {
     c: &'a Connection,
     digest: &'a str,
     lines: &'a [String],
-    /// Why they cannot be counted: then nothing is allowed.
+    /// Why the runs cannot be counted. Then nothing is allowed.
     failed: RefCell<Option<StoreError>>,
 }
 
@@ -49,10 +49,10 @@ impl RunHistory for Counted<'_> {
     }
 }
 
-/// Whether the run is allowed now.
+/// Checks that the run is allowed now.
 ///
 /// # Errors
-/// It is not; the rule says why.
+/// If it is not allowed; the cause names the rule.
 pub(crate) fn admit(c: &Connection, operators: &[String], job: &JobRow) -> Stored<Admitted> {
     let refused = |cause: String, remedy: &str| Fault::new(code::NOT_APPROVED, STEP, cause, remedy);
     let proposal = proposals::get(c, &job.proposal)?.filter(|proposal| proposal.state == "approved");
@@ -62,7 +62,8 @@ pub(crate) fn admit(c: &Connection, operators: &[String], job: &JobRow) -> Store
             "ask this party's operator",
         )
     })?;
-    // The scheduler asks for few jobs at a time; what holds is counted where the run is.
+    // The scheduler's own bound is only for speed. The run is counted here, so the quota is checked
+    // here.
     let (running, most) = (jobs::running(c, job)?, access::quotas(c, &job.tenant)?.parallel);
     if running >= most {
         let cause = format!("tenant {} has {running} attempts under way, of at most {most}", job.tenant);
@@ -96,7 +97,7 @@ pub(crate) fn admit(c: &Connection, operators: &[String], job: &JobRow) -> Store
     let mut rules = vec![];
     for kept in policies::active(c)? {
         let signed = Signed { text: kept.policy, signature: kept.signature, signer: kept.signer };
-        // The store may have been changed by others since.
+        // Others may have changed the store since the policy was put.
         match signed.checked(&kept.name, operators) {
             Ok(file) => rules.extend(file.allow.iter().cloned()),
             Err(e) => tracing::warn!(policy = kept.name, "does not count: {e}"),
@@ -124,7 +125,7 @@ pub(crate) fn admit(c: &Connection, operators: &[String], job: &JobRow) -> Store
     }
     match judged {
         Verdict::Allowed { limits, .. } => Ok(Admitted { lines, limits }),
-        // It has its turn once another run ends.
+        // The run gets its turn once another run ends.
         Verdict::Denied(denials) if denials.iter().all(|denial| denial.rule == "max.parallel") => {
             let cause: Vec<_> = denials.into_iter().map(|denial| denial.why).collect();
             Err(Fault::new(code::QUOTA, STEP, cause.join(", "), "it waits by itself").into())

@@ -1,5 +1,5 @@
-//! Attempts of a job, and the runs that are counted. What is written before what is in
-//! `docs/adr/0032-the-service.md`.
+//! Attempts of a job, and the runs that are counted. `docs/adr/0032-the-service.md` has the order
+//! in which things are stored.
 
 use super::{
     jobs::{self, JobRow},
@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use utoipa::ToSchema;
 
-/// An attempt, as programs read it.
+/// An attempt, for programs.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(crate) struct Attempt {
     /// Its number, from 1.
@@ -26,22 +26,22 @@ pub(crate) struct Attempt {
     pub(crate) ended: Option<String>,
     /// Why it was aborted.
     pub(crate) cause: Option<Problem>,
-    /// Measurements.
+    /// What the worker measured.
     pub(crate) stats: Option<Measured>,
 }
 
 /// A worker's measurements.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 pub(crate) struct Measured {
-    /// From the first connection to the last confirmation.
+    /// Seconds from the first connection to the last confirmation.
     pub(crate) seconds: f64,
     /// Payload bytes to all peers.
     pub(crate) bytes_sent: u64,
     /// Payload bytes from all peers.
     pub(crate) bytes_received: u64,
-    /// Exchanges among the parties, one after the other.
+    /// Rounds among the parties: exchanges that follow one another.
     pub(crate) rounds: u64,
-    /// The most memory that the worker had.
+    /// The most memory that the worker used, in bytes.
     pub(crate) peak_memory: Option<u64>,
 }
 
@@ -50,20 +50,20 @@ pub(crate) struct Measured {
 pub(crate) struct Decision {
     /// Whether the outputs become visible.
     pub(crate) commit: bool,
-    /// Whether any party may have begun to compute: if not, the run is not counted.
+    /// Whether any party may have begun to compute. If not, the run is not counted.
     pub(crate) go: bool,
-    /// The job's state after an abort, where it does not go on: failed or cancelled.
+    /// The job's state after an abort, if the job ends: failed or cancelled.
     pub(crate) end: Option<String>,
     /// Why it was aborted.
     pub(crate) cause: Option<Fault>,
     /// When the job may be tried again.
     pub(crate) next_try: i64,
-    /// Party 0's signature under it, as the others heard it.
+    /// Party 0's signature under the decision, as the others hear it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) word: Option<Signature>,
 }
 
-/// A row of an attempt.
+/// An attempt's row.
 #[derive(Clone, Debug)]
 pub(crate) struct AttemptRow {
     pub(crate) job: String,
@@ -92,7 +92,7 @@ pub(crate) fn get(c: &Connection, job: &str, k: u32) -> Stored<Option<AttemptRow
     Ok(c.prepare_cached(&sql)?.query_row(params![job, k], of).optional()?)
 }
 
-/// Attempts without an end.
+/// Attempts that have not ended.
 pub(crate) fn open(c: &Connection) -> Stored<Vec<AttemptRow>> {
     let sql = format!("SELECT {COLUMNS} FROM attempts WHERE ended IS NULL ORDER BY created");
     let mut statement = c.prepare_cached(&sql)?;
@@ -100,14 +100,14 @@ pub(crate) fn open(c: &Connection) -> Stored<Vec<AttemptRow>> {
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// LOCAL: entries of the audit log that are looked through for attempts at a time.
+/// LOCAL: the number of entries of the audit log in which attempts are looked up at a time.
 const AT_A_TIME: i64 = 512;
 
-/// A job's attempt, and its decision.
+/// A job, the number of its attempt, and the decision on it.
 type EndedAttempt = (String, u32, Decision);
 
-/// The attempts, with their decisions, that ended by the entries of the audit log after `after`, or
-/// by its last ones; before them, the last entry that was looked at.
+/// The attempts that ended, with their decisions, by the entries of the audit log after `after`, or
+/// by its last entries. The first value is the last entry that was looked at.
 pub(crate) fn ended_after(c: &Connection, after: Option<i64>) -> Stored<(i64, Vec<EndedAttempt>)> {
     let end = audit::head(c)?.seq as i64;
     let after = after.unwrap_or(end - AT_A_TIME);
@@ -142,7 +142,7 @@ pub(crate) fn of_job(c: &Connection, job: &str) -> Stored<Vec<Attempt>> {
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// How often these terms ran on any of these lines of data, from a time on.
+/// How many times these terms have run on any of these lines of data, from a time on.
 pub(crate) fn runs(c: &Connection, digest: &str, lines: &[String], from: i64) -> Stored<u64> {
     // A run on several lines is one run.
     let sql = match lines {
@@ -160,14 +160,14 @@ pub(crate) fn runs(c: &Connection, digest: &str, lines: &[String], from: i64) ->
     Ok(n.unsigned_abs())
 }
 
-/// Attempts of other jobs of these terms that are under way.
+/// The number of other running jobs with these terms.
 pub(crate) fn running(c: &Connection, digest: &str, but: &str) -> Stored<u64> {
     let mut statement =
         c.prepare_cached("SELECT count(*) FROM jobs WHERE state = 'running' AND digest = ?1 AND id <> ?2")?;
     Ok(statement.query_row([digest, but], |row| row.get::<_, i64>(0))?.unsigned_abs())
 }
 
-/// Reserves attempt `k`: the run is counted from now on, on each of these lines of data.
+/// Reserves attempt `k`. From now on the run is counted on each of these lines of data.
 pub(crate) fn reserve(
     c: &Connection,
     job: &JobRow,
@@ -211,7 +211,7 @@ pub(crate) fn reserve(
     )
 }
 
-/// The attempt starts. False where it is not reserved any more.
+/// Starts an attempt. Returns false if it is not reserved any more.
 pub(crate) fn start(c: &Connection, job: &str, k: u32) -> Stored<bool> {
     let changed = super::execute(
         c,
@@ -221,7 +221,7 @@ pub(crate) fn start(c: &Connection, job: &str, k: u32) -> Stored<bool> {
     Ok(changed > 0)
 }
 
-/// The attempt's outputs are on the disk. False where it was aborted meanwhile.
+/// Notes that an attempt is prepared, with its outputs. Returns false if it was aborted meanwhile.
 pub(crate) fn prepared(
     c: &Connection,
     job: &str,
@@ -244,10 +244,10 @@ pub(crate) fn prepared(
     Ok(true)
 }
 
-/// Party 0's decision, the one point of truth: the first one holds. Gives the one that holds.
+/// Stores party 0's decision. The first decision on an attempt holds. Returns the one that holds.
 pub(crate) fn decide(c: &Connection, job: &str, k: u32, decision: &Decision) -> Stored<Decision> {
     let Some(row) = get(c, job, k)? else {
-        // An attempt of which nothing is known here never started from here.
+        // An attempt that is not in the store never started from here.
         return Ok(Decision { commit: false, ..decision.clone() });
     };
     if let Some(taken) = row.decision {
@@ -268,14 +268,14 @@ pub(crate) fn decide(c: &Connection, job: &str, k: u32, decision: &Decision) -> 
     Ok(taken)
 }
 
-/// Follows a decision. It may come again: then nothing changes.
+/// Follows a decision. If it comes again, nothing changes.
 pub(crate) fn finish(c: &Connection, job: &str, k: u32, decision: &Decision) -> Stored<()> {
     let Some(row) = get(c, job, k)? else { return Ok(()) };
     if matches!(row.state.as_str(), "committed" | "aborted") {
         if decision.commit == (row.state == "committed") {
             return Ok(());
         }
-        // What was handed out is not taken back, nor the other way round.
+        // What was handed out cannot be taken back, and what was removed cannot be handed out.
         let cause = format!("attempt {k} of job {job} was {}, and party 0 says otherwise now", row.state);
         let remedy = "compare the logs of all parties; a party 0 that was restored from a backup has forgotten decisions";
         return Err(Fault::new(code::CONFLICT, "following a decision", cause, remedy).by(PartyId(0)).into());
@@ -302,8 +302,8 @@ pub(crate) fn finish(c: &Connection, job: &str, k: u32, decision: &Decision) -> 
     };
     if !decision.commit {
         results::forget(c, job, k)?;
-        // Party 0 has no power over what is counted: whatever it says, an attempt that started here
-        // stays counted here.
+        // Party 0 has no power over what is counted: whatever it decides, an attempt that started
+        // here stays counted here.
         if !counted {
             super::execute(c, "UPDATE runs SET refunded = 1 WHERE job = ?1 AND k = ?2", params![job, k])?;
         }
@@ -317,7 +317,7 @@ pub(crate) fn finish(c: &Connection, job: &str, k: u32, decision: &Decision) -> 
     audit::append(c, "party 0", if decision.commit { "commit" } else { "abort" }, job, detail)
 }
 
-/// Whether this party's attempt of a job is under way.
+/// The running attempt of a job at this party.
 pub(crate) fn current(c: &Connection, job: &str) -> Stored<Option<AttemptRow>> {
     let Some(row) = jobs::get(c, job)? else { return Ok(None) };
     let found = get(c, job, row.attempt)?;
@@ -329,7 +329,7 @@ mod tests {
     use super::*;
     use crate::store::StoreError;
 
-    /// A store in which job "j" has attempt 1 as `state`, whose run is counted.
+    /// A store in which job "j" has attempt 1 in `state`. Its run is counted.
     fn with_attempt(state: &str, go: bool) -> Connection {
         let c = Connection::open_in_memory().expect("a store");
         c.execute_batch(include_str!("../store/0001.sql")).expect("the schema");
@@ -348,7 +348,7 @@ mod tests {
         c
     }
 
-    /// The first decision holds, and the other one is named.
+    /// The first decision holds, and the error names the other one.
     #[test]
     fn a_decider_that_contradicts_itself_is_refused_and_changes_nothing() {
         let decision =
@@ -365,8 +365,8 @@ mod tests {
         }
     }
 
-    /// Party 0 could otherwise start an approved job again and again, abort each attempt after its
-    /// peers have computed, and have none of the runs counted.
+    /// Otherwise party 0 could start an approved job again and again, abort each attempt after its
+    /// peers have computed, and have no run counted.
     #[test]
     fn a_decider_cannot_take_back_a_run_that_started_here() {
         let abort = Decision { commit: false, go: false, end: None, cause: None, next_try: 0, word: None };

@@ -1,4 +1,4 @@
-//! Data sets: uploading, usable, deleted. The rows of this party's parts are beside them.
+//! Data sets, which are uploading, usable or deleted, and the rows of this party's parts.
 
 use crate::{
     access::{self, Caller},
@@ -16,10 +16,10 @@ use std::{
 };
 use utoipa::ToSchema;
 
-/// LOCAL: data sets of a tenant that are not deleted.
+/// LOCAL: the most data sets of a tenant that are not deleted.
 const MOST: i64 = 1000;
 
-/// A data set as its owner sends it to a party: the parts follow one by one.
+/// A data set as its owner sends it to a party. Its parts follow one by one.
 #[derive(Deserialize, Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewDataset {
@@ -36,11 +36,11 @@ pub(crate) struct NewDataset {
 pub(crate) struct Dataset {
     /// Its name, the same at all parties: the hash of the manifest.
     pub(crate) id: String,
-    /// Whose it is.
+    /// The tenant that owns it.
     pub(crate) tenant: String,
-    /// The name that people give it.
+    /// The name for people.
     pub(crate) name: String,
-    /// The key of whoever signed it.
+    /// The key of its signer.
     pub(crate) owner: String,
     /// The line of which it is a version.
     pub(crate) line: String,
@@ -53,13 +53,13 @@ pub(crate) struct Dataset {
     pub(crate) schema: Value,
     /// uploading, usable or deleted.
     pub(crate) state: String,
-    /// Parts that are not here yet.
+    /// Parts that have not arrived yet.
     pub(crate) missing: Vec<i64>,
     /// Bytes of this party's parts.
     pub(crate) bytes: i64,
-    /// When it came.
+    /// When it was begun.
     pub(crate) created: String,
-    /// When it may not be used any more.
+    /// When it may no longer be used.
     pub(crate) expires: Option<String>,
     /// Who else may use it.
     pub(crate) grants: Vec<Grant>,
@@ -70,11 +70,11 @@ pub(crate) struct Dataset {
 pub(crate) struct Grant {
     /// The tenant's name, or the digest.
     pub(crate) to: String,
-    /// When it ends.
+    /// When it expires.
     pub(crate) expires: Option<String>,
 }
 
-/// A row of a data set.
+/// A data set's row.
 #[derive(Clone, Debug)]
 pub(crate) struct DatasetRow {
     pub(crate) id: String,
@@ -88,11 +88,11 @@ pub(crate) struct DatasetRow {
     created: i64,
 }
 
-/// LOCAL: manifests that are remembered.
+/// LOCAL: the most manifests that are remembered.
 const KNOWN_MANIFESTS: usize = 64;
 
 impl DatasetRow {
-    /// The manifest, whose signature is checked once for each text and signature: every run asks.
+    /// The manifest. Every run asks for it, so its signature is checked once for each text.
     pub(crate) fn signed(&self) -> Result<Arc<SignedManifest>, Fault> {
         static KNOWN: Mutex<BTreeMap<[u8; 32], Arc<SignedManifest>>> = Mutex::new(BTreeMap::new());
         let known = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
@@ -113,7 +113,7 @@ impl DatasetRow {
     }
 }
 
-/// A manifest with the signature under it.
+/// Reads a manifest, and checks the signature under it.
 pub(crate) fn read(manifest: &str, signature: &str) -> Result<SignedManifest, Fault> {
     let signature: Signature = signature.parse().map_err(|e| {
         Fault::usage(
@@ -142,7 +142,7 @@ fn of(row: &Row<'_>) -> rusqlite::Result<DatasetRow> {
     })
 }
 
-/// Begins a data set. The same one again is the same data set.
+/// Begins a data set. Returns it, and whether it is new: the same manifest gives the same data set.
 pub(crate) fn begin(
     c: &Connection,
     caller: &Caller,
@@ -228,7 +228,7 @@ pub(crate) fn begin(
     Ok((view(c, row)?, true))
 }
 
-/// A data set, whoever asks.
+/// A data set, without a check of the caller.
 pub(crate) fn get(c: &Connection, id: &str) -> Stored<Option<DatasetRow>> {
     let id = id.trim_start_matches("blake3:");
     let sql = format!("SELECT {COLUMNS} FROM datasets WHERE id = ?1");
@@ -244,7 +244,7 @@ pub(crate) fn granted(c: &Connection, id: &str, tenant: &str, digest: &str) -> S
     Ok(n > 0)
 }
 
-/// A data set that the caller sees.
+/// A data set that the caller may see.
 pub(crate) fn need(c: &Connection, caller: &Caller, id: &str) -> Stored<DatasetRow> {
     if let Some(row) = get(c, id)?
         && (caller.sees(&row.tenant) || granted(c, &row.id, &caller.tenant, "")?)
@@ -254,13 +254,13 @@ pub(crate) fn need(c: &Connection, caller: &Caller, id: &str) -> Stored<DatasetR
     Err(access::absent("data set", id).into())
 }
 
-/// A data set of the caller's own.
+/// A data set that the caller's tenant owns.
 pub(crate) fn own(c: &Connection, caller: &Caller, id: &str) -> Stored<DatasetRow> {
     let found = get(c, id)?.filter(|row| row.tenant == caller.tenant && row.state != "deleted");
     Ok(found.ok_or_else(|| access::absent("data set", id))?)
 }
 
-/// Parts of a data set: their numbers, blobs, lengths, and whether they are here.
+/// The parts of a data set: their numbers, blobs, lengths, and whether they have arrived.
 pub(crate) fn parts(c: &Connection, id: &str) -> Stored<Vec<(i64, String, i64, bool)>> {
     let mut statement =
         c.prepare_cached("SELECT n, blob, bytes, stored FROM parts WHERE dataset = ?1 ORDER BY n")?;
@@ -268,13 +268,13 @@ pub(crate) fn parts(c: &Connection, id: &str) -> Stored<Vec<(i64, String, i64, b
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// A part is on the disk under its name.
+/// Notes that a part is on the disk under its name.
 pub(crate) fn stored(c: &Connection, id: &str, n: i64) -> Stored<()> {
     super::execute(c, "UPDATE parts SET stored = 1 WHERE dataset = ?1 AND n = ?2", params![id, n])?;
     Ok(())
 }
 
-/// All parts are here: the data set may be used.
+/// Makes a data set usable, once all its parts have arrived.
 pub(crate) fn seal(c: &Connection, caller: &Caller, id: &str) -> Stored<Dataset> {
     let row = own(c, caller, id)?;
     let missing: Vec<_> = parts(c, &row.id)?.into_iter().filter(|part| !part.3).map(|part| part.0).collect();
@@ -295,7 +295,7 @@ pub(crate) fn seal(c: &Connection, caller: &Caller, id: &str) -> Stored<Dataset>
     view(c, own(c, caller, id)?)
 }
 
-/// Deletes a data set: its content key is gone at once, its blobs with the answer.
+/// Deletes a data set: its content key goes at once. Returns its blobs, which the caller removes.
 pub(crate) fn delete(c: &Connection, caller: &Caller, id: &str) -> Stored<Vec<String>> {
     let row = own(c, caller, id)?;
     let users = c
@@ -342,7 +342,7 @@ pub(crate) fn grant(
     view(c, row)
 }
 
-/// Takes a grant back.
+/// Revokes a grant.
 pub(crate) fn ungrant(c: &Connection, caller: &Caller, id: &str, to: &str) -> Stored<()> {
     let row = own(c, caller, id)?;
     if super::execute(c, "DELETE FROM grants WHERE dataset = ?1 AND whom = ?2", params![row.id, to])? == 0 {
@@ -351,7 +351,7 @@ pub(crate) fn ungrant(c: &Connection, caller: &Caller, id: &str, to: &str) -> St
     audit::append(c, &caller.to_string(), "ungrant", &row.id, json!({ "to": to }))
 }
 
-/// A data set, as programs read it.
+/// A data set, for programs.
 pub(crate) fn view(c: &Connection, row: DatasetRow) -> Stored<Dataset> {
     let signed = row.signed()?;
     let manifest: &Manifest = signed.manifest();
@@ -379,7 +379,7 @@ pub(crate) fn view(c: &Connection, row: DatasetRow) -> Stored<Dataset> {
     })
 }
 
-/// Ids and names of whole data sets that jobs of a tenant with these terms may use, newest first.
+/// Ids and names of usable data sets that a tenant's jobs with these terms may use, newest first.
 pub(crate) fn of_tenant(c: &Connection, tenant: &str, digest: &str) -> Stored<Vec<(String, String)>> {
     let mut statement = c.prepare_cached(
         "SELECT id, name FROM datasets WHERE state = 'usable' AND (tenant = ?1 OR id IN
@@ -391,7 +391,7 @@ pub(crate) fn of_tenant(c: &Connection, tenant: &str, digest: &str) -> Stored<Ve
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// Data sets that the caller sees, newest first.
+/// Data sets that the caller may see, newest first.
 pub(crate) fn list(c: &Connection, caller: &Caller, most: i64) -> Stored<Vec<Dataset>> {
     let sql = format!(
         "SELECT {COLUMNS} FROM datasets WHERE ?1 OR tenant = ?2 OR id IN (SELECT dataset FROM grants WHERE whom = ?2

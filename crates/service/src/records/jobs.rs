@@ -1,4 +1,4 @@
-//! Jobs: submitted, ready, running, committed, delivered, or failed, or cancelled.
+//! Jobs, which are submitted, ready, running, committed, delivered, failed or cancelled.
 
 use super::{
     attempts::{self, Attempt},
@@ -21,7 +21,7 @@ use serde_json::json;
 use std::collections::BTreeMap;
 use utoipa::ToSchema;
 
-/// States from which a job does not go on.
+/// The states in which a job has ended.
 pub(crate) const ENDS: [&str; 4] = ["committed", "delivered", "failed", "cancelled"];
 
 /// The data, parameters and recipients that a job is submitted with.
@@ -31,7 +31,7 @@ pub(crate) struct Submitted {
     /// The proposal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) proposal: Option<String>,
-    /// Or the digest of an approved one's terms.
+    /// The digest of an approved proposal's terms, instead of the proposal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) digest: Option<String>,
     /// The data sets, by their names in the job.
@@ -43,10 +43,10 @@ pub(crate) struct Submitted {
     /// The keys that results are sealed to, by the recipients' names in the job.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) recipients: BTreeMap<String, String>,
-    /// The pins of certificates of the job's clients, who are there while it runs.
+    /// The pins of certificates of the job's clients, which are present while it runs.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) clients: BTreeMap<String, String>,
-    /// Jobs of a higher number start earlier.
+    /// Jobs with a higher number start earlier.
     #[serde(default)]
     pub(crate) priority: i64,
 }
@@ -58,7 +58,7 @@ impl Submitted {
     }
 }
 
-/// A row of a job.
+/// A job's row.
 #[derive(Clone, Debug)]
 pub(crate) struct JobRow {
     pub(crate) id: String,
@@ -77,13 +77,13 @@ pub(crate) struct JobRow {
 }
 
 impl JobRow {
-    /// Whether it does not go on.
+    /// Whether it has ended.
     pub(crate) fn ended(&self) -> bool {
         ENDS.contains(&self.state.as_str())
     }
 }
 
-/// A job, as programs read it.
+/// A job, for programs.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(crate) struct JobView {
     /// Its name, the same at all parties.
@@ -96,15 +96,15 @@ pub(crate) struct JobView {
     pub(crate) digest: String,
     /// The proposal.
     pub(crate) proposal: String,
-    /// Whose it is.
+    /// The tenant that owns it.
     pub(crate) tenant: String,
     /// When it was submitted.
     pub(crate) created: String,
-    /// When its state changed last.
+    /// When its state last changed.
     pub(crate) updated: String,
     /// The number of the last attempt.
     pub(crate) attempt: u32,
-    /// The event that it waits for.
+    /// What it waits for.
     pub(crate) waits: Option<String>,
     /// The data sets, by their names in the job.
     pub(crate) data: BTreeMap<String, String>,
@@ -112,24 +112,24 @@ pub(crate) struct JobView {
     pub(crate) parameters: BTreeMap<String, String>,
     /// The pins of its clients.
     pub(crate) clients: BTreeMap<String, String>,
-    /// How far the running attempt is.
+    /// The progress of the running attempt.
     pub(crate) progress: Option<Progress>,
-    /// Why it failed, or why the last attempt did.
+    /// Why the job failed, or why the last attempt did.
     pub(crate) cause: Option<Problem>,
     /// All attempts.
     pub(crate) attempts: Vec<Attempt>,
-    /// Results at this party.
+    /// The results at this party.
     pub(crate) outputs: Vec<OutputView>,
 }
 
-/// How far a running attempt is.
+/// The progress of a running attempt.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub(crate) struct Progress {
-    /// The operator or step under way.
+    /// The operator or step that runs now.
     pub(crate) phase: String,
-    /// The number of instances that are done, and of all.
+    /// The number of instances that are done.
     pub(crate) done: u64,
-    /// All instances.
+    /// The number of all instances.
     pub(crate) of: u64,
     /// Payload bytes sent.
     pub(crate) sent: u64,
@@ -137,17 +137,17 @@ pub(crate) struct Progress {
     pub(crate) received: u64,
 }
 
-/// The digits of a job's name.
+/// The number of digits in a job's name.
 pub(crate) const ID: usize = 32;
 
-/// The name of a job: it follows from its tenant and its key, so that all parties have the same.
+/// The name of a job. It follows from tenant and key, so it is the same at all parties.
 pub(crate) fn id(tenant: &str, key: &str) -> String {
     let text = format!("{tenant}\0{key}");
     hex::encode(&blake3::derive_key("hushwire service job v1", text.as_bytes())[..ID / 2])
 }
 
-/// The columns of a job. Each wait is written there, but for the one for a decision on an attempt
-/// that is prepared.
+/// The columns of a job. `waits` has each reason to wait, but for a prepared attempt that waits for
+/// its decision.
 const COLUMNS: &str = "id, tenant, body_hash, body, proposal, digest, kind, state, attempt,
     CASE WHEN state = 'running' AND waits IS NULL THEN
       (SELECT 'waits for party 0''s decision' FROM attempts
@@ -174,7 +174,7 @@ fn of(row: &Row<'_>) -> rusqlite::Result<JobRow> {
     })
 }
 
-/// Keeps a job. Gives it, and whether it is new: the same key with the same body is the same job.
+/// Keeps a job. Returns it, and whether it is new: the same key with the same body is the same job.
 pub(crate) fn submit(c: &Connection, caller: &Caller, key: &str, body: &Submitted) -> Stored<(JobRow, bool)> {
     let step = "submitting a job";
     let proposal = match (&body.proposal, &body.digest) {
@@ -207,7 +207,7 @@ pub(crate) fn submit(c: &Connection, caller: &Caller, key: &str, body: &Submitte
     // A value out of its range is refused here, before anybody waits for the job.
     proposal.proposed.known()?.with(&body.values())?;
     let id = id(&caller.tenant, key);
-    // The same at all parties, however the proposal was named.
+    // This is the same at all parties, however the proposal was named.
     let agreed = Submitted { proposal: None, digest: Some(proposal.digest.clone()), ..body.clone() };
     let mut hash = blake3::Hasher::new_derive_key("hushwire service body v1");
     hash.update(id.as_bytes()).update(proposal.id.as_bytes()).update(packed(&agreed).as_bytes());
@@ -261,10 +261,10 @@ pub(crate) fn submit(c: &Connection, caller: &Caller, key: &str, body: &Submitte
     Ok((row, true))
 }
 
-/// LOCAL: names of data sets that an error lists.
+/// LOCAL: the most names of data sets that an error lists.
 const LISTED: usize = 10;
 
-/// A job is submitted with data sets that are whole here, and that its tenant may use.
+/// Checks that a data set is usable here, and that the tenant may use it.
 fn has_data(c: &Connection, id: &str, tenant: &str, digest: &str) -> Stored<()> {
     if let Some(row) = datasets::get(c, id)?.filter(|row| row.state == "usable")
         && (row.tenant == tenant || datasets::granted(c, &row.id, tenant, digest)?)
@@ -283,7 +283,7 @@ fn has_data(c: &Connection, id: &str, tenant: &str, digest: &str) -> Stored<()> 
     Err(access::absent("data set", id).during("submitting a job").remedied(remedy).into())
 }
 
-/// A job is submitted with what its proposal needs, and with no more.
+/// Checks that a job is submitted with exactly what its proposal needs.
 fn same_names<'n>(what: &str, needs: &[String], has: impl Iterator<Item = &'n String>) -> Result<(), Fault> {
     let has: Vec<_> = has.collect();
     let wrong = |cause: String| {
@@ -299,18 +299,18 @@ fn same_names<'n>(what: &str, needs: &[String], has: impl Iterator<Item = &'n St
     }
 }
 
-/// A job, whoever asks.
+/// A job, without a check of the caller.
 pub(crate) fn get(c: &Connection, id: &str) -> Stored<Option<JobRow>> {
     let sql = format!("SELECT {COLUMNS} FROM jobs WHERE id = ?1");
     Ok(c.prepare_cached(&sql)?.query_row([id], of).optional()?)
 }
 
-/// A job that must be there.
+/// A job that must exist.
 pub(crate) fn known(c: &Connection, id: &str) -> Stored<JobRow> {
     Ok(get(c, id)?.ok_or_else(|| access::absent("job", id))?)
 }
 
-/// A job that the caller sees.
+/// A job that the caller may see.
 pub(crate) fn need(c: &Connection, caller: &Caller, id: &str) -> Stored<JobRow> {
     let found = get(c, id)?.filter(|job| caller.sees(&job.tenant));
     Ok(found.ok_or_else(|| access::absent("job", id))?)
@@ -340,7 +340,7 @@ pub(crate) fn view(c: &Connection, job: JobRow) -> Stored<JobView> {
     })
 }
 
-/// Jobs that the caller sees, newest first, of a state or of any.
+/// Jobs that the caller may see, newest first, in one state or any.
 pub(crate) fn list(
     c: &Connection,
     caller: &Caller,
@@ -357,12 +357,12 @@ pub(crate) fn list(
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// LOCAL: no job is postponed for longer, in milliseconds. One that is due later was postponed
-/// before the clock was set back.
+/// LOCAL: the longest time, in milliseconds, for which a job is postponed. A job that is due later
+/// was postponed before the clock was set back.
 const LATEST: i64 = 70_000;
 
-/// At most `most` of the jobs that may be tried now and are `free`, of tenants that have room for
-/// more.
+/// At most `most` jobs that may be tried now and are `free`, of tenants that may have more running
+/// jobs.
 pub(crate) fn due(c: &Connection, now: i64, most: usize, free: impl Fn(&str) -> bool) -> Stored<Vec<JobRow>> {
     let mut statement = c.prepare_cached(
         "SELECT id FROM jobs WHERE state IN ('submitted', 'ready') AND (next_try <= ?1 OR next_try > ?2)
@@ -383,13 +383,13 @@ pub(crate) fn due(c: &Connection, now: i64, most: usize, free: impl Fn(&str) -> 
     Ok(due)
 }
 
-/// Other jobs of a job's tenant that are under way.
+/// The number of other running jobs of a job's tenant.
 pub(crate) fn running(c: &Connection, job: &JobRow) -> Stored<i64> {
     let sql = "SELECT count(*) FROM jobs WHERE tenant = ?1 AND state = 'running' AND id <> ?2";
     Ok(c.prepare_cached(sql)?.query_row([&job.tenant, &job.id], |row| row.get(0))?)
 }
 
-/// Jobs without an end, of which the decider may know more.
+/// Jobs that have not ended, about which the decider may know more.
 pub(crate) fn open(c: &Connection, before: i64, most: i64) -> Stored<Vec<JobRow>> {
     let sql = format!(
         "SELECT {COLUMNS} FROM jobs WHERE state IN ('submitted', 'ready', 'running') AND updated < ?1
@@ -400,7 +400,7 @@ pub(crate) fn open(c: &Connection, before: i64, most: i64) -> Stored<Vec<JobRow>
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// Postpones a job, with what it waits for.
+/// Postpones a job, and stores what it waits for.
 pub(crate) fn postpone(c: &Connection, id: &str, until: i64, waits: &str) -> Stored<()> {
     super::execute(
         c,
@@ -410,7 +410,7 @@ pub(crate) fn postpone(c: &Connection, id: &str, until: i64, waits: &str) -> Sto
     Ok(())
 }
 
-/// Whether a job is there, and whether it has not ended.
+/// Whether a job exists, and whether it has not ended.
 pub(crate) fn is_open(c: &Connection, id: &str) -> Stored<(bool, bool)> {
     let sql = "SELECT count(*), coalesce(sum(state IN ('submitted', 'ready', 'running')), 0) FROM jobs WHERE id = ?1";
     Ok(c.prepare_cached(sql)?.query_row([id], |row| Ok((row.get(0)?, row.get(1)?)))?)
@@ -422,14 +422,14 @@ pub(crate) fn is_postponed(c: &Connection, id: &str) -> Stored<bool> {
     Ok(c.prepare_cached(sql)?.query_row([id], |row| row.get(0))?)
 }
 
-/// A postponed job may be tried at once.
+/// Lets a postponed job be tried at once.
 pub(crate) fn hasten(c: &Connection, id: &str) -> Stored<()> {
     let sql = "UPDATE jobs SET next_try = 0 WHERE id = ?1 AND state = 'submitted' AND next_try > 0";
     super::execute(c, sql, [id])?;
     Ok(())
 }
 
-/// All parties have the job and what it needs.
+/// Notes that all parties have the job and what it needs.
 pub(crate) fn ready(c: &Connection, id: &str) -> Stored<()> {
     super::execute(
         c,
@@ -439,7 +439,7 @@ pub(crate) fn ready(c: &Connection, id: &str) -> Stored<()> {
     Ok(())
 }
 
-/// Ends a job that has no attempt under way.
+/// Ends a job that has no running attempt.
 pub(crate) fn end(c: &Connection, id: &str, state: &str, cause: Option<&Fault>, actor: &str) -> Stored<()> {
     let changed = super::execute(
         c,

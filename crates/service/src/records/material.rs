@@ -1,14 +1,14 @@
-//! One-time material: files of preprocessing that were used.
+//! Used files of preprocessing. Each may be used once.
 
 use crate::{audit, clock, store::Stored};
 use hushwire_fault::{Fault, code};
 use rusqlite::{Connection, params};
 use serde_json::json;
 
-/// Marks a file as used, before it is.
+/// Marks a file as used, before it is used.
 ///
 /// # Errors
-/// It was used before: it came back with a backup of its directory.
+/// If it was used before: it came back with a backup of its directory.
 pub(crate) fn mark(c: &Connection, file: &str, job: &str, k: u32) -> Stored<()> {
     let new = super::execute(
         c,

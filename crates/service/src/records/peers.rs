@@ -1,4 +1,4 @@
-//! Facts about the other parties, as they were heard.
+//! What this party has heard of the other parties.
 
 use super::{packed, unpacked};
 use crate::{
@@ -10,11 +10,11 @@ use rusqlite::{Connection, OptionalExtension, params};
 use serde_json::json;
 use std::collections::BTreeMap;
 
-/// The schema from which on statements are kept; with an earlier one, they are heard again after
-/// each start.
+/// The first schema that keeps statements. With an earlier one, they are heard again after each
+/// start.
 const STATEMENTS: usize = 3;
 
-/// Keeps what a party says of itself.
+/// Keeps a party's statement about itself.
 pub(crate) fn hear(c: &Connection, party: u8, release: &str, said: &SignedStatement) -> Stored<()> {
     let seal_to = packed(&said.statement().seal_to);
     super::execute(
@@ -38,7 +38,7 @@ pub(crate) fn hear(c: &Connection, party: u8, release: &str, said: &SignedStatem
     Ok(())
 }
 
-/// The last statement that was heard of each party.
+/// The last statement of each party.
 pub(crate) fn statements(c: &Connection) -> Stored<BTreeMap<u8, SignedStatement>> {
     if schema(c)? < STATEMENTS {
         return Ok(BTreeMap::new());
@@ -48,14 +48,14 @@ pub(crate) fn statements(c: &Connection) -> Stored<BTreeMap<u8, SignedStatement>
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// The keys of the others, to which data sets are sealed.
+/// The keys of the other parties that data sets are sealed to.
 pub(crate) fn heard(c: &Connection) -> Stored<BTreeMap<u8, SealTo>> {
     let mut statement = c.prepare_cached("SELECT party, seal_to FROM peers WHERE seal_to IS NOT NULL")?;
     let rows = statement.query_map([], |row| Ok((row.get(0)?, unpacked(&row.get::<_, String>(1)?)?)))?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// The ends of the others' audit logs, as they told them, by party.
+/// The ends of the others' audit logs, by party, as they told them.
 pub(crate) fn heads(c: &Connection) -> Stored<BTreeMap<u8, AuditHead>> {
     let mut statement = c.prepare_cached("SELECT party, audit_seq, audit_hash FROM peers")?;
     let rows = statement.query_map([], |row| {
@@ -65,7 +65,7 @@ pub(crate) fn heads(c: &Connection) -> Stored<BTreeMap<u8, AuditHead>> {
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// The end of a party's audit log that is kept.
+/// The end of a party's audit log, as it is kept.
 pub(crate) fn head(c: &Connection, party: u8) -> Stored<Option<AuditHead>> {
     let sql = "SELECT audit_seq, audit_hash FROM peers WHERE party = ?1";
     let found = c.query_row(sql, [party], |row| {
@@ -75,7 +75,7 @@ pub(crate) fn head(c: &Connection, party: u8) -> Stored<Option<AuditHead>> {
     Ok(found.optional()?)
 }
 
-/// Keeps the end of a party's audit log, which has the one that was kept before.
+/// Keeps the end of a party's audit log. The caller has checked that the log has the end before it.
 pub(crate) fn keep_head(c: &Connection, party: u8, head: &AuditHead) -> Stored<()> {
     super::execute(
         c,
@@ -85,7 +85,7 @@ pub(crate) fn keep_head(c: &Connection, party: u8, head: &AuditHead) -> Stored<(
     Ok(())
 }
 
-/// Writes down that a party's audit log has lost an entry that it had: once for each head.
+/// Records that a party's audit log has lost an entry that it had, once for each lost end.
 pub(crate) fn contradicts(c: &Connection, party: u8, had: &AuditHead) -> Stored<()> {
     let (object, had) = (format!("party {party}"), had.to_string());
     let known: i64 = c.query_row(
@@ -99,7 +99,7 @@ pub(crate) fn contradicts(c: &Connection, party: u8, had: &AuditHead) -> Stored<
     Ok(())
 }
 
-/// Takes a party's audit log as it is from now on: its operator restored it from a backup.
+/// Accepts a party's audit log as it is from now on, after its operator restored it from a backup.
 pub(crate) fn accept(c: &Connection, party: u8) -> Stored<()> {
     let had = head(c, party)?.map(|head| head.to_string());
     keep_head(c, party, &AuditHead::EMPTY)?;

@@ -1,4 +1,4 @@
-//! Policies: what operators allow, each a signed text with a version.
+//! Policies: what operators allow. Each is a signed text with a version.
 
 use crate::{access, audit, clock, store::Stored};
 use hushwire_fault::{Fault, code};
@@ -20,16 +20,16 @@ pub(crate) struct Policy {
     pub(crate) signature: String,
     /// The operator's key.
     pub(crate) signer: String,
-    /// Whether it counts.
+    /// Whether it is in force.
     pub(crate) active: bool,
-    /// When it came.
+    /// When it was put.
     pub(crate) at: String,
 }
 
-/// The begin of the names of policies that come from the watched directory.
+/// The prefix of the names of policies from the watched directory.
 pub(crate) const OF_FILES: &str = "file.";
 
-/// The name of the policy by which a proposal was approved.
+/// The name of the policy that approves a proposal.
 pub(crate) fn of_proposal(id: &str) -> String {
     format!("proposal-{}", id.get(..id.len().min(40)).unwrap_or_default())
 }
@@ -55,7 +55,7 @@ pub(crate) fn get(c: &Connection, name: &str) -> Stored<Policy> {
     Ok(found.ok_or_else(|| access::absent("policy", name))?)
 }
 
-/// The policies that count.
+/// The policies in force.
 pub(crate) fn active(c: &Connection) -> Stored<Vec<Policy>> {
     let sql = format!("SELECT {COLUMNS} FROM policies WHERE active = 1 ORDER BY name");
     let mut statement = c.prepare_cached(&sql)?;
@@ -63,23 +63,23 @@ pub(crate) fn active(c: &Connection) -> Stored<Vec<Policy>> {
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// A signed text that is to become a policy.
+/// A signed text that becomes a policy.
 pub(crate) struct NewPolicy {
     /// The name.
     pub(crate) name: String,
-    /// The version; the next one where it is left open.
+    /// The version; by default, the next one.
     pub(crate) version: Option<i64>,
     /// The text.
     pub(crate) body: String,
-    /// The signature, as digits.
+    /// The signature, as hexadecimal digits.
     pub(crate) signature: String,
-    /// The operator's key, as digits.
+    /// The operator's key, as hexadecimal digits.
     pub(crate) signer: String,
 }
 
-/// Puts a new version of a policy in the place of the last one. The text that counts already is
-/// left as it is. One that counted before does not come back: a signature has no date, so an old
-/// one could be used again by whoever has it.
+/// Replaces a policy by a new version. A text that is in force stays as it is. A text that was in
+/// force before cannot come back: a signature has no date, so whoever has an old one could use it
+/// again.
 pub(crate) fn put(c: &Connection, actor: &str, new: &NewPolicy) -> Stored<Policy> {
     let name = &new.name;
     hushwire_session::check_name(name)
@@ -114,7 +114,7 @@ pub(crate) fn put(c: &Connection, actor: &str, new: &NewPolicy) -> Stored<Policy
     get(c, name)
 }
 
-/// Ends a policy: it counts no more.
+/// Ends a policy.
 pub(crate) fn end(c: &Connection, name: &str, actor: &str) -> Stored<()> {
     if super::execute(c, "UPDATE policies SET active = 0 WHERE name = ?1 AND active = 1", [name])? > 0 {
         audit::append(c, actor, "policy end", name, json!({}))?;

@@ -1,4 +1,4 @@
-//! Proposals: jobs that operators look at before they run.
+//! Proposals: jobs that operators examine before they run.
 
 use super::{packed, policies, unpacked};
 use crate::{
@@ -17,7 +17,7 @@ use std::{
 };
 use utoipa::ToSchema;
 
-/// LOCAL: jobs that are remembered as they were read.
+/// LOCAL: the most parsed jobs that are remembered.
 const KNOWN_JOBS: usize = 16;
 
 /// A job as it is proposed.
@@ -29,8 +29,8 @@ pub(crate) struct Proposed {
     /// The texts of the computations that it names, by their names in it.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) files: BTreeMap<String, String>,
-    /// When it ends, as RFC 3339, if nobody has approved it by then; an approval ends with the
-    /// policy that it was given by, and at this time at the latest.
+    /// When it expires, as RFC 3339, if nobody has approved it by then. An approval ends with the
+    /// policy that gave it, and no later than this time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) expires: Option<String>,
 }
@@ -38,28 +38,28 @@ pub(crate) struct Proposed {
 /// A proposal.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(crate) struct Proposal {
-    /// Its name: it follows from tenant, job and files, so it is the same at all parties.
+    /// Its name, which is the same at all parties: it follows from tenant, job and files.
     pub(crate) id: String,
     /// The digest of the job's terms.
     pub(crate) digest: String,
     /// The kind of the job.
     pub(crate) kind: String,
-    /// Whose it is.
+    /// The tenant that owns it.
     pub(crate) tenant: String,
-    /// The job file and what it names.
+    /// The job file and the files that it names.
     #[serde(flatten)]
     pub(crate) proposed: Proposed,
     /// The terms: names and texts.
     pub(crate) terms: Vec<(String, String)>,
-    /// Lines that an operator reads beside the terms.
+    /// Lines that an operator reads together with the terms.
     pub(crate) explain: Vec<String>,
-    /// The data, parameters and recipients that a run of it is submitted with.
+    /// The data, parameters and recipients with which its runs are submitted.
     pub(crate) needs: Needs,
     /// proposed, approved, denied, withdrawn or expired.
     pub(crate) state: String,
     /// Who proposed it.
     pub(crate) by: String,
-    /// When.
+    /// When it was proposed.
     pub(crate) created: String,
     /// This party's verdict.
     pub(crate) verdict: Option<ProposalVerdict>,
@@ -72,24 +72,24 @@ pub(crate) struct ProposalVerdict {
     pub(crate) verdict: String,
     /// The operator.
     pub(crate) by: String,
-    /// When.
+    /// When it was given.
     pub(crate) at: String,
-    /// Why, where it is denied.
+    /// Why it was denied.
     pub(crate) reason: Option<String>,
     /// The policy that allows it.
     pub(crate) policy: Option<String>,
 }
 
-/// The names for which a job is submitted with data sets and with keys.
+/// The names for which a job needs data sets, keys, values and clients.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]
 pub(crate) struct Needs {
-    /// Data sets of the job.
+    /// The data sets of the job.
     pub(crate) data: Vec<String>,
-    /// Recipients of the job.
+    /// The recipients of the job.
     pub(crate) recipients: Vec<String>,
-    /// Parameters of the job.
+    /// The parameters of the job.
     pub(crate) parameters: Vec<String>,
-    /// Clients of the job, who are there while it runs.
+    /// The clients of the job, which are present while it runs.
     #[serde(default)]
     pub(crate) clients: Vec<String>,
 }
@@ -106,12 +106,12 @@ pub(crate) struct Planned {
 }
 
 impl Proposed {
-    /// The job.
+    /// Reads the job.
     pub(crate) fn read(&self) -> Result<Job, Fault> {
         jobfile::read(&self.job, &self.files)
     }
 
-    /// The job, whose text is read once: every run asks.
+    /// The job. Every run asks for it, so its text is parsed once.
     pub(crate) fn known(&self) -> Result<Job, Fault> {
         static KNOWN: Mutex<BTreeMap<[u8; 32], Job>> = Mutex::new(BTreeMap::new());
         let known = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
@@ -133,14 +133,14 @@ impl Proposed {
         Ok(job)
     }
 
-    /// Whether its time has passed.
+    /// Whether it has expired.
     fn expired(&self, now: i64) -> bool {
         let ends = self.expires.as_deref().map(clock::parse);
-        // An expiry that cannot be read was refused when it came.
+        // An expiry that cannot be read was refused when the proposal came.
         ends.is_some_and(|ends| ends.is_ok_and(|ends| ends <= now))
     }
 
-    /// Reads and plans it, for a tenant.
+    /// Reads and plans the job for a tenant.
     pub(crate) fn plan(self, tenant: &str) -> Result<Planned, Fault> {
         let step = "reading the proposal";
         if let Some(Err(e)) = self.expires.as_deref().map(clock::parse) {
@@ -153,7 +153,7 @@ impl Proposed {
         let job = self.read()?;
         let (terms, (mut explain, _)) = job.terms()?;
         if let Job::Query(query) = &job {
-            // The terms say letter by letter what is computed, and the plan says who learns what.
+            // The terms state exactly what is computed; the plan states who learns what.
             let task = QueryTask::new(query)?;
             explain.extend(task.query().explain(None).lines().map(str::to_owned));
         }
@@ -212,7 +212,8 @@ fn of(row: &Row<'_>) -> rusqlite::Result<Proposal> {
     })
 }
 
-/// Keeps a proposal. Gives it, and whether it is new. One that came to its end does not come back.
+/// Keeps a proposal. Returns it, and whether it is new. A proposal that has ended does not come
+/// back.
 pub(crate) fn propose(c: &Connection, caller: &Caller, planned: &Planned) -> Stored<(Proposal, bool)> {
     let new = super::execute(
         c,
@@ -243,13 +244,13 @@ pub(crate) fn propose(c: &Connection, caller: &Caller, planned: &Planned) -> Sto
     Ok((kept, new))
 }
 
-/// A proposal, whoever asks.
+/// A proposal, without a check of the caller.
 pub(crate) fn get(c: &Connection, id: &str) -> Stored<Option<Proposal>> {
     let sql = format!("SELECT {COLUMNS} FROM proposals WHERE id = ?1");
     Ok(c.prepare_cached(&sql)?.query_row([id], of).optional()?)
 }
 
-/// A proposal that the caller sees.
+/// A proposal that the caller may see.
 pub(crate) fn need(c: &Connection, caller: &Caller, id: &str) -> Stored<Proposal> {
     let found = get(c, id)?.filter(|proposal| caller.sees(&proposal.tenant));
     Ok(found.ok_or_else(|| access::absent("proposal", id))?)
@@ -264,7 +265,7 @@ pub(crate) fn approved(c: &Connection, tenant: &str, digest: &str) -> Stored<Opt
     Ok(found.filter(|proposal| proposal.state == "approved"))
 }
 
-/// Proposals that the caller sees, newest first.
+/// Proposals that the caller may see, newest first.
 pub(crate) fn list(c: &Connection, caller: &Caller, most: i64) -> Stored<Vec<Proposal>> {
     let all = caller.sees("");
     let sql =
@@ -274,7 +275,8 @@ pub(crate) fn list(c: &Connection, caller: &Caller, most: i64) -> Stored<Vec<Pro
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// Writes an operator's verdict. An approval may become a denial; what is withdrawn stays so.
+/// Stores an operator's verdict. An approval may become a denial. A withdrawn proposal stays
+/// withdrawn.
 pub(crate) fn judge(
     c: &Connection,
     caller: &Caller,
@@ -301,7 +303,7 @@ pub(crate) fn judge(
     need(c, caller, id)
 }
 
-/// Takes a proposal back.
+/// Withdraws a proposal.
 pub(crate) fn withdraw(c: &Connection, caller: &Caller, id: &str) -> Stored<Proposal> {
     need(c, caller, id)?;
     super::execute(c, "UPDATE proposals SET state = 'withdrawn' WHERE id = ?1", [id])?;

@@ -1,4 +1,4 @@
-//! The keys of recipients, as jobs are submitted with them.
+//! The keys of recipients, with which jobs are submitted.
 
 use hushwire_fault::Fault;
 use hushwire_seal::SealTo;
@@ -7,12 +7,12 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-/// LOCAL: keys of recipients that are remembered.
+/// LOCAL: the most keys of recipients that are remembered.
 const KNOWN_KEYS: usize = 256;
 
-/// The key of a recipient.
+/// Reads the key of a recipient.
 pub(crate) fn seal_to(name: &str, text: &str) -> Result<SealTo, Fault> {
-    // Reading one expands a matrix, which costs as much as a policy.
+    // Reading a key expands a matrix, which takes as long as checking a policy.
     static KNOWN: Mutex<BTreeMap<String, SealTo>> = Mutex::new(BTreeMap::new());
     let known = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(key) = known().get(text) {

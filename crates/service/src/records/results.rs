@@ -1,4 +1,4 @@
-//! Results: this party's sealed shares, which nobody fetches before the decision.
+//! Results: this party's sealed shares. Nobody can fetch them before the decision.
 
 use super::jobs::JobRow;
 use crate::{
@@ -13,37 +13,37 @@ use serde_json::json;
 use std::collections::BTreeSet;
 use utoipa::ToSchema;
 
-/// A result at this party, as programs read it.
+/// A result at this party, for programs.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(crate) struct OutputView {
-    /// The name of the output: that of its recipient.
+    /// The name of the output, which is its recipient's name.
     pub(crate) output: String,
-    /// Its length.
+    /// Its length in bytes.
     pub(crate) bytes: i64,
-    /// BLAKE3 of its bytes.
+    /// The BLAKE3 hash of its bytes.
     pub(crate) digest: String,
     /// The name of the key that it is sealed to, or the party that learns it.
     pub(crate) key: String,
-    /// Whether its recipient has said that it arrived.
+    /// Whether its recipient has confirmed that it arrived.
     pub(crate) acknowledged: bool,
 }
 
-/// A result that is on the disk, and that no row names yet.
+/// A result that is not in a row yet. If it is not small, it is on the disk.
 #[derive(Clone, Debug)]
 pub(crate) struct NewOutput {
     /// The name of the output.
     pub(crate) output: String,
     /// The blob.
     pub(crate) blob: String,
-    /// Its length.
+    /// Its length in bytes.
     pub(crate) bytes: u64,
-    /// The key, or the party.
+    /// The key that it is sealed to, or the party that learns it.
     pub(crate) recipient: String,
-    /// Its bytes, where it is small: then it is on the disk with its row.
+    /// Its bytes if it is small. Then it is stored with its row.
     pub(crate) small: Option<Vec<u8>>,
 }
 
-/// Whether small results are in the store: in one of the release before they are not.
+/// Whether the store keeps small results. A store with the schema of the release before does not.
 pub(crate) fn keeps_small(c: &Connection) -> Stored<bool> {
     let sql = "SELECT count(*) FROM sqlite_schema WHERE name = 'small_results'";
     Ok(c.prepare_cached(sql)?.query_row([], |row| row.get(0))?)
@@ -58,7 +58,7 @@ pub(crate) fn small(c: &Connection, blob: &str) -> Stored<Option<Vec<u8>>> {
     Ok(statement.query_row([blob], |row| row.get(0)).optional()?)
 }
 
-/// Removes the bytes of small results whose rows a condition finds.
+/// Removes the bytes of the small results whose rows satisfy a condition.
 fn forget_small(c: &Connection, of: &str, params: impl Params) -> Stored<()> {
     if keeps_small(c)? {
         let sql = format!("DELETE FROM small_results WHERE blob IN (SELECT blob FROM results WHERE {of})");
@@ -84,14 +84,14 @@ pub(crate) fn put(c: &Connection, job: &str, k: u32, new: &NewOutput) -> Stored<
     Ok(())
 }
 
-/// Results of an attempt that was aborted: the sweep removes their blobs.
+/// Removes the results of an aborted attempt. The sweep removes their blobs.
 pub(crate) fn forget(c: &Connection, job: &str, k: u32) -> Stored<()> {
     forget_small(c, "job = ?1 AND k = ?2", params![job, k])?;
     super::execute(c, "DELETE FROM results WHERE job = ?1 AND k = ?2", params![job, k])?;
     Ok(())
 }
 
-/// Results of a job that is committed.
+/// The results of a committed job.
 pub(crate) fn of_job(c: &Connection, job: &JobRow) -> Stored<Vec<OutputView>> {
     if !matches!(job.state.as_str(), "committed" | "delivered") {
         return Ok(vec![]);
@@ -111,7 +111,7 @@ pub(crate) fn of_job(c: &Connection, job: &JobRow) -> Stored<Vec<OutputView>> {
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// The blob and the recipient of a result that can be fetched now.
+/// The blob and the recipient of a result, if it can be fetched now.
 pub(crate) fn found(c: &Connection, job: &JobRow, output: &str, keep: i64) -> Stored<(String, String)> {
     if !matches!(job.state.as_str(), "committed" | "delivered") {
         let (cause, remedy) = match job.waits.as_deref() {
@@ -133,7 +133,7 @@ pub(crate) fn found(c: &Connection, job: &JobRow, output: &str, keep: i64) -> St
     Ok(found.ok_or_else(|| access::absent("output", output))?)
 }
 
-/// The blob of a result, with its bytes where the store has them, and that it was fetched.
+/// Notes that a result is fetched. Returns its blob, with its bytes if the store has them.
 pub(crate) fn fetch(
     c: &Connection,
     job: &JobRow,
@@ -142,7 +142,7 @@ pub(crate) fn fetch(
     caller: &Caller,
 ) -> Stored<(String, Option<Vec<u8>>)> {
     let (blob, recipient) = found(c, job, output, keep)?;
-    // A party's own output is its operator's; a sealed one is its recipient's.
+    // An operator fetches the party's own output; the recipient fetches a sealed one.
     if recipient.starts_with("party") != (caller.role == CallerRole::Operator) {
         let cause = format!("output {output} is for {recipient}");
         let remedy =
@@ -159,7 +159,7 @@ pub(crate) fn fetch(
     Ok((blob, bytes))
 }
 
-/// The recipient says by its digest that a result arrived. The job is delivered once all have.
+/// Notes that a result arrived, which its digest shows. The job is delivered once all have arrived.
 pub(crate) fn acknowledge(
     c: &Connection,
     job: &JobRow,
@@ -196,7 +196,7 @@ pub(crate) fn acknowledge(
     audit::append(c, actor, "acknowledge", &job.id, json!({ "output": output }))
 }
 
-/// Removes the rows of results that are past their time. Gives the number of rows.
+/// Removes the rows of expired results. Returns their number.
 pub(crate) fn expire(c: &Connection, keep: i64) -> Stored<usize> {
     const PAST: &str =
         "job IN (SELECT id FROM jobs WHERE state IN ('committed', 'delivered') AND updated < ?1)";
@@ -205,7 +205,7 @@ pub(crate) fn expire(c: &Connection, keep: i64) -> Stored<usize> {
     Ok(super::execute(c, &format!("DELETE FROM results WHERE {PAST}"), [before])?)
 }
 
-/// The names of all blobs that a row names, and that are files.
+/// The names of all blobs that a row names and that are files.
 pub(crate) fn blobs(c: &Connection) -> Stored<BTreeSet<String>> {
     let small = if keeps_small(c)? { "EXCEPT SELECT blob FROM small_results" } else { "" };
     let mut statement = c.prepare(&format!(

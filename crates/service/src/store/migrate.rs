@@ -1,23 +1,23 @@
-//! Schemas: numbered steps, forward only.
+//! The schemas of the store: numbered steps, forward only.
 
 use crate::failpoint;
 use hushwire_fault::{Fault, code};
 use rusqlite::Connection;
 use std::path::{Path, PathBuf};
 
-/// The steps; the schema's number is the number of steps that a store has taken.
+/// The steps. A schema's number is the number of steps that a store has taken.
 pub(super) const MIGRATIONS: &[&str] =
     &[include_str!("0001.sql"), include_str!("0002.sql"), include_str!("0003.sql"), include_str!("0004.sql")];
-/// The schema of the release before this one, on which this release runs as well.
+/// The schema of the release before. This release runs on it, too.
 const BEFORE: usize = 1;
 
 /// Whether a store is brought to the newest schema when it is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Upgrade {
-    /// It is.
+    /// The store gets the newest schema.
     Newest,
-    /// It stays at the schema of the release before, which then still runs on it. This release runs
-    /// on both.
+    /// The store stays at the schema of the release before, which can still run on it. This release
+    /// runs on both.
     Keep,
 }
 
@@ -26,7 +26,7 @@ pub(crate) fn schema(connection: &Connection) -> rusqlite::Result<usize> {
     connection.query_row("PRAGMA user_version", [], |row| row.get::<_, u32>(0)).map(|n| n as usize)
 }
 
-/// Leaves a store as it is, if this release runs on it.
+/// Leaves a store as it is, after checking that this release runs on its schema.
 pub(super) fn keep(connection: &Connection, path: &Path) -> Result<(), Fault> {
     let newest = MIGRATIONS.len();
     let has = schema(connection).map_err(|e| super::broken(&e))?;
@@ -40,7 +40,7 @@ pub(super) fn keep(connection: &Connection, path: &Path) -> Result<(), Fault> {
     Err(Fault::new(code::STORE, "opening the store", cause, remedy))
 }
 
-/// Brings a store to the newest schema. A store that is not new is copied first.
+/// Brings a store to the newest schema. If the store is not new, it is copied first.
 pub(super) fn to_newest(connection: &mut Connection, path: &Path, steps: &[&str]) -> Result<(), Fault> {
     let wrong = |e: &dyn std::fmt::Display| {
         Fault::new(
@@ -77,7 +77,7 @@ pub(super) fn to_newest(connection: &mut Connection, path: &Path, steps: &[&str]
     Ok(())
 }
 
-/// The copy of a store before it leaves schema `has`.
+/// The path of the copy that is made of a store before it leaves schema `has`.
 fn copy_of(path: &Path, has: usize) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(format!(".schema{has}"));

@@ -1,10 +1,10 @@
-//! The store: one SQLite file, one thread that has it open.
+//! The store: one SQLite file that one thread writes.
 //!
-//! Every change goes through that thread, so nothing is ever "locked". It takes the requests that
-//! wait, runs each in a savepoint of its own, and commits them together: one fsync serves all. A
-//! caller hears of its success only after that commit. Two connections can only read: whoever reads
-//! waits for no fsync, and sees all that was committed before. A look at a few rows happens on the
-//! caller's own thread, since waking another one costs more than the look. Lists have a thread.
+//! All changes go through that thread, so nothing is ever "locked". It takes the waiting requests,
+//! runs each in its own savepoint, and commits them together: one fsync serves all. A caller hears
+//! of its success only after that commit. Two more connections can only read: readers wait for no
+//! fsync, and see all that was committed before. A look at a few rows happens on the caller's own
+//! thread, since waking another one costs more than the look. Lists have a thread.
 
 mod migrate;
 mod place;
@@ -24,18 +24,18 @@ use std::{
 };
 use tokio::sync::oneshot;
 
-/// LOCAL: requests that one commit serves.
+/// LOCAL: the most requests that one commit serves.
 const MOST_TOGETHER: usize = 64;
-/// LOCAL: statements that are read once.
+/// LOCAL: the most statements that are kept parsed.
 const STATEMENTS: usize = 256;
-/// LOCAL: requests that may wait.
+/// LOCAL: the most requests that may wait.
 const QUEUE: usize = 1024;
 
-/// An error of a request: the store's, or one that it gives itself.
+/// An error of a request: from SQLite, or from the request itself.
 pub(crate) enum StoreError {
-    /// SQLite says so.
+    /// From SQLite.
     Sql(rusqlite::Error),
-    /// The request says so; nothing of it is kept.
+    /// From the request. None of its changes are kept.
     Fault(Fault),
 }
 
@@ -63,33 +63,35 @@ impl From<StoreError> for Fault {
 /// The answer to a request to the store.
 pub(crate) type Stored<T> = Result<T, StoreError>;
 
-/// Says after the commit whether the request is kept.
+/// Answers, after the commit, whether the request is kept.
 type Answer = Box<dyn FnOnce(Result<(), Fault>) + Send>;
-/// Runs a request, or hears why it cannot be run; whether it is kept comes with its answer.
+/// Runs a request, or tells it why it cannot run. Returns whether its changes are kept, and its
+/// answer.
 type Work = Box<dyn FnOnce(Result<&Connection, Fault>) -> (bool, Answer) + Send>;
 
-/// A request that waits.
+/// A waiting request.
 struct Request {
     work: Work,
-    /// Whether it is on the disk when its caller hears of it.
+    /// Whether its changes must be on the disk before its caller hears of them.
     synced: bool,
 }
 
-/// The store of a party; copies of it are the same store.
+/// The store of a party. Clones share it.
 #[derive(Clone)]
 pub(crate) struct Store {
     writes: SyncSender<Request>,
     reads: SyncSender<Request>,
-    /// The connection of looks.
+    /// The connection for looks on callers' threads.
     looks: Arc<Mutex<Connection>>,
     path: Arc<PathBuf>,
 }
 
 impl Store {
-    /// Opens the store at `path`, or makes it, and brings it to this release's schema.
+    /// Opens the store at `path`, or makes it, and brings it to this release's schema unless
+    /// `upgrade` keeps it.
     ///
     /// # Errors
-    /// It is on a file system that does not do, is damaged, or is of a newer release.
+    /// If the file system is not suitable, or the store is damaged or of a newer release.
     pub(crate) fn open(path: &Path, upgrade: Upgrade) -> Result<Self, Fault> {
         place::check(path)?;
         let is_new = !path.exists();
@@ -118,26 +120,26 @@ impl Store {
         })
     }
 
-    /// The file.
+    /// The path of the file.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Looks whether the file is sound, beside requests.
+    /// Checks that the file is sound, while requests go on.
     ///
     /// # Errors
-    /// It is damaged.
+    /// If it is damaged.
     pub(crate) async fn check(&self) -> Result<(), Fault> {
         let path = self.path.clone();
         let checked = tokio::task::spawn_blocking(move || sound(&connect(&path)?, &path)).await;
         checked.map_err(|e| Fault::internal("checking the store", e))?
     }
 
-    /// Runs a request, whose `name` is that of its failpoints. What it changes is on the disk when
-    /// this returns, or nothing of it is.
+    /// Runs a request. `name` is in the names of its failpoints. When this returns, all its changes
+    /// are on the disk, or none is.
     ///
     /// # Errors
-    /// The request gives one, or the disk does not do.
+    /// If the request fails, or the disk does.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
         name: &'static str,
@@ -146,8 +148,8 @@ impl Store {
         ask(&self.writes, true, name, request).await
     }
 
-    /// As [`run`](Self::run), for a change that the party learns again after a power cut: it is on
-    /// the disk with the next change that is synced. Later requests see it at once.
+    /// As [`run`](Self::run), for a change that the party would learn again after a power cut: it
+    /// is on the disk with the next synced change. Later requests see it at once.
     ///
     /// # Errors
     /// As [`run`](Self::run).
@@ -159,8 +161,8 @@ impl Store {
         ask(&self.writes, false, name, request).await
     }
 
-    /// Runs a request that changes nothing, and whose answer leaves this host as what the party
-    /// stands for: everything that it sees is on the disk when this returns.
+    /// Runs a request that changes nothing, whose answer this party tells others and must not
+    /// forget: everything that the request sees is on the disk when this returns.
     ///
     /// # Errors
     /// As [`run`](Self::run).
@@ -171,7 +173,7 @@ impl Store {
         ask(&self.writes, true, "read", request).await
     }
 
-    /// Looks at a few rows, on this thread unless another one looks at this moment.
+    /// Looks at a few rows, on this thread unless another thread is looking now.
     ///
     /// # Errors
     /// As [`run`](Self::run).
@@ -185,13 +187,14 @@ impl Store {
         }
     }
 
-    /// Looks, or gives the request back while another thread looks.
+    /// Looks, or gives the request back if another thread is looking.
     fn try_look<T, F: FnOnce(&Connection) -> Stored<T>>(&self, request: F) -> Result<Result<T, Fault>, F> {
         let connection = match self.looks.try_lock() {
             Ok(connection) => connection,
             Err(TryLockError::WouldBlock) => return Err(request),
             Err(TryLockError::Poisoned(e)) => {
-                // A look that panicked holds the log of changes back until it is at its end.
+                // A look that panicked keeps the write-ahead log from being emptied until its
+                // transaction ends.
                 let connection = e.into_inner();
                 let _ = connection.execute_batch("ROLLBACK");
                 self.looks.clear_poison();
@@ -202,7 +205,7 @@ impl Store {
         Ok(passed.and_then(|()| at_one_moment(&connection, request)).map_err(Fault::from))
     }
 
-    /// Runs a request that changes nothing, and may take long.
+    /// Runs a request that changes nothing and may take long.
     ///
     /// # Errors
     /// As [`run`](Self::run).
@@ -214,7 +217,7 @@ impl Store {
     }
 }
 
-/// Puts a request into the queue of a thread, and waits for its answer.
+/// Queues a request for a thread, and waits for its answer.
 async fn ask<T: Send + 'static>(
     queue: &SyncSender<Request>,
     synced: bool,
@@ -230,7 +233,7 @@ async fn ask<T: Send + 'static>(
         let keep = done.is_ok();
         let answer: Answer = Box::new(move |committed| {
             let after = || failpoint::pass(|| format!("store.after.{name}")).map_err(|e| disk(&e));
-            // The caller may have gone.
+            // The caller may be gone.
             drop(tell.send(
                 done.map_err(Fault::from).and_then(|done| committed.and_then(|()| after()).map(|()| done)),
             ));
@@ -238,7 +241,7 @@ async fn ask<T: Send + 'static>(
         (keep, answer)
     });
     let gone = || Fault::internal("asking the store", "its thread has ended");
-    // A full queue makes the caller wait, and nobody else.
+    // A full queue makes only the caller wait.
     if let Err(mpsc::TrySendError::Full(request) | mpsc::TrySendError::Disconnected(request)) =
         queue.try_send(Request { work, synced })
     {
@@ -249,7 +252,7 @@ async fn ask<T: Send + 'static>(
     told.await.map_err(|_| gone())?
 }
 
-/// Opens the file with what every connection of ours has.
+/// Opens the file with the settings that all connections have.
 pub(crate) fn connect(path: &Path) -> Result<Connection, Fault> {
     let open = || -> rusqlite::Result<Connection> {
         let connection = Connection::open(path)?;
@@ -258,7 +261,7 @@ pub(crate) fn connect(path: &Path) -> Result<Connection, Fault> {
         connection.pragma_update(None, "foreign_keys", true)?;
         connection.pragma_update(None, "wal_autocheckpoint", durable::checkpoint())?;
         connection.busy_timeout(std::time::Duration::from_secs(5))?;
-        // A statement is planned once, and not again for each value.
+        // A statement is planned once, not again for each value.
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
         connection.set_prepared_statement_cache_capacity(STATEMENTS);
         Ok(connection)
@@ -266,7 +269,7 @@ pub(crate) fn connect(path: &Path) -> Result<Connection, Fault> {
     open().map_err(|e| broken(&e).within(path.display()))
 }
 
-/// A damaged store stops the daemon: going on would lose more.
+/// Checks that a store is sound. A damaged store stops the daemon: going on would lose more.
 pub(crate) fn sound(connection: &Connection, path: &Path) -> Result<(), Fault> {
     let found: rusqlite::Result<String> = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0));
     let cause = match found {
@@ -281,12 +284,12 @@ pub(crate) fn sound(connection: &Connection, path: &Path) -> Result<(), Fault> {
 const RESTORE: &str =
     "restore the last backup with `hushwire-service restore`, and see the system's log about that disk";
 
-/// The refusal of the disk, in a request's place.
+/// An error of the disk, as the fault of a request.
 pub(crate) fn disk(e: &std::io::Error) -> Fault {
     Fault::new(code::STORE, "writing the store", e, hushwire_fault::io_remedy(e))
 }
 
-/// SQLite's own error.
+/// An error of SQLite, as a fault.
 fn broken(e: &rusqlite::Error) -> Fault {
     use rusqlite::ErrorCode as E;
     let (cause, remedy) = match e.sqlite_error_code() {
@@ -303,12 +306,12 @@ fn broken(e: &rusqlite::Error) -> Fault {
     Fault::new(code::STORE, "using the store", cause, remedy)
 }
 
-/// Runs a statement that is read once.
+/// Runs a statement that is parsed once.
 fn step(connection: &Connection, sql: &str) -> rusqlite::Result<()> {
     connection.prepare_cached(sql)?.execute([]).map(drop)
 }
 
-/// Takes the requests that wait, beside the first one.
+/// Takes the waiting requests together with the first one.
 fn waiting_with(first: Request, waiting: &Receiver<Request>) -> Vec<Request> {
     let mut all = vec![first];
     while all.len() < MOST_TOGETHER
@@ -319,7 +322,7 @@ fn waiting_with(first: Request, waiting: &Receiver<Request>) -> Vec<Request> {
     all
 }
 
-/// Runs a request that sees the store as it is at one moment.
+/// Runs a request that sees the store at one moment.
 fn at_one_moment<T>(connection: &Connection, request: impl FnOnce(&Connection) -> Stored<T>) -> Stored<T> {
     step(connection, "BEGIN")?;
     let found = request(connection);
@@ -330,10 +333,10 @@ fn at_one_moment<T>(connection: &Connection, request: impl FnOnce(&Connection) -
     found
 }
 
-/// Answers requests that change nothing, until nobody can ask any more.
+/// Answers requests that change nothing, until all handles are dropped.
 fn answer_reads(connection: &Connection, waiting: &Receiver<Request>) {
     while let Ok(first) = waiting.recv() {
-        // They see the store as it is at one moment.
+        // They see the store at one moment.
         let begun = step(connection, "BEGIN");
         let all = waiting_with(first, waiting).into_iter();
         let seen = |request: Request| match &begun {
@@ -351,7 +354,7 @@ fn answer_reads(connection: &Connection, waiting: &Receiver<Request>) {
     }
 }
 
-/// Begins a transaction whose commit is synced, or is not.
+/// Begins a transaction whose commit is synced, or not.
 fn begin(connection: &Connection, synced: bool, syncs: &mut bool) -> rusqlite::Result<()> {
     if synced != *syncs {
         step(connection, if synced { "PRAGMA synchronous = FULL" } else { "PRAGMA synchronous = NORMAL" })?;
@@ -360,14 +363,14 @@ fn begin(connection: &Connection, synced: bool, syncs: &mut bool) -> rusqlite::R
     step(connection, "BEGIN IMMEDIATE")
 }
 
-/// A change that says nothing, with which those before it are synced.
+/// A change without meaning, which lets the changes before it be synced.
 const MARK: &str =
     "INSERT INTO meta(key, value) VALUES ('synced', '') ON CONFLICT(key) DO UPDATE SET value = ''";
 
-/// Serves requests until nobody can ask any more.
+/// Serves requests until all handles are dropped.
 fn serve(connection: &Connection, waiting: &Receiver<Request>) {
     let path = connection.path().map(PathBuf::from).unwrap_or_default();
-    // Whether the next commit is synced, and whether one before it was not.
+    // Whether the next commit is synced, and whether a commit before it was not.
     let (mut syncs, mut unsynced) = (true, false);
     while let Ok(first) = waiting.recv() {
         let mut answers: Vec<(bool, Answer)> = vec![];
@@ -381,9 +384,9 @@ fn serve(connection: &Connection, waiting: &Receiver<Request>) {
             continue;
         }
         let (mut all, mut wrote) = (all.into_iter(), false);
-        // A request that is alone needs no savepoint: the transaction is its own.
+        // A request that is alone needs no savepoint, since it has the transaction to itself.
         let mut alone = all.len() == 1;
-        // One that came meanwhile is served, too, unless it wants a sync that this commit lacks.
+        // Requests that came meanwhile are served, too, unless this commit is not synced.
         let more = || waiting.try_recv().ok();
         while let Some(request) = all.next().or_else(|| if synced { more() } else { None }) {
             let before = connection.total_changes();
@@ -413,12 +416,12 @@ fn serve(connection: &Connection, waiting: &Receiver<Request>) {
     }
 }
 
-/// Runs the first request of a transaction. One that fails leaves another transaction, without
-/// changes.
+/// Runs a request that has the transaction to itself. If it fails, a new transaction without
+/// changes is open.
 fn in_transaction(connection: &Connection, work: Work) -> (bool, Answer) {
     let (keep, answer) = work(Ok(connection));
     if !keep {
-        // Where this fails, the commit does.
+        // If this fails, the commit fails, too.
         let _ = step(connection, "ROLLBACK").and_then(|()| step(connection, "BEGIN IMMEDIATE"));
     }
     (keep, answer)
@@ -473,7 +476,7 @@ mod tests {
                 assert_eq!(task.await.expect("no panic").is_ok(), n % 3 != 0, "{n}");
             }
         });
-        // Another connection sees what is on the disk.
+        // Another connection sees what was committed.
         let other = connect(&path).unwrap_or_else(|e| panic!("{e}"));
         let kept: i64 = other
             .query_row("SELECT count(*) FROM meta WHERE value = 'x'", [], |row| row.get(0))
@@ -481,7 +484,7 @@ mod tests {
         assert_eq!(kept, 133);
     }
 
-    /// Whether commits are synced, as the thread has it.
+    /// Whether commits are synced, as SQLite reports it on this connection.
     fn syncs(c: &Connection) -> Stored<i64> {
         Ok(c.query_row("PRAGMA synchronous", [], |row| row.get(0))?)
     }
@@ -506,12 +509,12 @@ mod tests {
             Store::open(&dir.path().join("store.db"), Upgrade::Newest).unwrap_or_else(|e| panic!("{e}"));
         let tried = runtime().block_on(async {
             assert_eq!(store.run("test", set("a")).await?, FULL);
-            // Nothing waits for a sync, so that a read writes nothing.
+            // Nothing waits for a sync, so a read writes nothing.
             assert!(store.told(has("a")).await? && !store.read(has("synced")).await?);
             assert_eq!(store.run_unsynced("test", set("b")).await?, NORMAL);
             assert!(store.read(has("b")).await?, "whoever reads sees it");
             assert!(!store.read(has("synced")).await?);
-            // A change that fails syncs nothing, and is no change.
+            // A change that fails is rolled back, but earlier changes are synced.
             let failed = store.run("test", |c| {
                 c.execute("INSERT INTO meta(key, value) VALUES ('c', 'x')", [])?;
                 Err::<(), _>(Fault::usage("a", "b", "c").into())
@@ -520,25 +523,25 @@ mod tests {
             store.run("test", |c| Ok(c.execute("DELETE FROM meta WHERE key = 'synced'", [])?)).await?;
             assert_eq!(store.run_unsynced("test", set("d")).await?, NORMAL);
             assert!(store.told(has("d")).await? && store.read(has("synced")).await?, "it was synced before");
-            // A change that is synced serves those before it.
+            // A synced change also syncs the changes before it.
             store.run("test", |c| Ok(c.execute("DELETE FROM meta WHERE key = 'synced'", [])?)).await?;
             assert_eq!(store.run_unsynced("test", set("e")).await?, NORMAL);
             assert_eq!(store.run("test", set("f")).await?, FULL);
             assert!(store.told(has("f")).await? && !store.read(has("synced")).await?);
-            // Who reads can change nothing.
+            // A reader cannot change anything.
             let error = store.read(set("g")).await.err().map(|e| e.code());
             assert_eq!(error, Some(code::STORE));
             let error = store.look(set("g")).await.err().map(|e| e.code());
             assert_eq!(error, Some(code::STORE));
             assert!(!store.read(has("g")).await? && !store.look(has("g")).await?);
-            // The change that failed was alone in its transaction, and left nothing of it.
+            // The failed change was alone in its transaction, which kept none of it.
             assert!(!store.read(has("c")).await? && store.look(has("f")).await?);
             Ok::<_, Fault>(())
         });
         tried.unwrap_or_else(|e| panic!("{e}"));
     }
 
-    /// The log could otherwise never begin anew, and would grow for ever.
+    /// Otherwise the log could never be emptied, and would grow for ever.
     #[test]
     fn a_look_that_panics_holds_nothing_back_and_one_that_is_in_the_way_is_no_obstacle() {
         let dir = tempfile::tempdir().expect("a directory");
@@ -556,7 +559,7 @@ mod tests {
         let all = runtime().block_on(async {
             store.run("test", set("a")).await?;
             let seen = store.look(has("a")).await?;
-            // While another thread looks, this one does not wait for it.
+            // This thread does not wait while another one looks.
             let (begins, begun) = mpsc::channel();
             let (ends, end) = mpsc::channel::<()>();
             let other = store.clone();
@@ -579,8 +582,8 @@ mod tests {
         settled(&dir.path().join("store.db"));
     }
 
-    /// Brings everything that was written from the log into the store's file. The store's threads
-    /// close it some time after the last handle is gone.
+    /// Moves everything from the log into the store's file. The store's threads close it some time
+    /// after the last handle is dropped.
     fn settled(path: &Path) {
         let until = std::time::Instant::now() + std::time::Duration::from_secs(30);
         let busy = || {
@@ -593,7 +596,7 @@ mod tests {
         }
     }
 
-    /// A page that is damaged while the service runs is found by the daily check.
+    /// The daily check finds a page that is damaged while the service runs.
     #[test]
     fn a_store_that_is_damaged_later_is_found_by_the_check() {
         let dir = tempfile::tempdir().expect("a directory");

@@ -1,10 +1,10 @@
-//! The file systems on which a store may lie.
+//! The file systems on which a store may be.
 
 use hushwire_fault::{Fault, code};
 use std::path::Path;
 
-/// Numbers of network file systems in `statfs`: SQLite's locks and its shared memory do not hold
-/// there. Source: `statfs(2)`.
+/// Numbers of network file systems in `statfs`, on which SQLite's locks and shared memory do not
+/// work. Source: `statfs(2)`.
 const NETWORK: [(i64, &str); 8] = [
     (0x6969, "NFS"),
     (0x517b, "SMB"),
