@@ -20,7 +20,7 @@ use std::fmt;
 /// The rings to choose from. There are few, since the choice reveals something about the weights.
 const RINGS: [u8; 5] = [32, 40, 48, 56, 64];
 /// The numbers that are tried before these for a quantized network: its sums are rounded to whole
-/// numbers of 8 bits, which take no fractional ones.
+/// numbers of 8 bits, which need no fractional bits.
 const NARROW: [Numbers; 2] =
     [Numbers { bits: 24, frac: 8, cut: 11, wide: None }, Numbers { bits: 28, frac: 10, cut: 14, wide: None }];
 /// The bits that a quantized network's values leave free above those of the samples.
@@ -155,7 +155,7 @@ impl Wanted {
                 tight.get_or_insert(choice);
                 continue;
             }
-            // Results that are off for want of fractional bits are no better than an error.
+            // Results that are off because fractional bits are missing are no better than an error.
             let is_coarse = numbers.frac < Numbers::of(numbers.bits).frac;
             if is_coarse || best.as_ref().is_ok_and(|(_, other)| other.part() <= distance.part()) {
                 continue;
@@ -170,9 +170,8 @@ impl Wanted {
         Ok(Choice { numbers, distance: Some(distance), finding })
     }
 
-    /// The networks of two rings that `auto` tries where 32 bits are not enough, the fewer wide
-    /// layers first: none where numbers are asked for, or where moves between rings cost more than
-    /// they save.
+    /// The networks of two rings that `auto` tries where 32 bits are not enough, fewer wide layers
+    /// first. Empty if numbers are given, or if moves between rings cost more than they save.
     ///
     /// # Errors
     /// A layer does not support its value's shape.

@@ -1,5 +1,5 @@
 //! A client takes part in a job while it runs. It brings inputs as a stream, or learns outputs, and
-//! no data of it is stored at a party.
+//! none of its data is stored at a party.
 //!
 //! ```text
 //! client ──► each party: where are the workers? (this also reports that the client is there)
@@ -27,7 +27,7 @@ use std::{
 };
 
 const STEP: &str = "taking part in a job";
-/// LOCAL: the interval at which the parties are asked.
+/// LOCAL: the first interval at which the parties are asked.
 const LOOK: Duration = Duration::from_millis(300);
 /// LOCAL: the longest interval at which the parties are asked.
 const SELDOM: Duration = Duration::from_secs(5);
@@ -104,7 +104,7 @@ pub fn attend(
     Ok(Attended { printed, stats, attempt: met.attempt })
 }
 
-/// Asks the parties how an attempt ended, if the session did not report it. Outputs are in place
+/// Asks the parties how an attempt ended, if the session did not report it. Outputs are kept
 /// exactly if it was committed.
 struct Asks<N> {
     parties: Vec<PartyClient>,

@@ -260,7 +260,8 @@ fn put_part(party: &PartyClient, data: &DataFile, own: &str, part: u64) -> Resul
     let unread = |e: io::Error| Fault::io("read", &path, &e);
     let file = File::open(&path).map_err(unread)?;
     let bytes = file.metadata().map_err(unread)?.len();
-    // The party compares the part with its name. If that fails, it is checked which side is wrong.
+    // The party compares the part with its name. If they differ, this finds out which side is
+    // wrong.
     party.put_file(&format!("{own}/parts/{part}"), &file, bytes).map_err(|e| {
         match fs::read(&path) {
             Err(read) => return Fault::io("read", &path, &read),

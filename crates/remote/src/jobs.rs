@@ -21,7 +21,7 @@ use std::{
 
 /// LOCAL: the interval at which the state of a job is asked for, at first and later.
 const LOOK: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(2));
-/// States that are final, except for `committed`, in which results may be fetched.
+/// The states in which a job has ended. A job that is `committed` may still become `delivered`.
 pub(crate) const ENDS: [&str; 4] = ["committed", "delivered", "failed", "cancelled"];
 
 /// A job in the form in which it is submitted.
@@ -30,7 +30,7 @@ pub struct Submission {
     /// The proposal, which the parties have approved.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub proposal: Option<String>,
-    /// Or the digest of its terms, in place of a proposal.
+    /// The digest of its terms, in place of a proposal.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub digest: Option<String>,
     /// The ids of data sets, by their names in the job.

@@ -107,7 +107,7 @@ impl Definition for Unary {
         Ok(Held::nominal((self.row().shares)(x, lower)))
     }
 
-    /// Products with numbers of up to 4 have as many more bits as are cut.
+    /// Products with numbers of up to 4 have `cut` more bits.
     fn room(&self, room: &Room<'_>) -> f64 {
         match self.row().name {
             "HardSwish" => room.own(0.0).min(room.left(4.0, room.node, room.cut())),
@@ -147,7 +147,7 @@ fn near<'b>(x: Val<'b>, most: f64) -> (Val<'b>, Val<'b>) {
     (near, (x - near).max(number(x, frac, 0.0)))
 }
 
-/// Beyond ±3 the factor is 0 or 1. It is computed with as many fractional bits as are cut.
+/// Beyond ±3 the factor is 0 or 1. It is computed with `cut` fractional bits.
 fn hard_swish<'b>(x: Val<'b>, lower: &Lower<'b>) -> Val<'b> {
     let (frac, cut) = (lower.numbers.frac, lower.numbers.cut);
     let (near, above) = near(x, 3.0);

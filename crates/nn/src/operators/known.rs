@@ -274,7 +274,7 @@ mod tests {
                 x.data.iter().map(|x| if *x < 0.0 { below } else { above }).collect()
             });
         }
-        // Integers of 8 bits with a sign as those without.
+        // Integers of 8 bits with a sign, as integers without a sign.
         let mut w = Writer::new("cast", 1, &[2, 3]);
         let x = integers(&mut w, 100);
         let x = cast(&mut w, &x, 3);

@@ -43,7 +43,7 @@ impl Definition for Labels {
     }
 }
 
-/// The names of places, or the places themselves if they are their names.
+/// The labels that places have, or the places themselves if each is its own label.
 pub(super) fn named(
     op: &Reading<'_>,
     import: &mut Import,

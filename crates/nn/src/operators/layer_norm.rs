@@ -145,8 +145,8 @@ impl Definition for LayerNorm {
         let root = steps_of(squares, ROOT).sqrt();
         let root = if sizes.quotient == ROOT { root } else { steps_of(root, sizes.quotient) };
         let of = fixed(sizes.bits, sizes.quotient);
-        // The root has ROOT / 2 fractional bits, and the factor as many as products of distances
-        // have room for.
+        // The root has ROOT / 2 fractional bits. The factor has the fractional bits for which
+        // products of distances have room.
         let point = i32::from(sizes.point) + i32::from(ROOT / 2) - i32::from(sizes.quotient);
         let dividend = ((n as f64).sqrt() * 2f64.powi(point)).round();
         let factor = lower.b.number(of, dividend as i128).broadcast(shape(&[rows])).divide(root.cast(of));

@@ -373,7 +373,7 @@ mod tests {
     use super::super::checks::check_ml;
     use crate::{Array, onnx::Attribute, zoo::Writer};
 
-    /// The place of the greatest of each four elements.
+    /// The place of the greatest element of each four elements.
     fn places(x: &Array) -> Vec<usize> {
         let greatest = |row: &[f32]| (0..4).fold(0, |best, i| if row[i] > row[best] { i } else { best });
         x.data.chunks(4).map(greatest).collect()
@@ -426,7 +426,7 @@ mod tests {
         check_ml(w.finish(&label), 0.0, |x| vec![f32::from(u8::from(score(x) > 0.0))]);
     }
 
-    /// As in Yeo and Johnson's transformation: a power of each side, one of which is NaN.
+    /// As in Yeo and Johnson's transformation: powers of both sides, one of which is NaN.
     #[test]
     fn powers_that_are_no_numbers() {
         let mut w = Writer::new("powers", 1, &[1, 4]);

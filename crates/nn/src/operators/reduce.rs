@@ -294,7 +294,7 @@ mod tests {
         });
     }
 
-    /// The mean of integers is one, and a root of theirs would be none.
+    /// The mean of integers is an integer; a root of integers would not be one.
     #[test]
     fn integers_stay_integers() {
         let mut w = Writer::new("r", 1, &[2, 3]);

@@ -1,8 +1,8 @@
 //! Resize and Upsample. Each element is the nearest element of the value, or a sum of some with
 //! weights that depend on its place.
 //!
-//! Along a short axis, interpolation is a product with a matrix. Along a longer one it is a sum of
-//! as many products as there are neighbours.
+//! Along a short axis, interpolation is a product with a matrix. Along a longer one it is a sum
+//! with one product for each neighbour.
 
 use super::{pick, prelude::*};
 use crate::{import::operator::ELEMENTS, onnx::Attribute};

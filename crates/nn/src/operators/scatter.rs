@@ -1,7 +1,7 @@
 //! Scatter, ScatterElements and ScatterND at known places.
 //!
-//! The data and the updates are joined, and each place takes an element of them. With a reduction,
-//! the updates of a place are applied one after another, in as many rounds as a place has updates.
+//! The data and the updates are joined, and each place takes one of their elements. With a
+//! reduction, the updates of a place are applied one after another, in one round each.
 
 use super::{pick, prelude::*};
 use crate::array::steps;

@@ -3,8 +3,7 @@
 use super::{ml, pick, prelude::*};
 use crate::onnx::Attribute;
 
-/// The operators.
-/// Kernels, each with its coefficient.
+/// The bound on sums of kernels, each with its coefficient.
 const BOUND: Bound = Bound { element: 2.0, ..Bound::steps(2.0) }.over("coefficients and operands up to 2");
 
 pub(super) const ALL: &[Operator] = &[

@@ -1,9 +1,9 @@
 //! Windows over any number of axes, by moves of elements: convolutions of volumes, dilated pools,
 //! and the pools of ONNX that other files do not cover.
 //!
-//! A convolution of volumes is one of images whose channels are those of all planes of a window. A
-//! pool handles one axis after another: the elements of each window are placed side by side, and
-//! then reduced.
+//! A convolution of volumes is a convolution of images whose channels are the channels of all
+//! planes of a window. A pool handles one axis after another: the elements of each window are
+//! placed side by side, and then reduced.
 
 use super::{pick, prelude::*};
 use crate::onnx::Attribute;
@@ -213,7 +213,7 @@ fn norm(
     if p == 1 { Ok(made) } else { power(import, &made, 1.0 / p as f32) }
 }
 
-/// A convolution of volumes as one of images: the planes of a window are channels.
+/// A convolution of volumes as a convolution of images: the planes of a window are channels.
 pub(super) fn convolution(op: &Reading<'_>, import: &mut Import, x: &Known) -> Result<Known, Fault> {
     let lengths = import.lengths_of(x);
     let weights = op.weights(import, 1)?;

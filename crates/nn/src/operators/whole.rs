@@ -19,8 +19,8 @@ impl Definition for Whole {
         reads[0].each(f32::round_ties_even)
     }
 
-    /// At the scale 1, a wide value has as many fractional bits as are cut. It contains half a
-    /// step, which makes the cut round to the nearest number. No other operation is needed.
+    /// At the scale 1, a wide value has `cut` fractional bits. It contains half a step, which makes
+    /// the cut round to the nearest number. No other operation is needed.
     fn lower<'b>(&self, lower: &mut Lower<'b>, site: Site<'_>) -> Result<Held<'b>, Fault> {
         let from = site.reads[0];
         let Placed { node, wide, half } = lower.held(from).placed;

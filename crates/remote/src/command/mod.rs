@@ -143,7 +143,7 @@ impl Reach {
     }
 }
 
-/// `NAME=VALUE`.
+/// Parses `NAME=VALUE`.
 fn pair(text: &str) -> Result<(String, String), String> {
     let (name, value) = text.split_once('=').ok_or("it is not NAME=VALUE")?;
     if name.is_empty() || value.is_empty() {
@@ -152,7 +152,7 @@ fn pair(text: &str) -> Result<(String, String), String> {
     Ok((name.to_owned(), value.to_owned()))
 }
 
-/// `NAME=ID` of a data set, whose id is a hash.
+/// Parses `NAME=ID` of a data set, whose id is a hash.
 fn data_pair(text: &str) -> Result<(String, String), String> {
     let (name, id) = pair(text)?;
     let digits = id.strip_prefix("blake3:").unwrap_or(&id);

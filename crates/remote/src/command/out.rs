@@ -1,4 +1,4 @@
-//! Results are written to standard output. A reader that closes it early is no error.
+//! Writes results to standard output. A reader that closes it early is no error.
 
 use hushwire_fault::Fault;
 use serde::Serialize;

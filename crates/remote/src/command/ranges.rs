@@ -88,7 +88,7 @@ impl CheckedRange {
             let of = &planes[self.values];
             let bits = (0..self.bits).map(|at| u64::from(bit(&of[at as usize * length..], row)) << at);
             let value = bits.sum::<u64>();
-            // The value is in two's complement of that many bits.
+            // The value is in two's complement of `bits` bits.
             let value = (value << (64 - self.bits)) as i64 >> (64 - self.bits);
             let DeclaredRange { column, least, greatest } = &self.of;
             if !(*least..=*greatest).contains(&value) {

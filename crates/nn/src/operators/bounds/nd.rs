@@ -34,7 +34,7 @@ impl Nd {
         self.data[at]
     }
 
-    /// The element at these indices, or 0 outside.
+    /// The element at these indices; `None` outside.
     pub(super) fn near(&self, of: &[isize]) -> Option<f64> {
         let all: Option<Vec<usize>> = of
             .iter()
@@ -97,7 +97,7 @@ impl Nd {
     }
 }
 
-/// The place of the first of the greatest.
+/// The place of the greatest element; the first place if several are equal.
 pub(super) fn greatest(line: &[f64]) -> usize {
     (0..line.len()).fold(0, |best, i| if line[i] > line[best] { i } else { best })
 }
