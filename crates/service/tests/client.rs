@@ -1,4 +1,4 @@
-//! People's commands against three parties: from a table's file to a result in a file.
+//! The commands for people against three parties: from a table's file to a result in a file.
 
 mod rig;
 
@@ -21,7 +21,7 @@ impl Shell<'_> {
         command.output().unwrap_or_else(|e| panic!("{line}: {e}"))
     }
 
-    /// The output of a command that works.
+    /// The output of a command that succeeds.
     fn run(&self, line: &str) -> String {
         let output = self.output(line);
         let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
@@ -54,7 +54,7 @@ fn word(value: &Value) -> &str {
     value.as_str().unwrap_or_else(|| panic!("{value} is no text"))
 }
 
-/// A table that nobody but its owner has, and its sums by team, computed here.
+/// A table that only its owner has, and its sums by team, computed here.
 fn table() -> (String, BTreeMap<&'static str, (u64, u64)>) {
     let (mut text, mut sums) = ("id,team,score\n".to_owned(), BTreeMap::new());
     for n in 0..90u64 {
@@ -84,7 +84,7 @@ fn a_table_becomes_a_result_by_commands_alone() {
     );
     let bob = shell.json("key init --keys bob.keys --name bob");
 
-    // The owner puts the table, twice: the second time, the parties have another version of it.
+    // The owner puts the table twice. The second time, the parties get another version of it.
     let put = "data put scores.csv --schema schema.toml --keys owner.keys --to owner.toml";
     let data = shell.json(put);
     let (id, line) = (word(&data["id"]), word(&data["line"]));
@@ -105,7 +105,7 @@ fn a_table_becomes_a_result_by_commands_alone() {
     let leftover = rig.dir.path().join("scores.csv.sealed");
     assert!(!leftover.exists(), "sealed parts are removed once the parties have them");
 
-    // The analyst proposes, the operator approves what a draft says.
+    // The analyst proposes, and the operator approves with the policy of a draft.
     let proposed = shell.json("propose job.toml --to analyst.toml");
     let proposal = word(&proposed[0]["id"]);
     let (code, error) = shell.fails(&format!(
@@ -128,7 +128,7 @@ fn a_table_becomes_a_result_by_commands_alone() {
     assert!(explained.matches("approved").count() >= 3, "{explained}");
     assert!(explained.contains("all learn the query"), "the plan in words: {explained}");
 
-    // The analyst submits, waits, and the recipient opens three shares.
+    // The analyst submits and waits, and the recipient opens three shares.
     let submit =
         format!("submit --proposal {proposal} --data scores={id} --recipient bob=bob.keys --to analyst.toml");
     let job = shell.run(&format!("{submit} --key one"));
@@ -160,13 +160,13 @@ fn a_table_becomes_a_result_by_commands_alone() {
     };
     assert!(denied.contains("run 1 times"), "{denied}");
 
-    // Logs hold, and their heads are in each other's.
+    // Each log holds, and each has the heads of the others.
     let verified = shell.json("audit verify --to auditor.toml");
     assert!(verified["compared"].as_u64() > Some(0), "{verified}");
     let shown = shell.run("audit show --party 1 --most 1000 --to auditor.toml");
     assert!(shown.contains("reserve") && !shown.contains("green"), "{shown}");
 
-    // A token is given, works, and ends.
+    // A token is given, works, and is revoked.
     let given = shell.json("token give --role auditor --days 1 --to operator.toml");
     assert_eq!(given.as_array().map(Vec::len), Some(3));
     let auditor = shell.read("auditor.toml");
@@ -183,7 +183,7 @@ fn a_table_becomes_a_result_by_commands_alone() {
     let (_, error) = shell.fails("audit show --party 0 --most 1 --to heart.toml");
     assert!(error.contains("party 0") && error.contains("token"), "{error}");
 
-    // The files that a party kept of the table tell nothing.
+    // The files that a party keeps of the table reveal nothing.
     for entry in walk(rig.dir.path()) {
         let name = entry.file_name().unwrap_or_default().to_string_lossy().into_owned();
         if name.starts_with("party") || entry.to_string_lossy().contains(".blobs") {
@@ -194,7 +194,7 @@ fn a_table_becomes_a_result_by_commands_alone() {
     shell.run(&format!("data delete {id} --to owner.toml"));
     let (_, error) = shell.fails("data describe 00 --to owner.toml");
     assert!(error.contains("64"), "{error}");
-    // Programs have the error on standard output as well, as the command's are.
+    // A program that asks for JSON gets the error on standard output, too.
     for line in [
         "data describe 00 --to owner.toml",
         "status --config none.toml",

@@ -1,7 +1,8 @@
-//! Points of failure: a party is killed there, or its disk refuses. One oracle holds.
+//! Points of failure: a party is killed there, or its disk refuses a write. One check holds for
+//! all.
 //!
 //! After a restart, a job has one end at all parties, runs are counted alike, a result that is
-//! there opens to the plain one, and no blob is left without a row.
+//! available opens to the plain one, and no blob is without a row.
 #![cfg(any(feature = "failpoints", debug_assertions))]
 
 mod rig;
@@ -11,7 +12,7 @@ use std::time::{Duration, Instant};
 
 const MINUTE: Duration = Duration::from_secs(90);
 
-/// Points at which every party passes in a job.
+/// Points that every party passes in a job.
 const POINTS: [&str; 29] = [
     "store.before.job",
     "store.after.job",
@@ -44,7 +45,7 @@ const POINTS: [&str; 29] = [
     "peer.sent.came",
 ];
 
-/// Points that a party's role has it pass: party 0 decides, and the others report.
+/// Whether a party's role makes it pass a point: party 0 decides, and the others report.
 fn passes(point: &str, party: usize) -> bool {
     match point {
         "store.before.decision" | "store.after.decision" => party == 0,
@@ -77,7 +78,7 @@ fn case(rig: &mut Rig, point: &str, party: usize, action: &str) {
                 id = answer.json()["id"].as_str().map(str::to_owned);
                 break;
             }
-            // The one that fails is started again, as a supervisor does.
+            // The party that fails is started again, as a supervisor would.
             rig.revive(party);
             assert!(Instant::now() < until, "{name}: not submitted: {}", logs(rig.dir.path()));
             std::thread::sleep(Duration::from_millis(50));
@@ -98,13 +99,13 @@ fn case(rig: &mut Rig, point: &str, party: usize, action: &str) {
         std::thread::sleep(Duration::from_millis(50));
     };
     if point.starts_with("peer.") {
-        // It may fail a moment after the end that was seen.
+        // The party may fail a moment after the end that was seen.
         rig.kill(party);
         rig.start(party, "");
         rig.answers(party);
     }
     let state = rig.one_end(&id, &seen);
-    // Each worker passes its points anew: the next case is without them.
+    // Each worker passes its points anew, so the party runs without them in the next case.
     if point.starts_with("worker") {
         rig.parties[party] = None;
         rig.start(party, "");
@@ -128,11 +129,11 @@ fn cases(chosen: impl Fn(usize, &str, usize, &str) -> bool) {
         }
     }
     assert!(n > 0);
-    // No attempt has kept its room: a party that ends would wait for it.
+    // No attempt has kept its slot: a party that ends would wait for it.
     rig.restart_and_compare_blobs();
 }
 
-/// The decider and another party at the points where an answer matters most.
+/// Party 0 and another party at the points where an answer matters most.
 #[test]
 fn failures_around_the_decision_leave_one_end() {
     cases(|_, point, party, action| {
@@ -142,8 +143,8 @@ fn failures_around_the_decision_leave_one_end() {
     });
 }
 
-/// Every point, every party, every failure: minutes. `HUSHWIRE_POINTS` chooses points by the
-/// beginning of their names.
+/// Every point, every party and every failure, which takes minutes. `HUSHWIRE_POINTS` chooses
+/// points by the beginning of their names.
 #[test]
 #[ignore = "minutes: run by --full"]
 fn every_failure_at_every_point_leaves_one_end() {

@@ -1,4 +1,4 @@
-//! Groups of other sizes, with data of the parties' own, and clients that are there while a job
+//! Groups of other sizes, with data of the parties' own, and clients that take part while a job
 //! runs.
 
 mod rig;
@@ -24,7 +24,7 @@ fn operator(rig: &Rig) -> Person {
     Person::read(&rig.dir.path().join("operator.keys")).unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// Proposes a job at all parties, and approves it for these clients. Gives the proposal's name.
+/// Proposes a job at all parties, and approves it for these clients. Returns the proposal's name.
 fn approved(rig: &Rig, job: &str, files: &Value, clients: &BTreeMap<String, String>) -> String {
     let operator = operator(rig);
     let mut id = None;
@@ -69,7 +69,7 @@ fn learnt(rig: &Rig, party: usize, job: &str) -> String {
     text
 }
 
-/// Runs an approved proposal to its commit at all parties. Gives the job's name.
+/// Runs an approved proposal until all parties have committed it. Returns the job's name.
 fn committed(rig: &Rig, proposal: &str) -> String {
     let job = rig.submit_body(&Rig::fresh_key(), &json!({ "proposal": proposal }));
     for view in rig.wait(&job, MINUTE) {
@@ -81,8 +81,8 @@ fn committed(rig: &Rig, proposal: &str) -> String {
 const RICHER: &str = "circuit = \"less:32\"\n[[inputs]]\nname = \"alice\"\nfrom = \"party0\"\n[[inputs]]\nname = \"bob\"\n\
                       from = \"party1\"\n[[outputs]]\nname = \"richer\"\nto = [\"party0\", \"party1\"]\n";
 
-/// Two parties with data of their own: garbling, GMW, authenticated garbling, an intersection. A
-/// file of preprocessing serves once, whoever brings it back.
+/// Two parties with data of their own: garbling, GMW, authenticated garbling, and an intersection.
+/// A file of preprocessing serves once, even if it is restored.
 #[test]
 fn two_parties_run_what_their_operators_approved_on_their_own_data() {
     let mut rig = Rig::up_of(2).apart();
@@ -114,7 +114,7 @@ fn two_parties_run_what_their_operators_approved_on_their_own_data() {
     common.sort();
     assert_eq!(common, ["ada@example.org", "grace@example.org"]);
 
-    // Preprocessing that the parties' own keys made serves their workers.
+    // Preprocessing that was made with the parties' own keys serves their workers.
     let text = format!("protocol = \"authgarble\"\nparties = 2\n{RICHER}");
     let proposal = approved(&rig, &text, &json!({}), &none);
     prepare(&dir, &text);
@@ -133,7 +133,7 @@ fn two_parties_run_what_their_operators_approved_on_their_own_data() {
         rows.collect::<Result<_, _>>().expect("text")
     };
     assert_eq!((used(0), used(1)), (vec![job.clone()], vec![job]), "marked at both");
-    // The directories come back from a backup, and with them their lists of what was used.
+    // The directories are restored from a backup, together with their lists of used files.
     restored(&dir, &copies);
     let job = rig.submit_body(&Rig::fresh_key(), &json!({ "proposal": proposal }));
     for view in rig.wait(&job, MINUTE) {
@@ -146,7 +146,7 @@ fn two_parties_run_what_their_operators_approved_on_their_own_data() {
     assert_eq!(used(0).len(), 1);
 }
 
-/// The directories of material come back from a backup.
+/// Restores the directories of preprocessing from copies.
 fn restored(dir: &Path, copies: &[BTreeMap<String, Vec<u8>>]) {
     for (party, files) in copies.iter().enumerate() {
         let shelf = dir.join(format!("shelf{party}"));
@@ -156,7 +156,7 @@ fn restored(dir: &Path, copies: &[BTreeMap<String, Vec<u8>>]) {
     }
 }
 
-/// The files of a directory but its list of what was used.
+/// The files of a directory without its list of used files.
 fn files(dir: &Path) -> BTreeMap<String, Vec<u8>> {
     let entries = std::fs::read_dir(dir).expect("a directory").flatten();
     let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
@@ -193,7 +193,7 @@ fn prepare(dir: &Path, text: &str) {
     });
 }
 
-/// Parties of which all but one may deviate, by the commands that `local-up` prints.
+/// Runs the commands that `local-up` prints, for parties of which all but one may deviate.
 fn compared_by_commands(parties: usize) -> Rig {
     let rig = Rig::up_of(parties);
     let commands = rig.up["commands"].as_array().expect("commands");
@@ -227,7 +227,7 @@ fn five_and_eight_parties_compare_what_they_have() {
 #[test]
 fn more_than_three_parties_compare_what_they_have() {
     let rig = compared_by_commands(4);
-    // A data set is shared among three.
+    // A data set needs three parties.
     std::fs::write(rig.dir.path().join("t.csv"), "id\n1\n").expect("room");
     std::fs::write(
         rig.dir.path().join("t.toml"),
@@ -244,7 +244,7 @@ fn more_than_three_parties_compare_what_they_have() {
     assert!(!output.status.success() && error.contains("among three"), "{error}");
 }
 
-/// A client at a shell: it takes part in a job while it runs.
+/// Starts a client at a shell, which takes part in a job while it runs.
 fn attends(rig: &Rig, job: &str, file: &str) -> Child {
     let mut command = Command::new(rig::program());
     command.args(["attend", job, "--config", file, "--to", "analyst.toml", "--limit", "60"]);
@@ -252,7 +252,7 @@ fn attends(rig: &Rig, job: &str, file: &str) -> Child {
     command.spawn().expect("the program starts")
 }
 
-/// The key of a client; its pin.
+/// Makes the key and the file of a client. Returns its pin.
 fn client(rig: &Rig, name: &str, lines: &str) -> String {
     let identity = Identity::generate(name).unwrap_or_else(|e| panic!("{e}"));
     let pem = rig.dir.path().join(format!("{name}.pem"));
@@ -284,7 +284,8 @@ fn clients_take_part_while_a_job_runs() {
     let submit = |clients: &BTreeMap<String, String>| {
         rig.submit_body(&Rig::fresh_key(), &json!({ "proposal": proposal, "clients": clients }))
     };
-    // Another certificate than the policy names: whoever has a token cannot bring his own.
+    // The certificate is not the one in the policy: a token alone does not let anybody bring
+    // another one.
     let mallory = client(&rig, "mallory", "");
     let stranger = submit(&BTreeMap::from([("alice".to_owned(), mallory), ("bob".to_owned(), bob)]));
     let mut waiting = attends(&rig, &stranger, "alice.toml");
@@ -305,8 +306,8 @@ fn clients_take_part_while_a_job_runs() {
         assert!(std::time::Instant::now() < until, "{}", logs(rig.dir.path()));
         std::thread::sleep(Duration::from_millis(50));
     }
-    // The label of the session has the digest of what party 0 told: workers that were told other
-    // things never meet.
+    // The label of the session has the digest of what party 0 told, so workers that were told
+    // different things never meet.
     let label = |party: usize| {
         let of = ["alice", "bob"].map(|client| {
             let path = format!("/v1/jobs/{job}/meeting?client={client}");
@@ -349,8 +350,8 @@ fn clients_take_part_while_a_job_runs() {
     assert_eq!(hex::encode(sealed), "874d6191b620e3261bef6864990db6ce");
 }
 
-/// A client has its output exactly where the attempt was committed: not where a party fails after
-/// all have computed, and also where a party falls before it could say so.
+/// A client has its output exactly if the attempt was committed: not if a party fails after all
+/// have computed, but also if a party is killed before it could report the decision.
 #[cfg(any(feature = "failpoints", debug_assertions))]
 #[test]
 fn a_client_has_its_output_where_the_attempt_was_committed() {
@@ -402,8 +403,8 @@ fn a_client_has_its_output_where_the_attempt_was_committed() {
     }
 }
 
-/// One-time material is marked before it is used: whoever falls around the mark, material that a
-/// party has marked serves no other run, also where its files come back from a backup.
+/// A file of preprocessing is marked before it is used. Whoever is killed around the mark, a marked
+/// file serves no other run, even if it is restored from a backup.
 #[cfg(any(feature = "failpoints", debug_assertions))]
 #[test]
 #[ignore = "a minute: run by --full"]
@@ -426,7 +427,7 @@ fn material_that_was_marked_serves_no_other_run_whoever_falls() {
     for (point, action) in [("before", "kill"), ("after", "kill"), ("before", "enospc"), ("after", "eio")] {
         for party in 0..2 {
             let name = format!("{action} of party {party} {point} the mark");
-            // Whatever is left of the case before is used up.
+            // The rest of the case before is removed.
             for other in 0..2 {
                 let _ = std::fs::remove_dir_all(dir.join(format!("shelf{other}")));
             }
@@ -473,8 +474,8 @@ fn material_that_was_marked_serves_no_other_run_whoever_falls() {
     assert!(compared >= 4, "material was marked in {compared} cases");
 }
 
-/// Parties draw a key in one job, keep their shares of it, and decrypt with it in another, after
-/// they have been started anew. No party's share is the key.
+/// Parties draw a key in one job, keep their shares of it, and decrypt with it in another job,
+/// after a restart. No party's share is the key.
 #[test]
 fn a_key_that_parties_keep_serves_a_later_job() {
     let mut rig = Rig::up().apart();
@@ -509,7 +510,7 @@ fn a_key_that_parties_keep_serves_a_later_job() {
     let sealed = std::fs::read(dir.join("secret.enc")).expect("the output");
     assert!(sealed.len() == plain.len() && sealed != plain);
     assert!(std::fs::read(dir.join("secret.dec")).expect("the output") == plain);
-    // The parties have shares in files that nobody else reads.
+    // The parties have shares in files that only their owners can read.
     for party in 0..3 {
         let meta = std::fs::metadata(dir.join(format!("kept{party}.share"))).expect("a share");
         assert_eq!(std::os::unix::fs::PermissionsExt::mode(&meta.permissions()) & 0o777, 0o600);

@@ -1,5 +1,5 @@
-//! Changes of what a party keeps and states are found: statements, proofs, policies,
-//! limits, parts, logs.
+//! Changes of what a party keeps and states are found: statements, proofs, policies, limits, parts
+//! and logs.
 
 mod rig;
 
@@ -15,7 +15,7 @@ use std::{
 
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// Runs a command in the rig's directory; its output, or its error.
+/// Runs a command in the rig's directory. Returns its output, or its error.
 fn run(rig: &Rig, line: &str) -> Result<String, String> {
     let mut command = Command::new(rig::program());
     command.args(line.split_whitespace()).current_dir(rig.dir.path()).env_remove("HUSHWIRE_SERVICE");
@@ -37,13 +37,13 @@ fn until(what: &str, most: Duration, rig: &Rig, mut done: impl FnMut() -> bool) 
     }
 }
 
-/// The answer's status, and its cause where it has one.
+/// An answer's status, and its cause if it has one.
 fn told(answer: &rig::Answer) -> (u16, String) {
     let cause = serde_json::from_slice::<Value>(&answer.bytes).unwrap_or_default();
     (answer.status.as_u16(), cause["cause"].as_str().unwrap_or_default().to_owned())
 }
 
-/// A policy with these lines in the place of the sample's, signed by the operator.
+/// The sample's policy with these lines replaced, signed by the operator.
 fn policy(rig: &Rig, from: &str, to: &str) -> Value {
     let all = rig.ask(0, "GET", "/v1/policies", &rig.token("operator"), &Value::Null).json();
     let sample = all["policies"].as_array().expect("policies").iter().find(|p| p["name"] == "sample");
@@ -77,14 +77,14 @@ fn quick() -> Rig {
     rig
 }
 
-/// Statements, the proof at a fetch, a rotation while the service runs, events, proposals that come
-/// again, forged parts and edited manifests: one group serves them all.
+/// Statements, the proof for a fetch, a rotation while the service runs, events, repeated
+/// proposals, forged parts and edited manifests: one group serves all of these cases.
 #[test]
 fn what_does_not_hold_is_refused_and_named() {
     let rig = quick();
     let (analyst, owner, operator) = (rig.token("analyst"), rig.token("owner"), rig.token("operator"));
 
-    // Each party hands on what the others say of themselves, signed.
+    // Each party passes on the signed statements of the others.
     let views = || -> Vec<Value> {
         (0..3).map(|party| rig.ask(party, "GET", "/v1/group", &owner, &Value::Null).json()).collect()
     };
@@ -97,7 +97,7 @@ fn what_does_not_hold_is_refused_and_named() {
         assert_eq!(said.iter().map(|said| said.statement().party).collect::<Vec<_>>(), [0, 1, 2]);
     }
 
-    // A result: whoever has a token and not the key gets nothing of it.
+    // Whoever has a token but not the key gets nothing of a result.
     let job = rig.submit(&Rig::fresh_key());
     let path = format!("/v1/jobs/{job}/results/anna");
     rig.wait(&job, MINUTE);
@@ -119,7 +119,7 @@ fn what_does_not_hold_is_refused_and_named() {
     assert_eq!(with(0, &analyst, &proof).0, 200);
     rig.check_result(&job, 1);
 
-    // Events as lines of JSON, and the end.
+    // Events are lines of JSON; the last line has the end.
     let second = rig.submit(&Rig::fresh_key());
     let lines = run(&rig, &format!("wait {second} --limit 60 --progress --json --to analyst.toml"));
     let lines = lines.unwrap_or_else(|e| panic!("{e}"));
@@ -128,7 +128,7 @@ fn what_does_not_hold_is_refused_and_named() {
     assert!(last.as_array().is_some_and(|all| all.iter().all(|view| view["state"] == "committed")), "{last}");
     assert!(events.len() >= 2 && events.iter().all(|view| view["id"] == second.as_str()), "{lines}");
 
-    // A party's key is rotated while it runs: pending, then active, without a restart.
+    // A party's key is rotated while the party runs: pending, then active, without a restart.
     let rotated = json_of(&rig, "keys rotate --config party1.toml");
     assert_eq!(rotated["state"], "pending");
     until("the key becomes active", Duration::from_secs(30), &rig, || {
@@ -142,7 +142,7 @@ fn what_does_not_hold_is_refused_and_named() {
     };
     assert_eq!(json!(id(&rig.ask(1, "GET", "/v1/group", &owner, &Value::Null).json())), rotated["key"]);
 
-    // A data set by the new key; then the same bytes forged.
+    // A data set is sealed to the new key. Then the same data set is forged.
     let csv: String = "id,n\n".to_owned() + &(0..20).map(|n| format!("{n},{n}\n")).collect::<String>();
     std::fs::write(rig.dir.path().join("t.csv"), csv).expect("room");
     let schema = "[[tables]]\nname = \"t\"\ncolumns = [\"id INTEGER NOT NULL\", \"n SMALLINT NOT NULL\"]\n";
@@ -181,7 +181,7 @@ fn what_does_not_hold_is_refused_and_named() {
     let mut bent = envelope.clone();
     bent[7] ^= 1;
     assert_eq!(begin(&manifest, &signature, &bent).0, 403, "an envelope that does not open");
-    // A part that is none of the manifest's: the data set is new, so that its part is missing.
+    // A part that the manifest does not name. The data set is new, so its part is missing.
     let next = format!(
         "{} --line {} --version 2",
         put.replace("n=0..19", "n=0..20"),
@@ -198,7 +198,7 @@ fn what_does_not_hold_is_refused_and_named() {
     let forged = rig.send(0, "PUT", &parts, &owner, vec![7; bytes as usize]);
     assert_eq!(forged.status.as_u16(), 409, "a forged part");
 
-    // A proposal that was taken back does not come back, and a policy that was replaced neither.
+    // A withdrawn proposal does not come back, nor does a replaced policy.
     let text = std::fs::read_to_string(rig.dir.path().join("stays.toml")).expect("a job");
     let propose = |body: &Value| rig.ask(0, "POST", "/v1/proposals", &analyst, body);
     let body = json!({ "job": text.replace("min-group = 5", "min-group = 6") });
@@ -235,18 +235,18 @@ fn what_does_not_hold_is_refused_and_named() {
     let (status, cause) = told(&rig.ask(0, "PUT", "/v1/policies/sample", &operator, &again));
     assert!(status == 409 && cause.contains("version 1"), "{status} {cause}");
 
-    // An approval that has ended allows nothing more.
+    // An expired policy allows nothing more.
     put_policy(&rig, policy(&rig, "runs = ", "expires = 2020-01-01\nruns = "), 3);
     let late = rig.submit(&Rig::fresh_key());
     for view in rig.wait(&late, MINUTE) {
         let cause = view["cause"]["cause"].as_str().expect("a cause").to_owned();
         assert!(view["state"] == "failed" && cause.contains("`expires`"), "{view:#}");
     }
-    // Every refusal of a policy is in the log of the party, by its request.
+    // Each refusal is in the log of the party, with the name of its request.
     assert!(logs(rig.dir.path()).contains("request="), "{}", logs(rig.dir.path()));
 }
 
-/// The limits of a policy end an attempt, by name.
+/// A limit of a policy ends an attempt, and the error names it.
 #[test]
 fn the_limits_of_a_policy_are_kept() {
     let rig = Rig::up();
@@ -263,7 +263,7 @@ fn the_limits_of_a_policy_are_kept() {
     let mut rig = rig.apart();
     rig.start_all();
     put_policy(&rig, policy(&rig, "memory = \"1MiB\"", "seconds = 1"), 3);
-    // A worker of party 2 is slow: it sleeps for a second as it takes its inputs.
+    // A worker of party 2 is slow: it sleeps for a second before it reads its inputs.
     if cfg!(any(feature = "failpoints", debug_assertions)) {
         rig.end(2);
         rig.start(2, "worker.inputs=sleep");
@@ -276,7 +276,7 @@ fn the_limits_of_a_policy_are_kept() {
     }
 }
 
-/// Policies in a directory: signed ones count as long as their files are there.
+/// Policies in a directory count if they are signed, as long as their files exist.
 #[test]
 fn a_watched_directory_of_policies_is_strict() {
     let mut rig = Rig::up().apart();
@@ -284,7 +284,7 @@ fn a_watched_directory_of_policies_is_strict() {
     std::fs::create_dir(&dir).expect("a directory");
     for party in 0..3 {
         rig.configure(party, "policies = \"policies\"");
-        // The sample's own policy ends: from now on those of the directory count alone.
+        // The sample's own policy ends, so that only policies of the directory count.
         rig.store(party).execute("UPDATE policies SET active = 0", []).expect("it is ours");
     }
     let text: String = rig
@@ -306,7 +306,7 @@ fn a_watched_directory_of_policies_is_strict() {
         let sql = "SELECT count(*) FROM audit WHERE action = 'policy refused'";
         rig.store(party).query_row(sql, [], |row| row.get(0)).expect("a row")
     };
-    // Not signed by an operator; with a key that there is not; and a good one.
+    // Not signed by an operator; with an unknown key; and a good one.
     let good = signed(&rig, &text);
     write("edited", &text.replace("100000", "200000"), &good);
     std::fs::write(dir.join("bare.toml"), &text).expect("room");
@@ -323,7 +323,7 @@ fn a_watched_directory_of_policies_is_strict() {
     for view in rig.wait(&job, MINUTE) {
         assert_eq!(view["state"], "committed", "{view:#}");
     }
-    // Nobody changes it but by its file.
+    // Only its file can change it.
     let mut body = good.clone();
     body["version"] = json!(2);
     let put = rig.ask(0, "PUT", "/v1/policies/file.stays", &rig.token("operator"), &body);
@@ -338,13 +338,13 @@ fn a_watched_directory_of_policies_is_strict() {
     }
 }
 
-/// The error of `doctor` where a check fails.
+/// The error of `doctor` if a check fails.
 fn json_of_failing_doctor(rig: &Rig) -> String {
     run(rig, "doctor --config party0.toml").expect_err("a check fails")
 }
 
-/// A bit of a stored share, and a party's whole log: both are found and named before anything
-/// opens.
+/// A changed bit of a stored share, and a rewritten log of a party, are found and named before
+/// anything opens.
 #[test]
 fn a_changed_share_and_a_rewritten_log_are_found() {
     let mut rig = quick();
@@ -377,7 +377,7 @@ fn a_changed_share_and_a_rewritten_log_are_found() {
         assert_eq!(view["state"], "committed", "{view:#}");
     }
 
-    // Party 1's operator rewrites its log: the last entries are gone, and the chain holds.
+    // Party 1's operator rewrites its log: the last entries are missing, and the chain holds.
     let heads = |rig: &Rig| -> i64 {
         let sql = "SELECT audit_seq FROM peers WHERE party = 1";
         rig.store(0).query_row(sql, [], |row| row.get(0)).expect("a row")
@@ -411,10 +411,10 @@ fn a_changed_share_and_a_rewritten_log_are_found() {
         let cause = view["cause"]["cause"].as_str().expect("a cause").to_owned();
         assert!(view["state"] == "failed" && cause.contains("audit log of party 1"), "{view:#}");
     }
-    // The auditor finds it, too, in what the others recorded.
+    // The auditor also finds it in what the others recorded.
     let error = run(&rig, "audit verify --to auditor.toml").expect_err("an entry is gone");
     assert!(error.contains("party 1"), "{error}");
-    // It was a backup: both others accept the log as it is.
+    // The log was restored from a backup: both others accept it as it is.
     for party in [0, 2] {
         json_of(&rig, &format!("accept-log --config party{party}.toml --party 1"));
     }

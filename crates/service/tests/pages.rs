@@ -1,11 +1,11 @@
-//! The commands of the operator's page are run as they are, in the directory of `local-up`.
+//! Runs the commands of the operator's page as they are, in the directory of `local-up`.
 
 mod rig;
 
 use rig::{Rig, logs};
 use std::process::{Command, Stdio};
 
-/// A wrapper that sends `hushwire service` and its like to this program, as `hushwire` does.
+/// Defines `hushwire` as a function that sends the service's commands to this program.
 fn script(block: &str) -> String {
     let program = rig::program();
     format!(
@@ -18,7 +18,7 @@ fn the_operators_page_is_run_as_it_is() {
     let rig = Rig::up();
     let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/guide/operate-service.md");
     let page = std::fs::read_to_string(page).expect("the page");
-    // Other operators' pins, an analyst's proposal, and what it is about.
+    // The pins of other operators, an analyst's proposal, and its data set.
     let pin = |party: usize| rig.up["parties"][party]["pin"].as_str().expect("a pin").to_owned();
     let line: String = rig
         .store(0)
@@ -44,6 +44,6 @@ fn the_operators_page_is_run_as_it_is() {
         ran += 1;
     }
     assert!(ran >= 8, "{ran} blocks");
-    // The text of the page about one block that is not run here.
+    // The page has exactly one block that is not run here.
     assert_eq!(page.matches("```sh later").count(), 1);
 }

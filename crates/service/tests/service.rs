@@ -1,4 +1,4 @@
-//! Three parties in processes, from `local-up` to a result that opens.
+//! Three parties in processes, from `local-up` to an opened result.
 
 mod rig;
 
@@ -29,20 +29,20 @@ fn a_query_runs_from_submission_to_a_result_that_opens() {
     }
     rig.check_result(&job, 1);
 
-    // The same request again is the same job; another body under its key is refused.
+    // The same request gives the same job. Another body under its key is refused.
     let again = rig.submit_to(0, &key, &rig.job()).expect("an answer");
     assert_eq!((again.status.as_u16(), again.json()["id"].as_str()), (200, Some(job.as_str())));
     let mut other = rig.job();
     other["priority"] = json!(7);
     assert_eq!(rig.submit_to(0, &key, &other).expect("an answer").status.as_u16(), 409);
 
-    // An altered share is found, and its party named.
+    // An altered share is found.
     let mut shares = rig.fetch(&job);
     let last = shares[1].len() - 1;
     shares[1][last] ^= 1;
     assert!(rig.open(&job, 1, &shares).is_err());
 
-    // The recipient says that it has them.
+    // The recipient acknowledges the results.
     for party in 0..3 {
         let digest = seen[party]["outputs"][0]["digest"].clone();
         let path = format!("/v1/jobs/{job}/results/anna/ack");
@@ -71,7 +71,7 @@ fn a_query_runs_from_submission_to_a_result_that_opens() {
         }
     }
 
-    // Ctrl-C ends all of them.
+    // Ctrl-C ends all parties.
     let mut together = rig.together.take().expect("it runs");
     together.signal(Signal::INT);
     assert!(together.ends_within(Duration::from_secs(10)));
@@ -81,7 +81,7 @@ fn a_query_runs_from_submission_to_a_result_that_opens() {
     );
 }
 
-/// The three commands that `local-up` prints work as they are, one after the other.
+/// The commands that `local-up` prints work as they are, one after the other.
 #[test]
 fn the_printed_commands_lead_to_the_plain_answer() {
     let rig = Rig::up();
@@ -98,7 +98,7 @@ fn the_printed_commands_lead_to_the_plain_answer() {
         let args = line.strip_prefix("hushwire service ").expect("a command of the service");
         last = (args.to_owned(), run(args));
     }
-    // The last one prints a table: a head, a rule, rows.
+    // The last command prints a table: a head, a rule, and rows.
     let (fetch, table) = last;
     let rows = table.lines().filter(|line| !line.starts_with('-'));
     let rows: Vec<_> = rows.map(|line| line.split_whitespace().collect::<Vec<_>>().join(",")).collect();
@@ -121,7 +121,8 @@ fn every_endpoint_is_for_its_roles_and_tenants_alone() {
             let named = named.replace("{name}", "nothing").replace("{output}", "nothing");
             let roles = operation["description"].as_str().unwrap_or_default();
             let open = operation.get("security").is_none();
-            // A body that no endpoint takes: whoever may ask hears so, and nothing is changed.
+            // No endpoint accepts this body: whoever may use the endpoint is told so, and nothing
+            // changes.
             let odd = json!({ "odd": 1 });
             let status = |token: &str| rig.ask(0, &method, &named, token, &odd).status.as_u16();
             if !open {
@@ -141,7 +142,7 @@ fn every_endpoint_is_for_its_roles_and_tenants_alone() {
     }
     assert!(tried > 150, "{tried}");
 
-    // A tenant's things are not there for another tenant.
+    // A tenant's things do not exist for another tenant.
     let key = Rig::fresh_key();
     let job = rig.submit(&key);
     let sample = rig.up["sample"].clone();
@@ -172,7 +173,7 @@ fn every_endpoint_is_for_its_roles_and_tenants_alone() {
         }
         let jobs = rig.ask(0, "GET", "/v1/jobs", &token, &Value::Null).json();
         assert_eq!(jobs["jobs"].as_array().map(Vec::len), Some(0));
-        // A revoked token is none.
+        // A revoked token is refused.
         let id = given.json()["id"].as_str().expect("a name").to_owned();
         assert_eq!(
             rig.ask(0, "DELETE", &format!("/v1/tokens/{id}"), &operator, &Value::Null).status.as_u16(),
@@ -183,13 +184,13 @@ fn every_endpoint_is_for_its_roles_and_tenants_alone() {
     rig.wait(&job, MINUTE);
 }
 
-/// A run that no policy allows is refused, by name, at the party that refuses.
+/// A run that no policy allows is refused, and the error names the party that refuses.
 #[test]
 fn a_run_that_no_policy_allows_ends_with_its_reason() {
     let rig = Rig::up();
     let key = Rig::fresh_key();
     let mut body = rig.job();
-    // Another recipient: a fresh key, which the policy does not have.
+    // Another recipient: a fresh key that the policy does not have.
     let stranger = hushwire_seal::Person::generate().card("anna").seal_to;
     body["recipients"]["anna"] = serde_json::to_value(stranger).expect("text");
     let ids: Vec<String> = (0..3)
@@ -213,7 +214,7 @@ fn a_run_that_no_policy_allows_ends_with_its_reason() {
     }
 }
 
-/// Requests that make no sense get an error, and honest ones go on.
+/// Requests that make no sense get an error, and valid ones still work.
 #[test]
 fn odd_requests_are_refused_with_a_cause() {
     let rig = Rig::up();
@@ -238,7 +239,7 @@ fn odd_requests_are_refused_with_a_cause() {
         json!({ "job": "kind = \"compute\"\nprotocol = \"rep3\"\ncomputation = \"/etc/passwd\"\n" });
     let cause = refused(400, &rig.ask(0, "POST", "/v1/proposals", &analyst, &reaches));
     assert!(cause.contains("did not come with it"), "{cause}");
-    // A job is submitted with what its proposal needs, and with no more.
+    // A job is submitted with exactly what its proposal needs.
     for (field, value, says) in [
         ("data", json!({}), "stays"),
         ("data", json!({ "stays": rig.up["sample"]["data"], "more": "00" }), "more"),
@@ -251,7 +252,7 @@ fn odd_requests_are_refused_with_a_cause() {
         let cause = refused(400, &rig.submit_to(0, &Rig::fresh_key(), &body).expect("an answer"));
         assert!(cause.contains(says), "{cause}");
     }
-    // A data set that is not there is refused at once, with those that are.
+    // An unknown data set is refused at submission, and the error lists the known ones.
     let mut body = rig.job();
     body["data"]["stays"] = json!("00".repeat(32));
     let answer = rig.submit_to(0, &Rig::fresh_key(), &body).expect("an answer");
@@ -262,7 +263,7 @@ fn odd_requests_are_refused_with_a_cause() {
     assert_eq!(rig.ask(0, "GET", "/healthz", "", &Value::Null).status.as_u16(), 200);
 }
 
-/// Runs a command of an operator; its answer as JSON, or its exit code and error.
+/// Runs a command of an operator. Returns its answer as JSON, or its exit code and error.
 fn operate(args: &[&str]) -> Result<Value, (i32, String)> {
     let output = std::process::Command::new(rig::program()).args(args).output().expect("the program starts");
     if output.status.success() {
@@ -280,7 +281,7 @@ fn a_backup_brings_back_results_and_keys_rotate() {
     let config = config.to_str().expect("text").to_owned();
     let (to, missing) = (rig.dir.path().join("backup"), rig.dir.path().join("nothing"));
     let (to, missing) = (to.to_str().expect("text").to_owned(), missing.to_str().expect("text").to_owned());
-    // While it runs: the part of the data set is a file, and the small result is in the store.
+    // While it runs, the data set's part is a file, and the small result is in the store.
     let made = operate(&["backup", "--config", &config, &to, "--json"]).unwrap_or_else(|e| panic!("{e:?}"));
     assert_eq!((made["missing"].as_u64(), made["blobs"].as_u64()), (Some(0), Some(1)), "{made}");
     assert_eq!(
@@ -312,7 +313,7 @@ fn a_backup_brings_back_results_and_keys_rotate() {
         rig.start(party, "");
     }
     (0..3).for_each(|party| rig.answers(party));
-    // Old results open, and data sets that are sealed to the old key are read.
+    // Old results still open, and data sets sealed to the old key can be read.
     rig.check_result(&job, 1);
     let job = rig.submit(&Rig::fresh_key());
     for view in rig.wait(&job, MINUTE) {
@@ -336,7 +337,7 @@ fn a_party_is_made_and_knows_its_peers() {
     );
     assert_eq!(init("0").err().map(|e| e.0), Some(4), "nothing is overwritten");
     let config = path("p/party0.toml");
-    // Nobody else is listed yet.
+    // No other party is listed yet.
     let error = operate(&["serve", "--config", &config]).expect_err("it has no peers");
     assert!(error.0 == 4 && error.1.contains("peers"), "{error:?}");
     for party in ["1", "2"] {

@@ -1,4 +1,4 @@
-//! Clocks that a test sets: an hour without the decider, jumps both ways, results past their time.
+//! Clocks that a test sets: an hour without the decider, jumps both ways, and expired results.
 
 use crate::{
     rig::{Rig, logs},
@@ -24,7 +24,7 @@ fn submit_to(rig: &Rig, parties: &[usize], key: &str) -> String {
     id
 }
 
-/// Party 0 is gone with its decision, before or after it was written. An hour later it is back.
+/// Party 0 is killed before or after its decision was written, and is back an hour later.
 fn an_hour_without_the_decider(point: &str) {
     let mut rig = Rig::up().apart();
     rig.all_up();
@@ -41,7 +41,7 @@ fn an_hour_without_the_decider(point: &str) {
     for party in [1, 2] {
         rig.set_clock(party, HOUR);
     }
-    // Nothing is handed out, and the others take new jobs.
+    // Nothing is handed out, but the others take new jobs.
     for party in [1, 2] {
         let path = format!("/v1/jobs/{job}/results/anna");
         let answer = rig.ask(party, "GET", &path, &rig.token("analyst"), &Value::Null);
@@ -89,7 +89,7 @@ fn clocks_that_jump_stop_no_job_and_results_end_by_the_clock() {
     let job = rig.submit(&Rig::fresh_key());
     let seen = rig.wait(&job, LONG);
     assert_eq!(rig.one_end(&job, &seen), "committed");
-    // A job waits for the others when the scheduler's clock is set back.
+    // The scheduler's clock is set back while a job waits for the others.
     let key = Rig::fresh_key();
     let job = submit_to(&rig, &[0], &key);
     until(&rig, "it says that it waits", LONG, || {
@@ -100,12 +100,12 @@ fn clocks_that_jump_stop_no_job_and_results_end_by_the_clock() {
     submit_to(&rig, &[1, 2], &key);
     let seen = rig.wait(&job, LONG);
     assert_eq!(rig.one_end(&job, &seen), "committed");
-    // Forward again: tokens and results end by the clock, and nothing else.
+    // The clock is set forward again: tokens and results expire by it, and nothing else does.
     let new = json!({ "role": "auditor", "tenant": "operators", "days": 3000 });
     let given = rig.ask(1, "POST", "/v1/tokens", &rig.token("operator"), &new);
     assert_eq!(given.status.as_u16(), 201, "{}", String::from_utf8_lossy(&given.bytes));
     let token = given.json()["token"].as_str().expect("a token").to_owned();
-    // Whoever gets a challenge about a result can fetch it.
+    // Whoever gets a challenge about a result can fetch the result.
     let path = format!("/v1/jobs/{first}/results/anna/challenge");
     let fetch = |party| rig.ask(party, "POST", &path, &rig.token("analyst"), &json!({})).status.as_u16();
     assert_eq!((fetch(0), fetch(1), fetch(2)), (200, 200, 200));
@@ -119,7 +119,7 @@ fn clocks_that_jump_stop_no_job_and_results_end_by_the_clock() {
     let job = rig.submit(&Rig::fresh_key());
     let seen = rig.wait(&job, LONG);
     assert_eq!(rig.one_end(&job, &seen), "committed");
-    // The sweep of the next start removes what is past its time.
+    // The sweep of the next start removes expired results.
     rig.restart_and_compare_blobs();
     let rows = |party: usize| -> i64 {
         let sql = "SELECT count(*) FROM results WHERE job = ?1";

@@ -1,4 +1,4 @@
-//! Kills and full disks while a data set is put, erased, and a result acknowledged.
+//! Kills and full disks while a data set is put or erased, or a result is acknowledged.
 
 use crate::{
     rig::{Rig, logs, program},
@@ -30,8 +30,8 @@ fn armed(rig: &mut Rig, party: usize, failpoints: &str) {
     rig.answers(party);
 }
 
-/// Runs a command beside a party that is started again when it falls. Gives its output, if it
-/// worked.
+/// Runs a command while a party is started again whenever it ends. Returns the output of the
+/// command if it succeeded.
 fn beside(rig: &mut Rig, party: usize, line: &str) -> Option<Value> {
     fn run(dir: &Path, line: &str) -> Option<Value> {
         let output = Command::new(program()).args(line.split_whitespace()).current_dir(dir).output();
@@ -65,7 +65,7 @@ fn put(rig: &mut Rig, version: u64, party: usize, failpoint: &str) -> String {
     let mut tried = beside(rig, party, &whole);
     for _ in 0..3 {
         if tried.is_none() {
-            // A disk that refused once takes it the next time.
+            // A disk that refused a write once takes it next time.
             tried = beside(rig, party, &again);
         }
     }
@@ -94,7 +94,7 @@ fn put(rig: &mut Rig, version: u64, party: usize, failpoint: &str) -> String {
     id
 }
 
-/// Erases a data set while a party fails: its key and parts are gone, from all.
+/// Erases a data set while a party fails: its key and parts are gone at all parties.
 fn erase(rig: &mut Rig, id: &str, party: usize, failpoint: &str) {
     let name = format!("party {party} at {failpoint}");
     armed(rig, party, failpoint);
@@ -102,7 +102,7 @@ fn erase(rig: &mut Rig, id: &str, party: usize, failpoint: &str) {
         until_answered(rig, party, &name, |rig| {
             let path = format!("/v1/datasets/{id}");
             let answer = rig.try_ask(at, "DELETE", &path, &rig.token("owner"), &[], vec![])?;
-            // It was erased before the answer was lost.
+            // If the answer was lost, the data set was erased before.
             matches!(answer.status.as_u16(), 202 | 404).then_some(())
         });
     }

@@ -1,4 +1,4 @@
-//! A party that deviates: it has its own keys, and says what it likes to the other daemons.
+//! A party that deviates: it has its own keys, and tells the other daemons what it likes.
 
 use crate::{
     rig::{Answer, Rig},
@@ -23,7 +23,7 @@ fn group(rig: &Rig) -> String {
     format!("g{}", configured(rig, 0, "group"))
 }
 
-/// Asks party `of` with the key of party `by`.
+/// Asks party `of` with the TLS key of party `by`.
 fn ask(rig: &Rig, by: usize, of: usize, path: &str, body: &Value) -> Answer {
     let key = rig.dir.path().join(configured(rig, by, "key"));
     let pem = read_private_key(&key).unwrap_or_else(|e| panic!("{e}"));
@@ -47,7 +47,7 @@ fn ask(rig: &Rig, by: usize, of: usize, path: &str, body: &Value) -> Answer {
     })
 }
 
-/// The key with which a party signs: its operator can read it.
+/// The key with which a party signs, which its operator can read.
 fn sign_key(rig: &Rig, party: usize) -> SignKey {
     let master = rig.dir.path().join(configured(rig, party, "master-key"));
     let master = MasterKey::read(&master).unwrap_or_else(|e| panic!("{e}"));
@@ -62,7 +62,7 @@ fn state(rig: &Rig, party: usize, job: &str) -> String {
     rig.store(party).query_row(sql, [job], |row| row.get(0)).expect("a row")
 }
 
-/// How party 0 names a worker, with a word for it by a key.
+/// A worker as party 0 names it, with a signature by `key`.
 fn named(rig: &Rig, job: &str, party: u8, pin: Pin, key: &SignKey) -> Value {
     let group = configured(rig, 0, "group");
     let at = WorkerPlace { group: &group, job, attempt: 1, party };
@@ -70,7 +70,7 @@ fn named(rig: &Rig, job: &str, party: u8, pin: Pin, key: &SignKey) -> Value {
     json!({ "peer": peer, "word": vouch(key, &at, &pin.0).to_string() })
 }
 
-/// A word by `key`, as party 0, about attempt 1 of a job: of this text, under this context.
+/// A signature of `key`, as party 0, about attempt 1 of a job, of these texts under this context.
 fn signed(rig: &Rig, job: &str, key: &SignKey, of: &str, context: &str, texts: &[&str]) -> String {
     let group = configured(rig, 0, "group");
     let at = WorkerPlace { group: &group, job, attempt: 1, party: 0 };
@@ -104,7 +104,7 @@ fn decision(rig: &Rig, job: &str, key: &SignKey, commit: bool) -> Value {
     json!([1, { "commit": commit, "go": false, "end": end, "cause": null, "next_try": 0, "word": word }])
 }
 
-/// Submits the sample's job to parties 1 and 2. Gives its name and its hash.
+/// Submits the sample's job to parties 1 and 2. Returns its name and the hash of its body.
 fn submitted(rig: &Rig) -> (String, Value) {
     let (key, body) = (Rig::fresh_key(), rig.job());
     let answers = [1, 2].map(|party| rig.submit_to(party, &key, &body).expect("an answer").json());
@@ -113,7 +113,7 @@ fn submitted(rig: &Rig) -> (String, Value) {
     (job, seen["body_hash"].clone())
 }
 
-/// The contradictions of a job that a party has written into its log.
+/// The contradictions about a job in a party's audit log.
 fn contradictions(rig: &Rig, party: usize, job: &str) -> Vec<String> {
     let store = rig.store(party);
     let sql = "SELECT detail FROM audit WHERE action = 'contradiction' AND instr(object, ?1) > 0";
@@ -122,7 +122,7 @@ fn contradictions(rig: &Rig, party: usize, job: &str) -> Vec<String> {
     rows.collect::<Result<_, _>>().expect("text")
 }
 
-/// Parties 1 and 2 that greet each other often; party 0 is the test.
+/// Parties 1 and 2, which greet each other often. The test plays party 0.
 fn without_party_0() -> Rig {
     let mut rig = Rig::up().apart();
     (0..3).for_each(|party| rig.configure(party, "greet = \"300ms\""));
@@ -131,8 +131,8 @@ fn without_party_0() -> Rig {
     rig
 }
 
-/// Party 0 tells parties 1 and 2 different things before the start: the ends of logs, or which
-/// worker is its own. Their workers never meet, and both parties name party 0.
+/// Party 0 tells parties 1 and 2 different things before the start: the ends of logs, or its own
+/// worker. Their workers never meet, and both parties name party 0.
 #[test]
 fn party_0_that_tells_two_parties_two_things_is_found_before_anything_is_computed() {
     let rig = without_party_0();
@@ -151,7 +151,7 @@ fn party_0_that_tells_two_parties_two_things_is_found_before_anything_is_compute
         for party in 1..3 {
             let own = named(&rig, &job, 0, pins[party - 1], &key);
             let all = [own, others[0].clone(), others[1].clone()];
-            // Its word must be about what it tells.
+            // Party 0's signature must be under what it tells.
             let elsewhere = start(&rig, &job, &key, &reserve[party - 1], &all[..2]);
             let unsigned = json!([1, all, false, elsewhere[3]]);
             let refused = ask(&rig, 0, party, &at("start"), &unsigned);
@@ -167,7 +167,7 @@ fn party_0_that_tells_two_parties_two_things_is_found_before_anything_is_compute
             assert!(found.len() == 1 && found[0].contains("party 0"), "once, by name: {found:?}");
             assert_eq!(state(&rig, party, &job), "started", "no outputs");
         }
-        // A party that shows words that party 0 has not signed convinces nobody.
+        // A digest that party 0 has not signed convinces nobody.
         let forged = json!([1, { "digest": format!("blake3:{}", "ab".repeat(32)), "word": "cd".repeat(64) }]);
         assert!(ask(&rig, 2, 1, &at("told"), &forged).status.is_success());
         assert_eq!(contradictions(&rig, 1, &job).len(), 1);
@@ -178,7 +178,7 @@ fn party_0_that_tells_two_parties_two_things_is_found_before_anything_is_compute
     }
 }
 
-/// Party 0 tells party 1 to commit, and party 2 to abort: the result does not open, and both name
+/// Party 0 tells party 1 to commit and party 2 to abort. The result does not open, and both name
 /// party 0 when they greet each other.
 #[test]
 fn two_decisions_on_one_attempt_are_found_and_nothing_opens() {
@@ -198,7 +198,7 @@ fn two_decisions_on_one_attempt_are_found_and_nothing_opens() {
     let tell = |party: usize, decision: &Value| {
         ask(&rig, 0, party, &format!("/peer/v1/jobs/{job}/decision"), decision).status.as_u16()
     };
-    // Nobody follows what party 0 has not signed.
+    // Nobody follows a decision that party 0 has not signed.
     let mut unsigned = decision(&rig, &job, &key, true);
     unsigned[1]["commit"] = json!(false);
     let by_party_1 = decision(&rig, &job, &sign_key(&rig, 1), true);
@@ -215,7 +215,7 @@ fn two_decisions_on_one_attempt_are_found_and_nothing_opens() {
     assert!(rig.proof(2, &job, "anna.keys").is_err(), "and this one is gone");
 }
 
-/// Party 1 knows another end of party 2's log than party 0 does: party 0 hears of it, too.
+/// Party 1 knows another end of party 2's log than party 0 does. Party 0 hears of it, too.
 #[test]
 fn a_log_that_another_party_was_told_otherwise_is_found() {
     let mut rig = Rig::up().apart();
@@ -230,7 +230,7 @@ fn a_log_that_another_party_was_told_otherwise_is_found() {
     });
 }
 
-/// A party cannot fill party 0's memory with calls about jobs.
+/// A party cannot fill party 0's memory with long calls about jobs.
 #[test]
 fn calls_about_new_jobs_are_short() {
     let rig = Rig::up();
@@ -243,9 +243,9 @@ fn calls_about_new_jobs_are_short() {
     assert_eq!(came(&"ab".repeat(4000), 64), 404, "no job has such a name");
 }
 
-/// Party 0 hands the pins of workers on. If it could name a worker of its own in another party's
-/// place, it would hear what the third party tells that one: together with its own shares, that is
-/// everything.
+/// Party 0 passes on the pins of workers. If it could name a worker of its own in another party's
+/// place, it would get what the third party sends to that worker. With its own shares, that would
+/// reveal everything.
 #[test]
 fn party_0_can_take_nobodys_place_and_contradict_no_decision() {
     let mut rig = Rig::up().apart();
@@ -260,11 +260,11 @@ fn party_0_can_take_nobodys_place_and_contradict_no_decision() {
     let at = |step: &str| format!("/peer/v1/jobs/{job}/{step}");
     let seen = ask(&rig, 0, 1, &format!("/peer/v1/jobs/{job}"), &Value::Null).json();
     let reserve = json!({ "k": 1, "body_hash": seen["body_hash"], "heads": null, "team": null });
-    // What party 0 alone may ask, another party may not.
+    // Only party 0 may ask for this.
     assert_eq!(ask(&rig, 2, 1, &at("reserve"), &reserve).status.as_u16(), 403);
     let [one, two] = [1, 2].map(|party| ask(&rig, 0, party, &at("reserve"), &reserve).json()["yes"].clone());
     assert!(one.is_object() && two.is_object(), "{one} {two}");
-    // It is not reserved twice.
+    // The attempt cannot be reserved twice.
     assert!(ask(&rig, 0, 1, &at("reserve"), &reserve).json()["no"].is_object());
     let pin = || Identity::generate("a worker of party 0").expect("a key").pin();
     let (own_key, own_pin, other_pin) = (sign_key(&rig, 0), pin(), pin());
@@ -297,7 +297,7 @@ fn party_0_can_take_nobodys_place_and_contradict_no_decision() {
     let started = start(json!([own, one, two]));
     assert!(started.status.is_success(), "{}", String::from_utf8_lossy(&started.bytes));
     assert_eq!(state(&rig, 1, &job), "started");
-    // Nothing is committed that this party has not prepared.
+    // A party commits nothing that it has not prepared.
     let decide = |commit: bool| {
         ask(&rig, 0, 1, &at("decision"), &decision(&rig, &job, &own_key, commit)).status.as_u16()
     };
@@ -305,11 +305,11 @@ fn party_0_can_take_nobodys_place_and_contradict_no_decision() {
     assert_eq!((decide(false), &*state(&rig, 1, &job)), (200, "aborted"));
     assert_eq!((decide(false), decide(true)), (200, 409));
     assert_eq!(state(&rig, 1, &job), "aborted");
-    // It started there, so it counts there, whatever party 0 says.
+    // The attempt started there, so it counts there, whatever party 0 decides.
     let counted = "SELECT count(*) FROM runs WHERE refunded = 0";
     let runs: i64 = rig.store(1).query_row(counted, [], |row| row.get(0)).expect("a row");
     assert_eq!(runs, 1);
-    // Neither does the room of the attempt stay taken.
+    // The attempt does not keep its slot.
     rig.start(0, "");
     rig.answers(0);
     for _ in 0..3 {

@@ -1,4 +1,4 @@
-//! Kills of daemons and workers at random moments, while jobs come in.
+//! Kills of daemons and workers at random moments while jobs are submitted.
 
 use crate::{
     rig::{Rig, logs},
@@ -8,7 +8,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use std::{collections::BTreeMap, thread, time::Duration};
 
-/// A job that was sent to some of the parties, and its name once one has taken it.
+/// A job that was sent to some of the parties, and its name once a party has taken it.
 #[derive(Default)]
 struct Sent {
     id: Option<String>,
@@ -55,7 +55,7 @@ fn random_kills(kills: u64, seed: u64) {
         ends.clone()
     };
     for n in 0..kills {
-        // A few jobs are always under way.
+        // A few jobs are always running.
         while jobs.len() < 3 {
             jobs.insert(Rig::fresh_key(), Sent::default());
         }
@@ -66,7 +66,7 @@ fn random_kills(kills: u64, seed: u64) {
         let its = workers(daemon);
         if lots.below(2) == 0 && !its.is_empty() {
             let pid = its[lots.below(its.len() as u64) as usize];
-            // It may have ended meanwhile.
+            // The worker may have ended meanwhile.
             let _ = kill_process(Pid::from_raw(pid.cast_signed()).expect("a number"), Signal::KILL);
             hit[1] += 1;
         } else {
@@ -96,13 +96,13 @@ fn random_kills(kills: u64, seed: u64) {
     run(&rig, "audit verify --to auditor.toml");
 }
 
-/// A few of the kills of the next test.
+/// A few of the kills of the test below.
 #[test]
 fn some_random_kills_leave_one_end() {
     random_kills(4, 7);
 }
 
-/// `HUSHWIRE_KILLS` and `HUSHWIRE_SEED` say how many, and which.
+/// `HUSHWIRE_KILLS` is the number of kills, and `HUSHWIRE_SEED` draws them.
 #[test]
 #[ignore = "minutes: run by --full"]
 fn two_hundred_random_kills_leave_one_end() {

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 const SERIES: &str = "computation series\nmembers owner, anna\ninput x: i32[1000] from owner\n\
     input y: i32[1000] from owner\noutput d = sum(x * y) to anna\noutput n = count(x < y) to anna\n";
 
-/// Puts the inputs of a computation as a data set. Gives its id.
+/// Puts the inputs of a computation as a data set. Returns its id.
 fn put_inputs(rig: &Rig, values: &BTreeMap<&str, String>) -> String {
     let mut job = ComputeJob::new(Protocol::Rep3, ComputationSource::Text(SERIES.into()));
     let members = [("owner", "data:series"), ("anna", "recipient:anna")];
@@ -51,8 +51,8 @@ fn put_inputs(rig: &Rig, values: &BTreeMap<&str, String>) -> String {
     put(&service, &data, |_, _| {}).unwrap_or_else(|e| panic!("{e}")).id
 }
 
-/// The parties compute on numbers that they have as shares, again and again, and the result opens
-/// to that of plain arithmetic.
+/// The parties compute several times on numbers that they have as shares. The result opens to the
+/// result of plain arithmetic.
 #[test]
 fn a_computation_on_a_stored_data_set_gives_what_plain_arithmetic_gives() {
     let rig = Rig::up();
@@ -94,7 +94,7 @@ fn a_computation_on_a_stored_data_set_gives_what_plain_arithmetic_gives() {
         let sum = pairs().fold(0i32, |sum, (x, y)| sum.wrapping_add(x.wrapping_mul(*y)));
         [("d", sum.to_string()), ("n", pairs().filter(|(x, y)| x < y).count().to_string())]
     };
-    // The second and third run find workers that wait.
+    // The second and third runs find waiting workers.
     for n in 0..3 {
         let line = format!(
             "submit --proposal {proposal} --data series={data} --recipient anna=anna.keys --to analyst.toml"

@@ -1,5 +1,5 @@
-//! Limits that hold from end to end: attempts at the same time, the drain of an ending party, the
-//! values of parameters.
+//! Limits that hold from end to end: attempts at the same time, the drain of an ending party, and
+//! the values of parameters.
 
 use crate::{
     rig::{Rig, logs},
@@ -25,7 +25,7 @@ fn most_at_once(rig: &Rig, party: usize, jobs: &[String]) -> i32 {
             moments.push((ended.expect("it has ended"), -1));
         }
     }
-    // At one moment, ends come before beginnings.
+    // At the same moment, ends come before beginnings.
     moments.sort_unstable();
     let (mut now, mut most) = (0, 0);
     for (_, change) in moments {
@@ -53,7 +53,7 @@ fn a_tenant_has_no_more_attempts_at_once_than_its_quota() {
     };
     assert_eq!(run_some(1, 4), 1);
     assert_eq!(run_some(8, 5), 2, "as many as there are slots");
-    // Jobs that have not ended are counted, too.
+    // Jobs that have not ended count against the quota, too.
     let quotas = json!({ "jobs": 0, "bytes": 1u64 << 30, "parallel": 1 });
     rig.ask(0, "PUT", "/v1/tenants/demo", &rig.token("operator"), &quotas);
     let refused = rig.submit_to(0, &Rig::fresh_key(), &rig.job()).expect("an answer");
@@ -99,7 +99,7 @@ fn the_decider_that_ends_lets_its_attempt_end() {
     drains(0);
 }
 
-/// The plain answer: stays of at least `least` days, by ward.
+/// The plain answer: the number of stays of at least `least` days, by ward.
 fn stays_by_ward(rig: &Rig, least: u64) -> Vec<String> {
     let text = std::fs::read_to_string(rig.dir.path().join("stays.csv")).expect("the sample's rows");
     let mut wards: BTreeMap<&str, u64> = BTreeMap::new();
@@ -139,7 +139,7 @@ fn parameters_hold_from_the_terms_to_the_result() {
     let seal_to = Person::read(&rig.dir.path().join("bob.keys")).unwrap_or_else(|e| panic!("{e}"));
     let seal_to = serde_json::to_value(seal_to.card("bob").seal_to).expect("text");
     let body = |parameters: Value| json!({ "proposal": proposal, "data": { "stays": data }, "recipients": { "bob": seal_to }, "parameters": parameters });
-    // A parameter outside the terms is refused at once.
+    // A parameter outside the terms is refused at submission.
     for (parameters, status, says) in [
         (json!({ "least": "13" }), 422, "least"),
         (json!({ "least": "0" }), 422, "least"),
@@ -167,7 +167,7 @@ fn parameters_hold_from_the_terms_to_the_result() {
         assert_eq!(view["state"], "failed");
         assert!(word(&view["cause"]["cause"]).contains("least"), "{view:#}");
     }
-    // A run that both allow happens, each value of its own.
+    // A run that both allow is done, with its own value.
     for least in [2, 9] {
         let id = submit(&least.to_string());
         for view in rig.wait(&id, LONG) {
@@ -185,7 +185,7 @@ fn parameters_hold_from_the_terms_to_the_result() {
         let n: i64 = rig.store(party).query_row(counted, [], |row| row.get(0)).expect("a row");
         assert_eq!(n, 2, "party {party}");
     }
-    // Another value under the key of a job is another job.
+    // Another value under the same key would be another job.
     let key = Rig::fresh_key();
     assert!(rig.submit_to(0, &key, &body(json!({ "least": "3" }))).expect("an answer").status.is_success());
     let other = rig.submit_to(0, &key, &body(json!({ "least": "4" }))).expect("an answer");

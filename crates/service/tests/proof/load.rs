@@ -1,4 +1,4 @@
-//! Many jobs, one after the other and at once.
+//! Many jobs, one after another and at the same time.
 
 use crate::{
     rig::{Rig, logs},
@@ -25,7 +25,7 @@ impl Guest {
         Self { lines, token: format!("Bearer {}", rig.token("analyst")) }
     }
 
-    /// Asks a party, as often as it says that there were too many requests.
+    /// Asks a party, and again while it answers that there were too many requests.
     async fn ask(
         &mut self,
         party: usize,
@@ -47,7 +47,7 @@ impl Guest {
         }
     }
 
-    /// Runs one job to its end at all parties.
+    /// Runs one job until it has ended at all parties.
     async fn job(&mut self, key: &str, body: &Value, pause: Duration) -> Result<(), String> {
         let body = body.to_string().into_bytes();
         let mut id = String::new();
@@ -75,7 +75,7 @@ fn daemons(rig: &Rig) -> Vec<(u64, usize)> {
     (0..3).map(|party| held(rig.parties[party].as_ref().expect("it runs").0.id())).collect()
 }
 
-/// Two jobs of each guest, all guests at once.
+/// Each guest runs two jobs; all guests run at the same time.
 fn together(rig: &Rig, at_once: u8) {
     let body = rig.job();
     let begun = Instant::now();
@@ -85,7 +85,7 @@ fn together(rig: &Rig, at_once: u8) {
             let (mut guest, body) = (Guest::new(rig, 2 + n).await, body.clone());
             guests.spawn(async move {
                 for _ in 0..2 {
-                    // All have one token, which may ask 500 times a second.
+                    // All guests use one token, which may send 500 requests a second.
                     guest.job(&Rig::fresh_key(), &body, Duration::from_millis(250)).await?;
                 }
                 Ok::<(), String>(())
@@ -96,7 +96,7 @@ fn together(rig: &Rig, at_once: u8) {
         }
     });
     let rate = 2.0 * f64::from(at_once) / begun.elapsed().as_secs_f64();
-    // Connections and threads that are kept for a while are let go.
+    // Connections and threads that are kept for a while are released by then.
     std::thread::sleep(Duration::from_secs(12));
     eprintln!("held after {at_once} at once: {:?}, {rate:.1}/s", daemons(rig));
 }
@@ -119,8 +119,8 @@ fn in_sequence(rig: &Rig, jobs: u64) {
 fn many(jobs: u64, at_once: u8) {
     let mut rig = Rig::up().apart();
     rig.all_up();
-    // After these, everything that is kept once is there, also for jobs at once: from the second
-    // crowd on, memory stays.
+    // After these jobs, everything that is kept once exists, also for jobs at the same time. From
+    // the second crowd on, memory must not grow.
     let warm = 500.min(jobs / 2);
     in_sequence(&rig, warm);
     (0..2).for_each(|_| together(&rig, at_once));
@@ -135,7 +135,7 @@ fn many(jobs: u64, at_once: u8) {
     rig.restart_and_compare_blobs();
 }
 
-/// `HUSHWIRE_JOBS` says how many.
+/// `HUSHWIRE_JOBS` is the number of jobs.
 #[test]
 #[ignore = "half an hour: run by --full"]
 fn ten_thousand_jobs_leave_neither_memory_nor_descriptors() {

@@ -1,5 +1,5 @@
 //! Proof that a group keeps its promises while processes die, clocks jump, disks fill and strangers
-//! press in. What takes minutes is ignored, and run by `scripts/test --full`.
+//! connect. Tests that take minutes are ignored, and run by `scripts/test --full`.
 #![cfg(any(feature = "failpoints", debug_assertions))]
 
 mod clocks;

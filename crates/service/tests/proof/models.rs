@@ -1,5 +1,5 @@
-//! Inference in the service: a model that the parties have as shares answers inputs that rest with
-//! them, and inputs of clients that are there while a job runs.
+//! Inference in the service: a model that the parties have as shares gets stored inputs, and inputs
+//! of clients that take part while a job runs.
 
 use crate::{
     rig::{Rig, logs},
@@ -14,14 +14,14 @@ use std::{
     process::{Child, Command, Stdio},
 };
 
-/// A model's file, and its weights for comparison.
+/// A model's file, and its network for comparison.
 struct Model {
     onnx: Vec<u8>,
     network: Network,
 }
 
 impl Model {
-    /// A network of two layers, with weights that come from `seed`.
+    /// A network of two layers with weights drawn from `seed`.
     fn new(seed: u64) -> Self {
         let mut w = zoo::Writer::new("small", seed, &[1, 4]);
         let x = w.gemm("input", [4, 5]);
@@ -33,7 +33,7 @@ impl Model {
         Self { onnx, network }
     }
 
-    /// The text of its computation, which has no weights.
+    /// The text of the model's computation, which has no weights.
     fn computation(&self) -> String {
         let secure = Secure::new(&self.network, Numbers::default(), &Members::default());
         secure.expect("a computation").computation().to_string()
@@ -57,14 +57,14 @@ fn put_bytes(rig: &Rig, name: &str, bytes: &[u8]) {
     fs::write(rig.dir.path().join(name), bytes).expect("room");
 }
 
-/// Puts a file as what it is in the job. Gives the data set's id.
+/// Puts a file as a data set of the job. Returns the data set's id.
 fn put(rig: &Rig, file: &str, data: &str, more: &str) -> String {
     let line =
         format!("data put {file} --job infer.toml --data {data} --keys owner.keys --to owner.toml {more}");
     word(&told(rig, &line)["id"]).to_owned()
 }
 
-/// Has the job of a file approved, with more rules of the draft. Gives the proposal.
+/// Has a job's file approved, with further rules for the draft. Returns the proposal.
 fn approved(rig: &Rig, job: &str, rules: &str) -> String {
     let proposal = word(&told(rig, &format!("propose {job} --to analyst.toml"))[0]["id"]).to_owned();
     let policy = run(rig, &format!("policy draft {proposal} {rules} --runs 20 --to operator.toml"));
@@ -80,7 +80,7 @@ const STORED: &str = "kind = \"infer\"\nnetwork = \"small.hwc\"\nowner = \"data:
     to = \"recipient:anna\"\n";
 
 /// The parties have the model and each input as shares. One policy names the model by its digest,
-/// and inputs by who puts them; each answer is sealed to the recipient.
+/// and inputs by their owner. Each answer is sealed to the recipient.
 #[test]
 fn a_stored_model_answers_stored_inputs_as_the_plain_network_does() {
     let rig = Rig::up();
@@ -121,14 +121,14 @@ fn a_stored_model_answers_stored_inputs_as_the_plain_network_does() {
         close(&found, &model.of(&input), &format!("request {n}"));
         assert!(model.of(&input) != other.of(&input), "the models differ");
     }
-    // Another model of the same architecture is not the one that the operators have approved.
+    // Another model of the same architecture is not the one that the operators approved.
     let another = put(&rig, "other.onnx", "model", "--value range=-2,2");
     let job = submit(&another, &last);
     for view in rig.wait(&job, LONG) {
         let cause = view["cause"]["cause"].as_str().unwrap_or_default().to_owned();
         assert!(view["state"] == "failed" && cause.contains("`data`"), "{view:#}");
     }
-    // A put that does not fit the job is refused before anything is sealed.
+    // A file that does not fit the job is refused before anything is sealed.
     for (line, says) in [
         ("data put input.npy --job infer.toml --data model", "model"),
         ("data put small.onnx --job infer.toml --data nobody", "no data set nobody"),
@@ -142,7 +142,7 @@ fn a_stored_model_answers_stored_inputs_as_the_plain_network_does() {
     }
 }
 
-/// An input in the model's place is another data set than the job takes: whatever a policy says, no
+/// An input in the model's place is not a data set that the job takes. Whatever a policy allows, no
 /// worker meets the others.
 #[test]
 fn an_input_in_the_place_of_a_model_is_refused_before_anybody_computes() {
@@ -167,7 +167,7 @@ fn an_input_in_the_place_of_a_model_is_refused_before_anybody_computes() {
     }
 }
 
-/// The key and the file of a client, whose pin comes back.
+/// Writes the key and the file of a client. Returns its pin.
 fn client(rig: &Rig, name: &str) -> String {
     let identity = Identity::generate(name).unwrap_or_else(|e| panic!("{e}"));
     let pem = rig.dir.path().join(format!("{name}.pem"));
@@ -186,7 +186,7 @@ fn attends(rig: &Rig, job: &str) -> Child {
     attends.spawn().expect("the program starts")
 }
 
-/// A client asks the stored model, one request after the other, and nothing of it rests at a party.
+/// A client sends one request after another to the stored model, and none of its data is stored.
 #[test]
 fn a_client_asks_a_stored_model_while_nothing_of_it_rests() {
     let rig = Rig::up();

@@ -1,9 +1,8 @@
-//! Power cuts, while jobs come in.
+//! Power cuts while jobs are submitted.
 //!
-//! A process that is killed leaves its writes to the system, which brings them to the disk. Here
-//! the disk has what was synced, and of everything else some sectors, zeros or noise. Parties
-//! record what was synced (`durable.rs`): the tests destroy the rest between a kill and a start.
-//!
+//! If a process is killed, the system still writes its data to the disk. In these tests the disk
+//! has only what was synced; everything else is kept in part, or is zeros or noise. Parties record
+//! what was synced (`durable.rs`), and the tests destroy the rest between a kill and a start.
 //! ```text
 //! store.db-wal   frames up to the last synced commit ‖ sectors at random, to a random length
 //! store.db       pages that those frames have: noise, as if their way to the file was cut
@@ -23,16 +22,16 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// A disk writes these bytes at once, or nothing.
+/// The bytes that a disk writes at once or not at all.
 const SECTOR: usize = 512;
-/// The header of SQLite's log, and of each frame in it.
+/// The lengths of the header of SQLite's write-ahead log, and of the header of each frame in it.
 const HEAD: usize = 32;
 const FRAME_HEAD: usize = 24;
 
 /// Starts a party that records what was synced.
 fn start(rig: &mut Rig, party: usize) {
     let record = record(rig, party).to_string_lossy().into_owned();
-    // Its results are blobs at one party. Its log begins anew now and then.
+    // Party 1 keeps all results as blobs. Checkpoints are frequent, so that logs begin anew.
     let small = if party == 1 { "0" } else { "16384" };
     let settings =
         [("HUSHWIRE_SYNCED", &*record), ("HUSHWIRE_CHECKPOINT", "150"), ("HUSHWIRE_SMALL_RESULT", small)];
@@ -43,7 +42,8 @@ fn record(rig: &Rig, party: usize) -> PathBuf {
     rig.dir.path().join(format!("party{party}.synced"))
 }
 
-/// The lines of a record that begin with a word. The last one is whole, or the commit was not told.
+/// The lines of a record that begin with a word. An incomplete last line belongs to a commit that
+/// was not told.
 fn recorded(rig: &Rig, party: usize, word: &str) -> Vec<String> {
     let text = fs::read_to_string(record(rig, party)).expect("a record");
     let whole = text.rsplit_once('\n').map(|(whole, _)| whole).unwrap_or_default();
@@ -54,7 +54,7 @@ fn u32_at(bytes: &[u8], at: usize, read: fn([u8; 4]) -> u32) -> Option<u32> {
     Some(read(bytes.get(at..at + 4)?.try_into().ok()?))
 }
 
-/// Noise, zeros, or what is there.
+/// Fills each sector with noise or zeros, or keeps it.
 fn tear(bytes: &mut [u8], lots: &mut Lots) {
     for sector in bytes.chunks_mut(SECTOR) {
         match lots.below(3) {
@@ -65,8 +65,8 @@ fn tear(bytes: &mut [u8], lots: &mut Lots) {
     }
 }
 
-/// Takes from the store of a party that was killed what a power cut may take. Gives the frames
-/// that are left for certain, and those that are not.
+/// Takes from the store of a killed party what a power cut may take. Returns the numbers of frames
+/// that are certainly left, and of the others.
 fn cut_store(rig: &Rig, party: usize, lots: &mut Lots) -> (usize, usize) {
     let path = rig.dir.path().join(format!("party{party}.db"));
     let beside = |ending: &str| PathBuf::from(format!("{}{ending}", path.display()));
@@ -76,9 +76,9 @@ fn cut_store(rig: &Rig, party: usize, lots: &mut Lots) -> (usize, usize) {
     let last = recorded(rig, party, "log").pop().unwrap_or_default();
     let (synced_salt, frames) = last.split_once(' ').unwrap_or_default();
     let frames = hex::decode(frames).ok().and_then(|frames| u32_at(&frames, 0, u32::from_ne_bytes));
-    // A log that has begun anew since: the one before was synced, and the file after it.
+    // If the log has begun anew since, the log before was synced, and so was the file.
     let synced = frames.filter(|_| synced_salt == salt).unwrap_or(0);
-    // Frames that are on their way to the file were synced in the log before.
+    // Frames that a checkpoint is moving to the file were synced in the log before.
     let index_salt = shm.get(32..40).map(hex::encode).unwrap_or_default();
     let on_their_way = u32_at(&shm, 128, u32::from_ne_bytes).filter(|_| index_salt == salt).unwrap_or(0);
     let certain = synced.max(on_their_way) as usize;
@@ -102,7 +102,7 @@ fn cut_store(rig: &Rig, party: usize, lots: &mut Lots) -> (usize, usize) {
         tear(&mut wal[end..], lots);
         wal.truncate(end + lots.below((wal.len() - end) as u64 + 1) as usize);
     } else {
-        // Not even its head is there for certain.
+        // Not even the log's header is certainly there.
         tear(&mut wal, lots);
     }
     fs::write(&log, wal).expect("room");
@@ -110,7 +110,7 @@ fn cut_store(rig: &Rig, party: usize, lots: &mut Lots) -> (usize, usize) {
     (certain, uncertain)
 }
 
-/// The same of its blobs. Gives how many were uncertain.
+/// Does the same with the party's blobs. Returns the number of uncertain ones.
 fn cut_blobs(rig: &Rig, party: usize, kept: &mut BTreeSet<String>, lots: &mut Lots) -> usize {
     kept.extend(recorded(rig, party, "blob"));
     let mut uncertain = 0;
@@ -137,16 +137,16 @@ fn cut_blobs(rig: &Rig, party: usize, kept: &mut BTreeSet<String>, lots: &mut Lo
     uncertain
 }
 
-/// A job that was sent, and the parties that have said that they have it.
+/// A job that was sent, and the parties that have answered that they have it.
 #[derive(Default)]
 struct Told {
     id: String,
     at: BTreeSet<usize>,
-    /// Party 0 has said that it is committed.
+    /// Whether party 0 has answered that the job is committed.
     committed: bool,
 }
 
-/// Whatever a party has told is so after a cut.
+/// Checks that everything that a party has told still holds after a cut.
 fn nothing_told_is_lost(rig: &Rig, jobs: &BTreeMap<String, Told>) {
     for told in jobs.values() {
         for party in &told.at {
@@ -160,7 +160,7 @@ fn nothing_told_is_lost(rig: &Rig, jobs: &BTreeMap<String, Told>) {
     }
 }
 
-/// Sends a job to the parties that have not said that they have it.
+/// Sends a job to the parties that have not answered that they have it.
 fn send(rig: &Rig, key: &str, told: &mut Told) {
     for party in 0..3 {
         if !told.at.contains(&party)
@@ -182,7 +182,7 @@ fn send(rig: &Rig, key: &str, told: &mut Told) {
 fn cuts(cuts: u64, seed: u64) {
     eprintln!("{cuts} cuts by the seed {seed}");
     let (mut rig, mut lots) = (Rig::up().apart(), Lots(seed));
-    // The sample is there for certain.
+    // The sample is certainly on the disk.
     let there = |rig: &Rig, party: usize| -> BTreeSet<String> {
         let entries = fs::read_dir(rig.blobs(party)).expect("a directory");
         entries.map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned()).collect()
@@ -193,8 +193,8 @@ fn cuts(cuts: u64, seed: u64) {
     let mut jobs: BTreeMap<String, Told> = BTreeMap::new();
     let mut lost = [0; 3];
     for n in 0..cuts {
-        // The first cut takes party 0 soon after a decision that it told, and nothing else is under
-        // way that it would sync.
+        // The first cut hits party 0 soon after a decision that it told, while nothing else is
+        // running that would sync it.
         let first = n == 0;
         let until = Instant::now() + if first { LONG } else { Duration::from_millis(200 + lots.below(400)) };
         let most = if first { 1 } else { 1 + lots.below(4) as usize };
@@ -251,13 +251,13 @@ fn cuts(cuts: u64, seed: u64) {
     run(&rig, "audit verify --to auditor.toml");
 }
 
-/// A few of the cuts of the next test.
+/// A few of the cuts of the test below.
 #[test]
 fn some_power_cuts_take_nothing_that_was_told() {
     cuts(4, 5);
 }
 
-/// `HUSHWIRE_CUTS` and `HUSHWIRE_SEED` say how many, and which.
+/// `HUSHWIRE_CUTS` is the number of cuts, and `HUSHWIRE_SEED` draws them.
 #[test]
 #[ignore = "minutes: run by --full"]
 fn a_hundred_power_cuts_take_nothing_that_was_told() {

@@ -1,4 +1,4 @@
-//! Every endpoint of the document, asked for a tenant's things by people of another tenant.
+//! Every endpoint of the document is asked for one tenant's things by people of another tenant.
 
 use crate::{
     rig::Rig,
@@ -6,7 +6,7 @@ use crate::{
 };
 use serde_json::{Value, json};
 
-/// The paths of the document that lead to things of a tenant, with their names filled in.
+/// A path of the document with names of a tenant's things filled in.
 fn filled(path: &str, rig: &Rig, job: &str) -> String {
     let sample = &rig.up["sample"];
     let id = match path.split('/').nth(2) {
@@ -19,7 +19,7 @@ fn filled(path: &str, rig: &Rig, job: &str) -> String {
     path.replace("{to}", "strangers").replace("{name}", "sample")
 }
 
-/// Bodies that their endpoints take, so that nothing but the tenant can be the reason to refuse.
+/// A body that the endpoint accepts, so that only the tenant can be the reason to refuse.
 fn body(path: &str, method: &str, rig: &Rig, digest: &Value) -> Value {
     match (method, path) {
         ("PUT", "/v1/datasets/{id}/grants/{to}") => json!({}),
@@ -74,7 +74,7 @@ fn no_endpoint_shows_or_changes_what_another_tenant_has() {
                 if !may {
                     assert_eq!(status, 403, "{what}");
                 } else if path.contains('{') {
-                    // As if it were not there.
+                    // The answer is the same as if it did not exist.
                     assert_eq!(status, 404, "{what}");
                     hidden += 1;
                 } else if method == "GET" {
@@ -82,14 +82,14 @@ fn no_endpoint_shows_or_changes_what_another_tenant_has() {
                 } else {
                     assert!((400..500).contains(&status), "{what}");
                 }
-                // Nothing of the job's text is told with a refusal.
+                // A refusal reveals nothing of the job's text.
                 assert!(!text.contains("mean_days") && !text.contains("stays WHERE"), "{what}");
                 tried += 1;
             }
         }
     }
     assert!(tried > 50 && hidden > 15, "{tried} {hidden}");
-    // Nothing has happened: the log has the new tokens, and no more.
+    // Nothing has happened: the log has only the new tokens.
     let after = rig.ask(0, "GET", "/v1/audit?from=1&limit=10000", &rig.token("auditor"), &Value::Null).json();
     let (before, after) = (before["entries"].as_array(), after["entries"].as_array());
     let (before, after) = (before.expect("entries").len(), after.expect("entries"));

@@ -1,4 +1,4 @@
-//! Everything that a party has of a known data set: its store, blobs, logs and keys. Nothing of it
+//! Everything that a party has of a known data set: its store, blobs, logs and keys. None of it
 //! depends on the rows.
 
 use crate::{
@@ -28,7 +28,7 @@ fn walk(dir: &Path) -> Vec<PathBuf> {
 fn forms() -> Vec<Vec<u8>> {
     let mut forms = vec![AMOUNT.to_string().into_bytes(), CODE.as_bytes().to_vec()];
     forms.extend([AMOUNT.to_le_bytes().to_vec(), AMOUNT.to_be_bytes().to_vec()]);
-    // The order by which signed numbers are compared.
+    // The form in which signed numbers are compared as bytes.
     forms.push((AMOUNT as u64 ^ (1 << 63)).to_be_bytes().to_vec());
     let digits: Vec<_> = forms.iter().map(|form| hex(form)).collect();
     forms.extend(digits);
@@ -45,8 +45,8 @@ fn found(bytes: &[u8]) -> Vec<String> {
     forms().iter().filter(holds).map(|form| String::from_utf8_lossy(form).into_owned()).collect()
 }
 
-/// Whether bytes look drawn: ones are half of the bits, and no byte is rarer or more frequent than
-/// chance has it (chi-square with 255 degrees of freedom: 255 and a deviation of 22.6).
+/// Whether bytes look random: half of the bits are ones, and each byte is about as frequent as it
+/// should be (chi-square with 255 degrees of freedom: 255 with a deviation of 22.6).
 fn looks_drawn(bytes: &[u8]) -> Result<(), String> {
     let bits = bytes.len() as f64 * 8.0;
     let ones: u32 = bytes.iter().map(|byte| byte.count_ones()).sum();
@@ -61,7 +61,7 @@ fn looks_drawn(bytes: &[u8]) -> Result<(), String> {
     Err(format!("{} bytes: ones off by {off:.1} deviations, chi-square {chi:.0}", bytes.len()))
 }
 
-/// The content of its parts, for whoever has a party's store and master key.
+/// The content of a data set's parts, as the holder of a party's store and master key sees it.
 fn opened(rig: &Rig, party: usize, id: &str) -> Vec<u8> {
     let master = rig.dir.path().join(format!("party{party}.master"));
     let master = MasterKey::read(&master).unwrap_or_else(|e| panic!("{e}"));
@@ -100,7 +100,7 @@ fn a_party_has_nothing_that_depends_on_the_rows() {
              to = [\"recipient:bob\"]\n\n[[tables]]\nname = \"known\"\n{COLUMNS}parts = [\"data:known {ROWS}\"]\n"
         ),
     );
-    // The search finds what is there.
+    // The search finds values that are there.
     assert_eq!(found(csv.as_bytes()).len(), 2, "{:?}", found(csv.as_bytes()));
     assert!(looks_drawn(csv.as_bytes()).is_err() && looks_drawn(&[0; 4096]).is_err());
     let bob = told(&rig, "key init --keys bob.keys --name bob");
@@ -132,7 +132,7 @@ fn a_party_has_nothing_that_depends_on_the_rows() {
         }
     }
     assert!(looked > 15, "{looked} files");
-    // Nor does what a party answers to those who see everything.
+    // Nor do the answers to operators and auditors, who see everything.
     for path in [
         "/v1/audit?limit=10000".to_owned(),
         format!("/v1/datasets/{id}"),
@@ -142,7 +142,7 @@ fn a_party_has_nothing_that_depends_on_the_rows() {
         let answer = rig.ask(0, "GET", &path, &rig.token("operator"), &Value::Null);
         assert_eq!((answer.status.as_u16(), found(&answer.bytes).len()), (200, 0), "{path}");
     }
-    // With all its keys, one party has bytes that look drawn, though all rows are alike.
+    // With all its keys, one party has bytes that look random, though all rows are equal.
     let shares: Vec<_> = (0..3).map(|party| opened(&rig, party, &id)).collect();
     for (party, share) in shares.iter().enumerate() {
         assert!(share.len() > 10_000, "{}", share.len());

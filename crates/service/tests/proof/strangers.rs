@@ -1,5 +1,5 @@
-//! Strangers at the ports: connections that say nothing, greetings that stop half-way, bodies that
-//! trickle. Honest jobs go on.
+//! Strangers at the ports: connections that send nothing, greetings that stop half-way, and bodies
+//! that trickle. Honest jobs go on.
 
 use crate::{
     rig::Rig,
@@ -13,7 +13,7 @@ use std::{
 };
 use tokio::net::TcpSocket;
 
-/// Opens connections from many addresses of this host, of which each begins with `first`.
+/// Opens connections from many addresses of this host. Each sends `first`.
 async fn crowd(port: SocketAddr, n: usize, first: &[u8]) -> Vec<tokio::net::TcpStream> {
     let mut all = vec![];
     for i in 0..n {
@@ -22,24 +22,24 @@ async fn crowd(port: SocketAddr, n: usize, first: &[u8]) -> Vec<tokio::net::TcpS
         if socket.bind((Ipv4Addr::new(127, 3, high, low.max(1)), 0).into()).is_err() {
             break;
         }
-        // The port may be full for the moment.
+        // The port may be full at the moment.
         let Ok(Ok(stream)) = tokio::time::timeout(Duration::from_secs(2), socket.connect(port)).await else {
             continue;
         };
-        // Whoever was let out already does not mind.
+        // Connections that were already closed do not matter.
         let _ = stream.try_write(first);
         all.push(stream);
     }
     all
 }
 
-/// `HUSHWIRE_IDLE` connections at each port, or as many as this process may have.
+/// Opens `n` connections at each port, half of them with half a greeting. Honest jobs go on.
 fn idle(n: usize) {
     let mut rig = Rig::up().apart();
     rig.all_up();
     let ports = [configured(&rig, 0, "listen-api"), configured(&rig, 0, "listen-party")];
     let ports: Vec<SocketAddr> = ports.iter().map(|port| port.parse().expect("an address")).collect();
-    // The head of a TLS record that never comes whole, and nothing at all.
+    // The head of a TLS record that never becomes complete, and nothing at all.
     let (half, nothing) = (&[0x16, 3, 1, 2, 0, 1][..], &[][..]);
     rig.runtime.block_on(async {
         for (port, first) in [(ports[0], half), (ports[1], half), (ports[0], nothing), (ports[1], nothing)] {
@@ -47,7 +47,7 @@ fn idle(n: usize) {
             eprintln!("{} connections at {port}", crowd.len());
             assert!(crowd.len() >= n / 4, "{} of {}", crowd.len(), n / 2);
             let begun = Instant::now();
-            // Honest people come from elsewhere, and are let in.
+            // Honest clients come from other addresses, and are served.
             let mut line = Line::to(&rig, 0, Ipv4Addr::new(127, 0, 4, 1)).await.expect("a connection");
             let answer = line.ask("GET", "/healthz", &[], vec![]).await.expect("an answer");
             assert_eq!(answer.status.as_u16(), 200);
@@ -60,7 +60,7 @@ fn idle(n: usize) {
             drop(crowd);
         }
     });
-    // They have left nothing behind.
+    // The connections leave nothing behind.
     let pid = rig.parties[0].as_ref().expect("it runs").0.id();
     crate::support::until(&rig, "descriptors are closed", Duration::from_secs(30), || {
         crate::support::held(pid).1 < 100
@@ -76,14 +76,14 @@ fn silent_and_half_open_connections_keep_nobody_out() {
 #[ignore = "it takes all descriptors: run by --full"]
 fn ten_thousand_idle_connections_keep_nobody_out() {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-    // The system lets this process have no more.
+    // This process gets no more descriptors than the system allows.
     let most = getrlimit(Resource::Nofile).maximum;
     let _ = setrlimit(Resource::Nofile, Rlimit { current: most, maximum: most });
     let room = getrlimit(Resource::Nofile).current.unwrap_or(1 << 20).saturating_sub(300);
     idle(room.min(10_000) as usize);
 }
 
-/// A greeting of TLS with a name, as a client sends it.
+/// A client's TLS greeting with a name.
 fn greeting(name: &str) -> Vec<u8> {
     let tls = Https::new(&Identity::generate("stranger").expect("a key")).client(vec![]).expect("TLS");
     let name = rustls::pki_types::ServerName::try_from(name.to_owned()).expect("a name");
@@ -95,8 +95,8 @@ fn greeting(name: &str) -> Vec<u8> {
     bytes
 }
 
-/// The names of groups pass in the clear, so that anybody may greet a party as a daemon does, and
-/// say nothing more.
+/// The names of groups pass in the clear, so anybody may greet a party as a daemon would, and then
+/// send nothing.
 #[test]
 fn greetings_of_daemons_that_stop_half_way_keep_nobody_out() {
     let mut rig = Rig::up().apart();
@@ -109,7 +109,7 @@ fn greetings_of_daemons_that_stop_half_way_keep_nobody_out() {
         let crowd = crowd(port, 600, &hello).await;
         assert!(crowd.len() >= 500, "{}", crowd.len());
         tokio::task::block_in_place(|| {
-            // They are read within the time that a greeting may take.
+            // The greetings are read before their time is over.
             std::thread::sleep(Duration::from_secs(3));
             let held = crate::support::held(pid).1;
             assert!(held < before + 350, "{held} descriptors, {before} before");
@@ -123,14 +123,14 @@ fn greetings_of_daemons_that_stop_half_way_keep_nobody_out() {
     });
 }
 
-/// The name of an attempt passes in the clear, too. Whoever repeats it, while the attempt runs or
-/// later, does not disturb it.
+/// The name of an attempt passes in the clear, too. Whoever repeats it, during the attempt or
+/// later, does not disturb the attempt.
 #[test]
 fn greetings_of_an_attempt_by_strangers_disturb_nobody() {
     let mut rig = Rig::up().apart();
     rig.start(0, "");
     rig.start(1, "");
-    // The workers meet a second after that of party 1 is there.
+    // The workers meet a second after party 1's worker is ready.
     rig.start(2, "worker.pins=sleep");
     (0..3).for_each(|party| rig.answers(party));
     let port: SocketAddr = configured(&rig, 1, "listen-party").parse().expect("an address");
@@ -147,7 +147,7 @@ fn greetings_of_an_attempt_by_strangers_disturb_nobody() {
     assert_eq!(rig.one_end(&job, &seen), "committed");
     assert_eq!(seen[0]["attempt"], 1, "{seen:#?}");
     drop(crowd);
-    // Once it has ended, nobody answers to its name.
+    // Once the attempt has ended, nobody answers to its name.
     let mut socket = TcpStream::connect(port).expect("a connection");
     socket.set_read_timeout(Some(Duration::from_secs(15))).expect("a socket");
     let mut rest = vec![];
@@ -156,7 +156,7 @@ fn greetings_of_an_attempt_by_strangers_disturb_nobody() {
     assert!(rest.is_empty() && ended.is_ok_and(|n| n == 0), "{rest:?}");
 }
 
-/// The answer of a party on a connection of TLS to bytes that are sent piece by piece.
+/// A party's answer over TLS to bytes that are sent piece by piece, and the time until then.
 fn trickle(rig: &Rig, head: &str, pieces: usize, pause: Duration) -> (String, Duration) {
     let address = host(rig, 0);
     let begun = Instant::now();
@@ -205,7 +205,8 @@ fn slow_heads_and_bodies_are_ended_while_jobs_run() {
     });
 }
 
-/// Bytes that are no TLS, no HTTP and no JSON get an error or an end, at both ports.
+/// Bytes that are neither TLS, HTTP nor JSON get an error or the end of the connection, at both
+/// ports.
 #[test]
 fn noise_at_the_ports_is_closed() {
     let rig = Rig::up();
@@ -215,7 +216,7 @@ fn noise_at_the_ports_is_closed() {
         {
             let mut socket = TcpStream::connect(configured(&rig, 0, key)).expect("a connection");
             socket.set_read_timeout(Some(Duration::from_secs(15))).expect("a socket");
-            // It may be closed before all is written.
+            // The connection may be closed before all bytes are written.
             let _ = socket.write_all(noise);
             let mut rest = vec![];
             match socket.read_to_end(&mut rest) {

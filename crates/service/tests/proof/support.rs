@@ -1,4 +1,4 @@
-//! Tools of the proofs: connections that are kept, commands, processes of a party.
+//! Tools for the tests: connections that are kept, commands, and processes of a party.
 
 use crate::rig::{Answer, Rig, logs, program};
 use http_body_util::{BodyExt, Full};
@@ -19,11 +19,11 @@ use std::{
 use tokio::net::TcpSocket;
 use tokio_rustls::TlsConnector;
 
-/// As long as anything may take that ends by itself.
+/// The longest time for anything that ends by itself.
 pub(crate) const LONG: Duration = Duration::from_secs(90);
 
-/// A connection of a client that is kept, and made anew where the party has closed it: it does so
-/// with one that asks for nothing.
+/// A client's connection that is kept. It is opened again if the party has closed it, as a party
+/// does with an idle one.
 pub(crate) struct Line {
     sender: SendRequest<Full<Bytes>>,
     host: String,
@@ -45,13 +45,13 @@ async fn dial(host: &str, tls: &TlsConnector, from: Ipv4Addr) -> io::Result<Send
 }
 
 impl Line {
-    /// To a party, from an address of this host.
+    /// Connects to a party from an address of this host.
     pub(crate) async fn to(rig: &Rig, party: usize, from: Ipv4Addr) -> io::Result<Self> {
         let (host, tls) = (host(rig, party), rig.tls[party].clone());
         Ok(Self { sender: dial(&host, &tls, from).await?, host, tls, from })
     }
 
-    /// Asks over it. What is asked may come twice.
+    /// Sends a request. It may arrive twice.
     pub(crate) async fn ask(
         &mut self,
         method: &str,
@@ -87,13 +87,13 @@ impl Line {
     }
 }
 
-/// Where clients dial a party.
+/// The host and port at which clients reach a party.
 pub(crate) fn host(rig: &Rig, party: usize) -> String {
     let url = rig.up["parties"][party]["url"].as_str().expect("a url");
     url.trim_start_matches("https://").to_owned()
 }
 
-/// A key of a party's config, as it is written there.
+/// The value of a key in a party's config.
 pub(crate) fn configured(rig: &Rig, party: usize, key: &str) -> String {
     let path = rig.dir.path().join(format!("party{party}.toml"));
     let text = fs::read_to_string(path).expect("a config");
@@ -101,14 +101,14 @@ pub(crate) fn configured(rig: &Rig, party: usize, key: &str) -> String {
     line.unwrap_or_else(|| panic!("no {key}")).trim().trim_matches('"').to_owned()
 }
 
-/// A command of a person in the directory of the group.
+/// Runs a command of a person in the directory of the group.
 pub(crate) fn command(rig: &Rig, line: &str) -> Output {
     let mut command = Command::new(program());
     command.args(line.split_whitespace()).current_dir(rig.dir.path()).env_remove("HUSHWIRE_SERVICE");
     command.output().unwrap_or_else(|e| panic!("{line}: {e}"))
 }
 
-/// The output of a command that works.
+/// The output of a command that succeeds.
 pub(crate) fn run(rig: &Rig, line: &str) -> String {
     let output = command(rig, line);
     let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
@@ -116,7 +116,7 @@ pub(crate) fn run(rig: &Rig, line: &str) -> String {
     out.into_owned()
 }
 
-/// The same as JSON.
+/// The output of a command as JSON.
 pub(crate) fn told(rig: &Rig, line: &str) -> Value {
     let text = run(rig, &format!("{line} --json"));
     serde_json::from_str(&text).unwrap_or_else(|e| panic!("{line}: {e}: {text}"))
@@ -129,12 +129,12 @@ pub(crate) fn fails(rig: &Rig, line: &str) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// Text of a value.
+/// The text of a JSON value.
 pub(crate) fn word(value: &Value) -> &str {
     value.as_str().unwrap_or_else(|| panic!("{value} is no text"))
 }
 
-/// Writes a file beside those of the group.
+/// Writes a file next to the group's files.
 pub(crate) fn write(rig: &Rig, name: &str, text: &str) {
     fs::write(rig.dir.path().join(name), text).unwrap_or_else(|e| panic!("{name}: {e}"));
 }
@@ -148,19 +148,19 @@ pub(crate) fn until(rig: &Rig, what: &str, most: Duration, mut holds: impl FnMut
     }
 }
 
-/// The numbers of a daemon's workers.
+/// The process numbers of a daemon's workers.
 pub(crate) fn workers(daemon: u32) -> Vec<u32> {
     let all = fs::read_dir("/proc").expect("processes").filter_map(|entry| {
         let pid: u32 = entry.ok()?.file_name().to_str()?.parse().ok()?;
         let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-        // The name of a process, in parentheses, may have blanks.
+        // The name of a process is in parentheses, and may contain blanks.
         let parent: u32 = stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()?;
         (parent == daemon).then_some(pid)
     });
     all.collect()
 }
 
-/// The resident memory in KiB, and the open descriptors, of a process.
+/// A process's resident memory in KiB, and the number of its open descriptors.
 pub(crate) fn held(pid: u32) -> (u64, usize) {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).expect("it runs");
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("a size");
@@ -168,12 +168,12 @@ pub(crate) fn held(pid: u32) -> (u64, usize) {
     (kib, fs::read_dir(format!("/proc/{pid}/fd")).expect("it is ours").count())
 }
 
-/// A number of the environment, for runs of another length.
+/// A number from the environment, for runs of another length.
 pub(crate) fn number(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().map_or(default, |text| text.parse().expect("a number"))
 }
 
-/// Draws by a seed (splitmix64).
+/// Random numbers from a seed (splitmix64).
 pub(crate) struct Lots(pub(crate) u64);
 
 impl Lots {

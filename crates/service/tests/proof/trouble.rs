@@ -1,5 +1,4 @@
-//! A store that somebody locks, a disk that is full, a key that is rotated, a store of an older
-//! release.
+//! A locked store, a full disk, a rotated key, and a store of an older release.
 
 use crate::{
     rig::{Rig, logs},
@@ -18,7 +17,7 @@ fn committed(rig: &Rig) {
     assert_eq!(rig.one_end(&job, &seen), "committed", "{seen:#?}");
 }
 
-/// Somebody holds the lock of a party's store for a while.
+/// Another process holds the lock of a party's store for a while.
 fn locked_for(seconds: u64) {
     let mut rig = Rig::up().apart();
     rig.all_up();
@@ -31,7 +30,7 @@ fn locked_for(seconds: u64) {
             begun.elapsed()
         });
         let (key, body) = (Rig::fresh_key(), rig.job());
-        // An answer is late, or says what is wrong and that it can be repeated.
+        // The answer is late, or tells what is wrong and that the request can be repeated.
         until(&rig, "the job is taken", LONG, || {
             if freed.is_finished() {
                 let _ = other.execute_batch("ROLLBACK");
@@ -75,7 +74,7 @@ fn a_disk_that_is_full_fails_jobs_by_name_and_nothing_else() {
         assert_eq!(cause["who"], "party 1", "{view:#}");
         assert!(word(&cause["cause"]).contains("space"), "{view:#}");
     }
-    // Once there is room, it works.
+    // Once there is room, the party works again.
     rig.kill(1);
     rig.start(1, "");
     rig.answers(1);
@@ -83,7 +82,7 @@ fn a_disk_that_is_full_fails_jobs_by_name_and_nothing_else() {
     rig.restart_and_compare_blobs();
 }
 
-/// A file system of its own, which is filled to the last byte.
+/// A file system of its own is filled to the last byte.
 #[test]
 #[ignore = "it mounts a file system: run by --full"]
 fn a_file_system_that_is_full_loses_nothing() {
@@ -115,7 +114,7 @@ fn a_file_system_that_is_full_loses_nothing() {
     rig.all_up();
     let job = rig.submit(&Rig::fresh_key());
     rig.wait(&job, LONG);
-    // Not a byte is left.
+    // No byte is free now.
     let mut fill = Command::new("sh");
     fill.arg("-c").arg("cat /dev/zero > small/fill").current_dir(rig.dir.path());
     assert!(!fill.stderr(std::process::Stdio::null()).status().expect("a shell").success());
@@ -133,7 +132,7 @@ fn a_file_system_that_is_full_loses_nothing() {
     drop(mounted);
 }
 
-/// Party 0's key is rotated while jobs run: the others know two pins of it for a while.
+/// Party 0's key is rotated while jobs run. For a while the others know two of its pins.
 #[test]
 fn a_key_is_rotated_with_two_pins_known() {
     let mut rig = Rig::up().apart();
@@ -147,7 +146,7 @@ fn a_key_is_rotated_with_two_pins_known() {
     }
     rig.all_up();
     committed(&rig);
-    // The new key; both pins are known.
+    // Party 0 uses the new key, and both pins are known.
     rig.kill(0);
     std::fs::write(dir.join("party0.pem"), new.to_pem().as_bytes()).expect("room");
     rig.start(0, "");
@@ -164,7 +163,7 @@ fn a_key_is_rotated_with_two_pins_known() {
         rig.answers(party);
     }
     committed(&rig);
-    // A key that nobody was told of is nobody's.
+    // Nobody accepts a key that was not announced.
     let stranger = hushwire_wire::Identity::generate("party0").expect("a key");
     rig.kill(0);
     std::fs::write(dir.join("party0.pem"), stranger.to_pem().as_bytes()).expect("room");
@@ -185,7 +184,7 @@ fn a_key_is_rotated_with_two_pins_known() {
     assert_eq!(n, 0);
 }
 
-/// Kills at the copy and at the step of a migration leave the old schema or the new one.
+/// Kills during the copy or a step of a migration leave the old schema or the new one.
 #[test]
 fn kills_during_a_migration_leave_one_schema_or_the_other() {
     let mut rig = Rig::up().apart();
@@ -213,7 +212,7 @@ fn kills_during_a_migration_leave_one_schema_or_the_other() {
     committed(&rig);
     let checks = told(&rig, "doctor --config party1.toml");
     assert!(checks.as_array().is_some_and(|all| all.iter().all(|check| check["ok"] == true)), "{checks}");
-    // A release that knows fewer schemas does not touch it.
+    // A release that knows fewer schemas does not touch the store.
     rig.kill(1);
     rig.store(1).execute_batch("PRAGMA user_version = 99").expect("a number");
     let error = fails(&rig, "serve --config party1.toml");

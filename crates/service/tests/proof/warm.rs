@@ -13,7 +13,7 @@ fn waiting(rig: &Rig) -> Vec<Vec<u32>> {
     (0..3).map(of).collect()
 }
 
-/// Runs the sample's job, whose result is the plain one.
+/// Runs the sample's job, whose result is checked.
 fn committed(rig: &Rig) {
     let job = rig.submit(&Rig::fresh_key());
     let seen = rig.wait(&job, LONG);
@@ -31,7 +31,7 @@ fn workers_serve_their_job_again_and_end_with_its_data() {
         committed(&rig);
         assert_eq!(waiting(&rig), first, "the same processes");
     }
-    // One that is gone is replaced, and the others meet it.
+    // A worker that is gone is replaced, and the others meet the new one.
     let gone = first[1][0];
     kill_process(Pid::from_raw(gone.cast_signed()).expect("a number"), Signal::KILL).expect("it is ours");
     until(&rig, "the worker is gone", LONG, || !waiting(&rig)[1].contains(&gone));
@@ -40,7 +40,7 @@ fn workers_serve_their_job_again_and_end_with_its_data() {
     assert_eq!((second[1].len(), second[1].contains(&gone)), (1, false), "{second:?}");
     committed(&rig);
     assert_eq!(waiting(&rig), second);
-    // Nobody has the content key of a data set that is deleted.
+    // No worker keeps the content key of a deleted data set.
     run(&rig, &format!("data delete {} --to owner.toml", word(&rig.up["sample"]["data"])));
     until(&rig, "workers with that data set end", Duration::from_secs(10), || {
         waiting(&rig).iter().all(Vec::is_empty)

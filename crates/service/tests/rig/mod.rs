@@ -1,4 +1,4 @@
-//! A group of three parties in processes, and clients of it.
+//! A group of parties in processes, and its clients.
 #![allow(dead_code, reason = "each test takes a part of it")]
 
 use http_body_util::{BodyExt, Full};
@@ -25,7 +25,7 @@ use std::{
 use tokio::{net::TcpStream, runtime::Runtime};
 use tokio_rustls::TlsConnector;
 
-/// The program: that of this build, or another one for long runs, as an optimised build.
+/// The program: this build's, or another one for long runs, such as an optimised build.
 pub(crate) fn program() -> String {
     std::env::var("HUSHWIRE_SERVICE_PROGRAM")
         .unwrap_or_else(|_| env!("CARGO_BIN_EXE_hushwire-service").to_owned())
@@ -44,7 +44,7 @@ impl Answer {
     }
 }
 
-/// A process that ends with its value.
+/// A process that ends when its value is dropped.
 pub(crate) struct Process(pub(crate) Child);
 
 impl Process {
@@ -72,16 +72,16 @@ impl Drop for Process {
     }
 }
 
-/// The parties of `local-up`, and clients of them.
+/// The parties of `local-up`, and their clients.
 pub(crate) struct Rig {
     pub(crate) dir: tempfile::TempDir,
     /// The answer of `local-up --json`.
     pub(crate) up: Value,
     pub(crate) runtime: Runtime,
     pub(crate) tls: Vec<TlsConnector>,
-    /// Daemons, where they run one by one.
+    /// The daemons, if they run one by one.
     pub(crate) parties: Vec<Option<Process>>,
-    /// `local-up`, where it runs.
+    /// `local-up`, if it runs.
     pub(crate) together: Option<Process>,
 }
 
@@ -93,7 +93,7 @@ impl Rig {
         Self::up_of(3)
     }
 
-    /// Starts `local-up` with a number of parties.
+    /// Starts `local-up` with this number of parties.
     pub(crate) fn up_of(parties: usize) -> Self {
         let dir = tempfile::tempdir().expect("a directory");
         let begun = Instant::now();
@@ -129,7 +129,7 @@ impl Rig {
         self.parties.len()
     }
 
-    /// Changes a party's config: `lines` come before its peers.
+    /// Adds `lines` to a party's config, before its peers.
     pub(crate) fn configure(&self, party: usize, lines: &str) {
         let path = self.dir.path().join(format!("party{party}.toml"));
         let text = std::fs::read_to_string(&path).expect("a config");
@@ -138,7 +138,7 @@ impl Rig {
         std::fs::write(path, changed).expect("room");
     }
 
-    /// Starts all parties one by one, and waits until each has met the others.
+    /// Starts each party by itself, and waits until it has met the others.
     pub(crate) fn start_all(&mut self) {
         (0..self.count()).for_each(|party| self.start(party, ""));
         (0..self.count()).for_each(|party| self.answers(party));
@@ -162,7 +162,7 @@ impl Rig {
         }
     }
 
-    /// Submits a body to all parties. Gives the job's name.
+    /// Submits a body to all parties. Returns the job's name.
     pub(crate) fn submit_body(&self, key: &str, body: &Value) -> String {
         let mut id = None;
         for party in 0..self.count() {
@@ -173,7 +173,7 @@ impl Rig {
         id.expect("a name")
     }
 
-    /// Ends `local-up`, whose files stay, so that each party can be started by itself.
+    /// Ends `local-up` and keeps its files, so that each party can be started by itself.
     pub(crate) fn apart(mut self) -> Self {
         let mut together = self.together.take().expect("it runs");
         together.signal(Signal::INT);
@@ -181,14 +181,14 @@ impl Rig {
         self
     }
 
-    /// Starts one party, with its points of failure.
+    /// Starts one party with points of failure.
     pub(crate) fn start(&mut self, party: usize, failpoints: &str) {
-        // Points of blobs are those of results, too, if no result is small.
+        // Without small results, results pass the points of blobs, too.
         let large = [("HUSHWIRE_SMALL_RESULT", "0")];
         self.start_with(party, failpoints, if failpoints.starts_with("blob") { &large } else { &[] });
     }
 
-    /// Starts one party, with its points of failure and further settings of tests.
+    /// Starts one party with points of failure and other settings for tests.
     pub(crate) fn start_with(&mut self, party: usize, failpoints: &str, settings: &[(&str, &str)]) {
         let log = std::fs::File::options()
             .create(true)
@@ -213,7 +213,7 @@ impl Rig {
         (0..3).for_each(|party| self.answers(party));
     }
 
-    /// Kills a party, as a power cut would.
+    /// Kills a party with SIGKILL.
     pub(crate) fn kill(&mut self, party: usize) {
         if let Some(mut running) = self.parties[party].take() {
             running.signal(Signal::KILL);
@@ -221,7 +221,7 @@ impl Rig {
         }
     }
 
-    /// Starts a party again that has ended by itself, without points of failure.
+    /// Starts a party again if it has ended by itself, without points of failure.
     pub(crate) fn revive(&mut self, party: usize) {
         if let Some(running) = &mut self.parties[party]
             && running.0.try_wait().expect("it is ours").is_some()
@@ -235,31 +235,31 @@ impl Rig {
         self.dir.path().join(format!("party{party}.clock"))
     }
 
-    /// Sets a party's clock wrong by this many milliseconds.
+    /// Sets the error of a party's clock, in milliseconds.
     pub(crate) fn set_clock(&self, party: usize, wrong: i64) {
         let new = self.dir.path().join(format!("party{party}.clock.new"));
         std::fs::write(&new, wrong.to_string()).expect("room");
         std::fs::rename(new, self.clock(party)).expect("it is ours");
     }
 
-    /// Clients know a party by this pin from now on.
+    /// Makes clients expect this pin of a party.
     pub(crate) fn know_pin(&mut self, party: usize, pin: &str) {
         let https = Https::new(&Identity::generate("test").expect("a key"));
         let tls = https.client(vec![pin.parse().expect("a pin")]).expect("TLS");
         self.tls[party] = TlsConnector::from(tls);
     }
 
-    /// Changes the config of a party, for its next start.
+    /// Changes a party's config for its next start.
     pub(crate) fn edit_config(&self, party: usize, change: impl FnOnce(String) -> String) {
         let path = self.dir.path().join(format!("party{party}.toml"));
         let text = std::fs::read_to_string(&path).expect("a config");
         std::fs::write(path, change(text)).expect("room");
     }
 
-    /// Whatever a party hands out, party 0 has committed before.
+    /// Checks that party 0 has committed whatever a party hands out.
     pub(crate) fn nothing_is_out_before_the_decision(&self, job: &str) {
         for party in 0..3 {
-            // Whoever gets a challenge about it can fetch it.
+            // Whoever gets a challenge about a result can fetch the result.
             let path = format!("/v1/jobs/{job}/results/anna/challenge");
             let answer = self.try_ask(party, "POST", &path, &self.token("analyst"), &[], b"{}".to_vec());
             if answer.is_some_and(|answer| answer.status.is_success()) {
@@ -270,7 +270,8 @@ impl Rig {
         }
     }
 
-    /// All parties give a job the same end in time, and count runs alike. Gives the state.
+    /// Checks that a job has ended alike at all parties, and that they count its runs alike.
+    /// Returns the state.
     pub(crate) fn one_end(&self, job: &str, seen: &[Value]) -> String {
         let mut states: Vec<_> = seen.iter().filter_map(|view| view["state"].as_str()).collect();
         states.dedup();
@@ -292,7 +293,8 @@ impl Rig {
         states[0].to_owned()
     }
 
-    /// After the sweep of a restart, every blob of every party has a row, and every row its blob.
+    /// Checks that after the sweep of a restart every blob of every party has a row, and every row
+    /// its blob.
     pub(crate) fn restart_and_compare_blobs(&mut self) {
         for party in 0..3 {
             if let Some(mut running) = self.parties[party].take() {
@@ -390,12 +392,12 @@ impl Rig {
         self.try_ask(party, "POST", "/v1/jobs", &token, &[("idempotency-key", key)], body)
     }
 
-    /// A key that was not used before.
+    /// A key that was not used before in this run.
     pub(crate) fn fresh_key() -> String {
         format!("key-{}-{}", std::process::id(), KEYS.fetch_add(1, Ordering::Relaxed))
     }
 
-    /// Submits a job to all parties. Gives its name.
+    /// Submits a job to all parties. Returns its name.
     pub(crate) fn submit(&self, key: &str) -> String {
         let mut id = None;
         for party in 0..self.count() {
@@ -408,14 +410,14 @@ impl Rig {
         id.expect("a party")
     }
 
-    /// A job at a party.
+    /// A job as a party shows it.
     pub(crate) fn look(&self, party: usize, job: &str) -> Option<Value> {
         let answer =
             self.try_ask(party, "GET", &format!("/v1/jobs/{job}"), &self.token("analyst"), &[], vec![])?;
         answer.status.is_success().then(|| answer.json())
     }
 
-    /// Waits until a job has its end at all parties. Gives its last state at each.
+    /// Waits until a job has ended at all parties. Returns its last state at each.
     pub(crate) fn wait(&self, job: &str, most: Duration) -> Vec<Value> {
         let until = Instant::now() + most;
         loop {
@@ -431,7 +433,7 @@ impl Rig {
         }
     }
 
-    /// The answer to a party's challenge about a job's result, by a file of keys.
+    /// The answer to a party's challenge about a job's result, computed with a file of keys.
     pub(crate) fn proof(&self, party: usize, job: &str, keys: &str) -> Result<String, String> {
         let path = format!("/v1/jobs/{job}/results/anna/challenge");
         let asked = self.ask(party, "POST", &path, &self.token("analyst"), &json!({}));
@@ -447,7 +449,7 @@ impl Rig {
         Ok(hex::encode(&answer[..]))
     }
 
-    /// The sealed shares of a job's result, as each party has them.
+    /// The sealed shares of a job's result, from each party.
     pub(crate) fn fetch(&self, job: &str) -> Vec<Vec<u8>> {
         let fetch = |party| {
             let proof = self.proof(party, job, "anna.keys").unwrap_or_else(|e| panic!("{e}"));
@@ -475,7 +477,7 @@ impl Rig {
         String::from_utf8(opened.csv["result"].clone()).map_err(|e| e.to_string())
     }
 
-    /// The answer to the sample's question, by plain arithmetic on its rows.
+    /// The answer to the sample's query, computed from its rows.
     pub(crate) fn plain(&self) -> Vec<(String, u64, f64)> {
         let text = std::fs::read_to_string(self.dir.path().join("stays.csv")).expect("the sample's rows");
         let mut wards: std::collections::BTreeMap<String, (u64, u64)> = std::collections::BTreeMap::new();
@@ -489,13 +491,13 @@ impl Rig {
         wards.map(|(ward, (n, days))| (ward, n, days as f64 / n as f64)).collect()
     }
 
-    /// The result of a job that was committed is the plain one.
+    /// Checks that the result of a committed job is the plain one.
     pub(crate) fn check_result(&self, job: &str, attempt: u32) {
         let csv = self.open(job, attempt, &self.fetch(job)).unwrap_or_else(|e| panic!("{e}"));
         self.check_csv(&csv);
     }
 
-    /// The sample's result is the plain one.
+    /// Checks that the sample's result is the plain one.
     pub(crate) fn check_csv(&self, csv: &str) {
         let mut rows: Vec<(String, u64, f64)> = csv
             .lines()
@@ -529,7 +531,7 @@ impl Rig {
     }
 }
 
-/// The ends of all logs.
+/// The last lines of all logs.
 pub(crate) fn logs(dir: &Path) -> String {
     let mut text = String::new();
     for party in 0..8 {
