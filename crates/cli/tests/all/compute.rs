@@ -354,7 +354,7 @@ fn a_product_that_wraps_early_is_remarked_wherever_it_is_read() {
     assert!(good(&place, "compute check wraps.hwc").err.contains("multiply(x, y) keeps their type"));
 }
 
-/// A computation warns of groups beside a column in another order.
+/// `compute check` notes that groups have another order than their column.
 #[test]
 fn groups_in_another_order_are_remarked() {
     let place = Place::new();

@@ -84,8 +84,8 @@ fn a_million_rows_have_a_price() {
     assert_eq!(ran.code, Some(2), "{}", ran.err);
 }
 
-/// The cost of additional rows is as declared. Prices do not contain set-ups, which are those of
-/// the shorter run.
+/// The cost of additional rows is as declared. Prices do not contain set-ups; the shorter run shows
+/// their cost.
 #[test]
 fn two_parties_on_numbers_and_authenticated_garbling_have_a_price() {
     let place = bill();
@@ -117,8 +117,8 @@ fn two_parties_on_numbers_and_authenticated_garbling_have_a_price() {
             let parties = found["parties"].as_array().cloned().unwrap_or_default();
             let sent = parties.iter().map(|party| number(party, "bytes_sent")).max().unwrap_or_default();
             let (rounds, forecast) = (number(&found, "rounds"), number(&declared, "rounds"));
-            // The meter counts the rounds of one direction, and those of set-ups. Two parties with
-            // a long round trip need fewer rounds.
+            // The meter counts the rounds of one direction, and the rounds of set-ups. Two parties
+            // with a long round trip need fewer rounds.
             let most = if protocol == "two" { 3 * rounds } else { 5 * rounds / 4 };
             let is_near = forecast <= most && rounds <= forecast + 64;
             assert!(is_near, "{protocol}: {rounds}, forecast {forecast}");

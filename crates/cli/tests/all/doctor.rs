@@ -223,7 +223,7 @@ fn a_party_that_waits_is_not_disturbed() {
     world.file(0, "[inputs]\na = { hex = \"0000002a\" }\n", |text| text);
     world.file(1, "[inputs]\nb = { hex = \"00000063\" }\n", |text| text);
     let parties: Vec<_> = [0, 1].map(|i| world.start(&format!("party job.toml --config {i}.toml"))).into();
-    // Twice, and with keys that no other member knows.
+    // The doctor runs twice, with keys that no other member knows.
     for _ in 0..2 {
         let found = &world.doctors(&[2], 15)[0];
         assert_eq!(found.ran.code, Some(0), "{} {}", found.ran.out, found.ran.err);

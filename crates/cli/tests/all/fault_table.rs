@@ -117,7 +117,7 @@ fn a_death_deep_in_yao_is_found_where_it_was() {
             world.files.spawn(name, command)
         };
         let mut running: Vec<_> = cell.protocol.members().iter().map(|name| start(*name)).collect();
-        // Both parties have finished a batch, and another batch is under way on every thread.
+        // Both parties have finished a batch, and each thread computes another one.
         world.files.until_said(cell.protocol.members(), "computing done=");
         let at = running.iter().position(|member| member.name == victim).unwrap_or(0);
         let killed = running.remove(at);

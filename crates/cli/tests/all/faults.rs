@@ -83,7 +83,7 @@ fn whoever_is_killed_whenever() {
             ended[0].err.lines().last().unwrap_or("")
         );
         if let Some(status) = by_itself {
-            // The victim was done already, and so are the others.
+            // The victim had finished already, and so had the others.
             assert!(status.success(), "{what}: {status}");
             ended.iter().for_each(Ended::good);
             // A run never takes longer than this, whatever delayed the runs that were timed.

@@ -1,5 +1,5 @@
-//! Hardware parties in a whole run: the output is that of openssl for any choice of hardware
-//! parties, and errors name missing or failed devices.
+//! Hardware parties in a whole run: the output equals openssl's for any choice of hardware parties,
+//! and errors name missing or failed devices.
 //!
 //! The hardware is a stand-in: the model of `hushwire-hdl` in its own process, and simulated
 //! hardware if it has been built.

@@ -49,12 +49,12 @@ pub(crate) fn broken(members: &[&str]) -> Rehearsal {
     world(members, "").0
 }
 
-/// Checks that the client's output is that of the network, up to the rounding of fixed point.
+/// Checks that the client's output is near the network's, up to the rounding of fixed point.
 fn right(world: &Rehearsal, expected: &Array) {
     near(&world.place.get("r/output.npy"), expected);
 }
 
-/// Checks the same for an output's file.
+/// Checks the same for the file of an output.
 pub(crate) fn near(file: &[u8], expected: &Array) {
     let found = npy::read(file).expect("an array");
     assert_eq!(found.lengths, expected.lengths);

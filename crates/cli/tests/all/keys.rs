@@ -77,8 +77,8 @@ fn a_longer_key_is_drawn_kept_and_imported() {
     assert!(place.get("a.dec") == place.get("a"));
 }
 
-/// A share with a valid hash that does not match the other two: from another day's backup, or
-/// altered by the giver of the key.
+/// A share with a valid hash does not match the other two: it is from another day's backup, or the
+/// giver of the key has altered it.
 #[test]
 fn key_shares_that_do_not_fit_together_are_named_before_anything_is_computed() {
     let place = place(1000);
@@ -235,14 +235,14 @@ fn a_key_whose_shares_are_lost_is_not_replaced_unasked() {
         fs::remove_file(place.at(&name)).unwrap_or_else(|e| panic!("{e}"));
         (name, bytes)
     });
-    // A new key would be in the place of the old one's backup.
+    // A new key would take the place of the old key's backup.
     place.bad("--in a --out b --key-shares k", 5, &["ledger of key", "none of its shares", "backup"]);
     assert!(!place.at("b").exists() && !place.at("k/party-0.share").exists());
     kept.iter().for_each(|(name, bytes)| place.put(name, bytes));
     place.good("--decrypt --in a.enc --key-shares k");
     assert!(place.get("a.dec") == place.get("a"));
-    // The user says that another key replaces the old one. Earlier files are not encrypted under
-    // the new key.
+    // The user sets another key in place of the old one. Earlier files are not encrypted under the
+    // new key.
     kept.iter().for_each(|(name, _)| fs::remove_file(place.at(name)).unwrap_or_else(|e| panic!("{e}")));
     place.put("key", KEY.as_bytes());
     place.good("--in a --out b --key-shares k --key-file key");

@@ -47,7 +47,7 @@ fn blocks(page: &str) -> Vec<Block<'_>> {
     blocks
 }
 
-/// Returns whether a line matches the one on the page, where `…` is any text.
+/// Returns whether a line matches the line on the page, in which `…` is any text.
 fn line_fits(shown: &str, found: &str) -> bool {
     match shown.split_once('…') {
         None => shown == found,
@@ -58,7 +58,7 @@ fn line_fits(shown: &str, found: &str) -> bool {
     }
 }
 
-/// Returns whether lines match those on the page, where a line `…` is any number of lines.
+/// Returns whether lines match the lines on the page, where a line `…` is any number of lines.
 fn lines_fit(shown: &[&str], found: &[&str]) -> bool {
     match shown.split_first() {
         None => found.is_empty(),

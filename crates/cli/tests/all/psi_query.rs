@@ -198,7 +198,7 @@ fn a_query_after_a_bad_one_is_answered() {
     assert!(told && !owner.err.contains("get the list again"), "{}", owner.err);
 }
 
-/// The rows would differ from those whose keys were in the query.
+/// Otherwise the rows could differ from the rows whose keys were in the query.
 #[test]
 fn a_file_that_changes_while_it_is_asked_about_gives_no_result() {
     let world = World::new();

@@ -193,7 +193,7 @@ fn a_broken_promise_is_told_to_none_but_who_learns_the_result() {
     };
     let head = "kind = \"query\"\nto = [\"client:analyst\"]\n";
     let both = "\"client:alice 1\", \"client:bob 2\"";
-    // A key that two owners have, and more pairs than were agreed.
+    // A key that two owners have; in the second job, more pairs than were agreed.
     let sql = "SELECT SUM(people.x) AS total FROM visits JOIN people ON visits.id = people.id";
     let (people, visits) =
         (table("people", "key = [\"id\"]\n", both), table("visits", "", "\"client:analyst 1\""));
@@ -216,7 +216,7 @@ fn a_broken_promise_is_told_to_none_but_who_learns_the_result() {
                 format!("{rest}[inputs]\n{table} = {{ file = \"{name}-rows.csv\" }}\n")
             });
         }
-        // In the second job, both rows of bob match the one of alice.
+        // In the second job, both of bob's rows match alice's row.
         let rest = if files[1] == "others" { "2,6\n2,7\n" } else { "2,6\n3,7\n" };
         world.place.put(&bobs, format!("id,x\n{rest}").as_bytes());
         let mut ends = vec![];

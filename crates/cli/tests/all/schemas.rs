@@ -67,7 +67,7 @@ fn file_of(name: &str) -> PathBuf {
     root().join("docs/reference/reports").join(format!("{name}.schema.json"))
 }
 
-/// Returns the report's name: that of its command, and for a member that of its job's kind.
+/// Returns the report's name: its command's name, or for a member the name of its job's kind.
 fn name_of(report: &Map<String, Value>) -> Option<String> {
     let command = report.get("command")?.as_str()?;
     report.get("version")?.as_str()?;

@@ -23,7 +23,7 @@ use std::{
     thread,
 };
 
-/// The number of commands that run at the same time, each of another place.
+/// The number of commands that run at the same time, each in another place.
 const PLACES: usize = 4;
 
 fn folder() -> PathBuf {

@@ -129,8 +129,8 @@ fn other_variants_take_what_was_made_for_them_alone() {
     assert_eq!(took(&kept, &halves(job())).1, [1, 1]);
 }
 
-/// Circuits only serve the number of rows, the public value and the recipients they were made for.
-/// Triples serve every run that needs as many.
+/// Circuits only serve the number of rows, the public value and the recipients for which they were
+/// made. Triples serve every run that needs the same number of them.
 #[test]
 fn circuits_serve_what_they_were_garbled_for_and_triples_what_takes_as_many() {
     let kept = Kept::new();

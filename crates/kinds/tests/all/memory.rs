@@ -45,7 +45,7 @@ fn task(protocol: Protocol, operation: &str, rows: u64, memory: Option<u64>) -> 
     ComputeTask::new(&job).unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// The bytes of memory that the job must agree on: those of its circuit's bits.
+/// The bytes of memory that the job must agree on for its circuit's bits.
 fn needed(protocol: Protocol, operation: &str, rows: u64) -> u64 {
     let bound =
         task(protocol, operation, rows, None).bound(&BTreeMap::new()).unwrap_or_else(|e| panic!("{e}"));

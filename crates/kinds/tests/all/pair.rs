@@ -9,7 +9,7 @@ use hushwire_session::{
 use hushwire_wire::{Identity, Listener, TransportKind};
 use std::{collections::BTreeMap, sync::Arc, thread};
 
-/// The salaries of three people, two of whom are one party's.
+/// The salaries of three people, two of whom belong to one party.
 const SALARIES: &str = include_str!("../../../../examples/compute/salaries.hwc");
 
 /// Runs both parties of a task over TLS. Each brings its inputs, and learns into memory the outputs
@@ -78,9 +78,10 @@ fn salaries_between_two() {
 }
 
 /// A product of private matrices takes OTs in one direction only, and rectifiers of a party's own
-/// numbers take none. The party that sends most sends the forecast bytes and a set-up. So few OTs
-/// are made in the same way whether the parties are near or far. Consecutive messages in one
-/// direction are one round of a job, and exchanges of a forecast: the product's and the outputs'.
+/// numbers take none. The party that sends most sends the forecast bytes and a set-up. The OTs are
+/// few, so they are made in the same way whether the parties are near or far. Consecutive messages
+/// in one direction are one round of a job, and exchanges of a forecast: the product's and the
+/// outputs'.
 #[test]
 fn bytes_and_rounds_of_two_are_as_forecast() {
     let text = "computation c\nmembers a, b\ninput x: i32[1, 300] from a\ninput w: i32[300, 90] from b\n\

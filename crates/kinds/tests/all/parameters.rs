@@ -57,7 +57,7 @@ fn a_computations_parameters_are_public_inputs_of_a_run() {
         let error = job.clone().with(&values(given)).err().unwrap_or_else(|| panic!("{given:?}"));
         assert!(error.code() == code::PARAMETER && error.to_string().contains(words), "{error}");
     }
-    // No member runs it without a value.
+    // No member runs the job without a value.
     let Job::Compute(compute) = &job else { panic!("a computation") };
     let task = compute.task().unwrap_or_else(|e| panic!("{e}"));
     let mut config = configs(&task).remove(&Member::Party(1)).expect("party 1");

@@ -44,8 +44,8 @@ fn every_scheme_and_extension() {
     }
 }
 
-/// The bytes and rounds are those of the protocols: 32 bytes for each AND of half gates, and few
-/// rounds however deep a circuit is.
+/// Bytes and rounds are as the protocols need them: 32 bytes for each AND of half gates, and few
+/// rounds for a circuit of any depth.
 #[test]
 fn bytes_and_rounds() {
     let inputs: &[&str] = &["party0", "party1"];

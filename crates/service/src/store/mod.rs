@@ -35,7 +35,7 @@ const QUEUE: usize = 1024;
 pub(crate) enum StoreError {
     /// From SQLite.
     Sql(rusqlite::Error),
-    /// From the request. None of its changes are kept.
+    /// From the request, whose changes are discarded.
     Fault(Fault),
 }
 

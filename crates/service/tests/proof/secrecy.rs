@@ -1,5 +1,5 @@
-//! Everything that a party has of a known data set: its store, blobs, logs and keys. None of it
-//! depends on the rows.
+//! Everything that a party has of a known data set: its store, blobs, logs and keys. It does not
+//! depend on the rows.
 
 use crate::{
     rig::Rig,

@@ -34,9 +34,9 @@ fn of_data_sets(secure: &Secure) -> InferJob {
     }
 }
 
-/// Sizes of values that another process has found stand for the inputs from which they come: the
-/// weights are the same, bit by bit. Sizes of another network are refused, and
-/// sizes beside inputs.
+/// Sizes of values that another process has found replace the inputs from which they come: the
+/// weights are the same, bit for bit. Sizes of another network are refused, and so are sizes
+/// together with inputs.
 #[test]
 fn sizes_of_values_stand_for_the_inputs_that_they_come_from() {
     let (model, bytes) = small();
