@@ -17,7 +17,7 @@ use std::{
 const KEEP: Duration = Duration::from_secs(30 * 86_400);
 /// LOCAL: how often parties greet each other, by default.
 const GREET: Duration = Duration::from_secs(5);
-/// LOCAL: the memory of a worker, by default.
+/// LOCAL: the memory limit of a worker by default, in bytes.
 const MEMORY: u64 = 2 << 30;
 
 /// The config of a party. No `Debug`: values of the party's own inputs may be in it.

@@ -98,7 +98,7 @@ mod armed {
         let action = if all[at].action == "full" { "enospc".to_owned() } else { all.remove(at).action };
         drop(all);
         match action.as_str() {
-            // As in a power cut, nothing is unwound or flushed.
+            // Nothing is unwound, and no buffer of the process is flushed.
             "kill" => {
                 let _ =
                     rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL);

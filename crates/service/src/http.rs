@@ -252,7 +252,7 @@ impl Reply {
     }
 }
 
-/// An error, as programs read it.
+/// An error, for programs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub(crate) struct Problem {
     /// The stable code, as `HW1063`.
@@ -273,7 +273,7 @@ pub(crate) struct Problem {
 }
 
 impl Problem {
-    /// A fault as an error for programs.
+    /// The error for a fault.
     pub(crate) fn of(fault: &Fault) -> Self {
         Self {
             code: fault.code().to_string(),
@@ -302,8 +302,8 @@ pub(crate) fn status(fault: &Fault) -> StatusCode {
         code::STORE if full() => StatusCode::INSUFFICIENT_STORAGE,
         code::STORE | code::GROUP_PEER | code::DRAINING => StatusCode::SERVICE_UNAVAILABLE,
         _ => match fault.kind() {
-            // These are files of a request, such as a job. The party's own files have the codes
-            // below.
+            // Files of a request, such as a job. Errors of the party's own files have these three
+            // codes.
             Kind::File if !matches!(fault.code(), code::READ | code::WRITE | code::FILE) => {
                 StatusCode::BAD_REQUEST
             }

@@ -62,8 +62,8 @@ pub(crate) fn admit(c: &Connection, operators: &[String], job: &JobRow) -> Store
             "ask this party's operator",
         )
     })?;
-    // The scheduler's own bound is only for speed. The run is counted here, so the quota is checked
-    // here.
+    // The scheduler already skips tenants without room, but the quota holds where the run is
+    // counted.
     let (running, most) = (jobs::running(c, job)?, access::quotas(c, &job.tenant)?.parallel);
     if running >= most {
         let cause = format!("tenant {} has {running} attempts under way, of at most {most}", job.tenant);

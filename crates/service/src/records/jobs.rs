@@ -146,8 +146,7 @@ pub(crate) fn id(tenant: &str, key: &str) -> String {
     hex::encode(&blake3::derive_key("hushwire service job v1", text.as_bytes())[..ID / 2])
 }
 
-/// The columns of a job. `waits` has each reason to wait, but for a prepared attempt that waits for
-/// its decision.
+/// The columns of a job. `waits` is stored, except that a prepared attempt waits for its decision.
 const COLUMNS: &str = "id, tenant, body_hash, body, proposal, digest, kind, state, attempt,
     CASE WHEN state = 'running' AND waits IS NULL THEN
       (SELECT 'waits for party 0''s decision' FROM attempts
