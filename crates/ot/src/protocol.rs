@@ -8,7 +8,7 @@ use hushwire_machine::{Channel, drive::Line, passed_on};
 use hushwire_prg::Seed;
 
 use crate::{
-    AtLeast, Context, Driver, Extension, Level, OtError, Receiver, Security, Sender,
+    AtLeast, Context, Driver, Extension, Level, Malicious, OtError, Receiver, Security, SemiHonest, Sender,
     base::BaseProtocol,
     ferret::{self, Set},
     rows::{self, RowKind},
@@ -43,7 +43,7 @@ pub enum Protocol {
 
 /// The core of a protocol: its rows, and the set if it is Ferret.
 #[derive(Clone, Copy)]
-pub(crate) enum Core {
+pub enum Core {
     Rows(RowKind),
     /// A set of Ferret, over rows of this kind.
     Ferret(Set, RowKind),
@@ -154,17 +154,7 @@ impl<S: Security> Opening<S> {
     /// # Errors
     /// The protocol does not exist at this level.
     pub fn sender(context: &Context, protocol: Protocol, seed: &Seed) -> Result<Self, OtError> {
-        Self::sender_of::<S::DefaultBase>(context, protocol.core(), seed)
-    }
-
-    /// The same, over the base OTs `B`.
-    pub(crate) fn sender_of<B>(context: &Context, core: Core, seed: &Seed) -> Result<Self, OtError>
-    where
-        B: BaseProtocol<Level: AtLeast<S::Base>>,
-    {
-        let (part, kind) = (context.child("rows", 0), core.rows());
-        let rows = rows::SetupSender::<S>::new::<B>(&part, kind, &seed.derive("ot rows", &[]))?;
-        Ok(Self::sender_on(rows, context, core, seed))
+        S::sender(Bases::Default, context, protocol.core(), seed, None)
     }
 
     /// The sender's set-up with the caller's Δ, whose bit 0 is taken as 1, so that one Δ can serve
@@ -178,13 +168,31 @@ impl<S: Security> Opening<S> {
         seed: &Seed,
         delta: Block,
     ) -> Result<Self, OtError> {
-        let (part, core) = (context.child("rows", 0), protocol.core());
-        let (kind, seed_of_rows) = (core.rows(), seed.derive("ot rows", &[]));
-        let rows = rows::SetupSender::<S>::with_delta::<S::DefaultBase>(&part, kind, &seed_of_rows, delta)?;
-        Ok(Self::sender_on(rows, context, core, seed))
+        S::sender(Bases::Default, context, protocol.core(), seed, Some(delta))
     }
 
-    fn sender_on(mut rows: rows::SetupSender<S>, context: &Context, core: Core, seed: &Seed) -> Self {
+    /// The receiver's set-up.
+    ///
+    /// # Errors
+    /// The same as for [`Opening::sender`].
+    pub fn receiver(context: &Context, protocol: Protocol, seed: &Seed) -> Result<Self, OtError> {
+        S::receiver(Bases::Default, context, protocol.core(), seed)
+    }
+
+    fn sender_over<B>(
+        context: &Context,
+        core: Core,
+        seed: &Seed,
+        delta: Option<Block>,
+    ) -> Result<Self, OtError>
+    where
+        B: BaseProtocol<Level: AtLeast<S::Base>>,
+    {
+        let (part, kind, own) = (context.child("rows", 0), core.rows(), seed.derive("ot rows", &[]));
+        let mut rows = match delta {
+            Some(delta) => rows::SetupSender::<S>::with_delta::<B>(&part, kind, &own, delta)?,
+            None => rows::SetupSender::<S>::new::<B>(&part, kind, &own)?,
+        };
         let (part, seed) = (context.child("ferret", 0), seed.derive("ot ferret", &context.sid.0));
         let line = Line::new(move |talk| async move {
             talk.run(&mut rows).await?;
@@ -194,19 +202,10 @@ impl<S: Security> Opening<S> {
             talk.run(&mut boot).await?;
             Ok(Box::new(boot.finish()) as Box<dyn Extension<S>>)
         });
-        Opening { context: *context, line }
+        Ok(Opening { context: *context, line })
     }
 
-    /// The receiver's set-up.
-    ///
-    /// # Errors
-    /// The same as for [`Opening::sender`].
-    pub fn receiver(context: &Context, protocol: Protocol, seed: &Seed) -> Result<Self, OtError> {
-        Self::receiver_of::<S::DefaultBase>(context, protocol.core(), seed)
-    }
-
-    /// The same, over the base OTs `B`.
-    pub(crate) fn receiver_of<B>(context: &Context, core: Core, seed: &Seed) -> Result<Self, OtError>
+    fn receiver_over<B>(context: &Context, core: Core, seed: &Seed) -> Result<Self, OtError>
     where
         B: BaseProtocol<Level: AtLeast<S::Base>>,
     {
@@ -247,6 +246,70 @@ impl<S: Security> Opening<S> {
         Receiver::new(&self.context.clone(), self.extension())
     }
 }
+
+/// Which base OTs of a level a set-up has.
+#[derive(Clone, Copy)]
+pub enum Bases {
+    /// [`Security::DefaultBase`].
+    Default,
+    /// [`Security::FastBase`].
+    Fast,
+}
+
+/// The set-ups of a level. Both levels implement it here, so that the crates above do not compile
+/// these protocols once more each.
+pub trait SetUp: Sized {
+    /// The sender's set-up, with the caller's Δ if it is given.
+    fn sender(
+        bases: Bases,
+        context: &Context,
+        core: Core,
+        seed: &Seed,
+        delta: Option<Block>,
+    ) -> Result<Opening<Self>, OtError>
+    where
+        Self: Security;
+
+    /// The receiver's set-up.
+    fn receiver(bases: Bases, context: &Context, core: Core, seed: &Seed) -> Result<Opening<Self>, OtError>
+    where
+        Self: Security;
+}
+
+macro_rules! set_up {
+    ($($level:ty),*) => {$(
+        impl SetUp for $level {
+            fn sender(
+                bases: Bases,
+                context: &Context,
+                core: Core,
+                seed: &Seed,
+                delta: Option<Block>,
+            ) -> Result<Opening<Self>, OtError> {
+                let over = match bases {
+                    Bases::Default => Opening::sender_over::<<Self as Security>::DefaultBase>,
+                    Bases::Fast => Opening::sender_over::<<Self as Security>::FastBase>,
+                };
+                over(context, core, seed, delta)
+            }
+
+            fn receiver(
+                bases: Bases,
+                context: &Context,
+                core: Core,
+                seed: &Seed,
+            ) -> Result<Opening<Self>, OtError> {
+                let over = match bases {
+                    Bases::Default => Opening::receiver_over::<<Self as Security>::DefaultBase>,
+                    Bases::Fast => Opening::receiver_over::<<Self as Security>::FastBase>,
+                };
+                over(context, core, seed)
+            }
+        }
+    )*};
+}
+
+set_up!(SemiHonest, Malicious);
 
 /// Runs [`Opening::sender`] over a channel.
 ///

@@ -25,3 +25,5 @@ mod schemas;
 mod stored;
 mod terms;
 mod two_party;
+#[cfg(feature = "parquet")]
+mod unread;

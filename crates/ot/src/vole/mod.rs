@@ -69,7 +69,10 @@ use zeroize::{Zeroize, Zeroizing};
 
 use crate::ferret::{B4, B5, B7, B9, B10, B11, Set};
 use crate::{
-    CheckStep, Context, Level, Opening, OtError, Role, Security, protocol::Core, rows::RowKind, steps::Steps,
+    CheckStep, Context, Level, OtError, Role, Security,
+    protocol::{Bases, Core},
+    rows::RowKind,
+    steps::Steps,
 };
 pub use field::{Base, Field, Full128, Pair64};
 use grown::{Base0, Growing};
@@ -199,8 +202,8 @@ fn begin<S: Security, F: Field>(
     let context = context.child("vole", 0);
     let core = core::<F>(S::LEVEL, count);
     let mut opening = match role {
-        Role::Sender => Opening::<S>::sender_of::<S::FastBase>(&context, core, seed)?,
-        Role::Receiver => Opening::<S>::receiver_of::<S::FastBase>(&context, core, seed)?,
+        Role::Sender => S::sender(Bases::Fast, &context, core, seed, None)?,
+        Role::Receiver => S::receiver(Bases::Fast, &context, core, seed)?,
     };
     // The seed is secret, and the source of trees.
     let seed = seed.derive("vole trees", &[]);

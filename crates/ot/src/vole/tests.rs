@@ -10,14 +10,13 @@ use super::grown::{Base0, Growing};
 use super::packed::Packing;
 use super::plan::VolePlan;
 use super::{Base, Field, Full128, GROWN, Pair64, Receiver, Sender, core, cost, growth};
-use crate::base::ChouOrlandi16;
 use crate::ferret::end::buffer;
 use crate::ferret::rig::stream;
 use crate::ferret::rig::{DELTA, SHORT, TINY, WIDE, context, deal, ends};
 use crate::ferret::{B9, Set};
-use crate::protocol::Core;
+use crate::protocol::{Bases, Core, SetUp};
 use crate::rows::RowKind;
-use crate::{Check, Extension, Level, Machine, Malicious, Opening, OtError, Role, Security, SemiHonest};
+use crate::{Check, Extension, Level, Machine, Malicious, OtError, Role, Security, SemiHonest};
 
 /// Products bit by bit, from the definitions.
 trait Slow: Field {
@@ -139,10 +138,8 @@ fn machines_hold<S: Security, F: Slow>(count: usize) {
         return assert_eq!(all, [0; 3]);
     }
     let core = core::<F>(S::LEVEL, count);
-    let mut set_up =
-        Opening::<S>::sender_of::<S::FastBase>(&context, core, &seeds[0]).expect("the level exists");
-    let mut peer =
-        Opening::<S>::receiver_of::<S::FastBase>(&context, core, &seeds[1]).expect("the level exists");
+    let mut set_up = S::sender(Bases::Fast, &context, core, &seeds[0], None).expect("the level exists");
+    let mut peer = S::receiver(Bases::Fast, &context, core, &seeds[1]).expect("the level exists");
     let set_up = moved(&mut set_up, &mut peer);
     let [sender, receiver] = cost::<F>(S::LEVEL, count);
     let declared = [sender.rounds, sender.bytes_sent, receiver.bytes_sent];
@@ -382,13 +379,11 @@ fn entries_share_nothing_with_ots_of_the_same_session() {
     let pairs = [
         [
             first(Sender::<SemiHonest, Pair64>::new(&context, count, &seed).expect("it exists")),
-            first(Opening::<SemiHonest>::sender_of::<ChouOrlandi16>(&context, ot, &seed).expect("it exists")),
+            first(SemiHonest::sender(Bases::Fast, &context, ot, &seed, None).expect("it exists")),
         ],
         [
             first(Receiver::<SemiHonest, Pair64>::new(&context, count, &seed).expect("it exists")),
-            first(
-                Opening::<SemiHonest>::receiver_of::<ChouOrlandi16>(&context, ot, &seed).expect("it exists"),
-            ),
+            first(SemiHonest::receiver(Bases::Fast, &context, ot, &seed).expect("it exists")),
         ],
     ];
     // One of the two parties speaks.
