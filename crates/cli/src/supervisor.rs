@@ -10,6 +10,7 @@ use crate::{
 use hushwire::job::{Fault, Job, Member, Outcome, Peer, Task, aes_ctr::Learnt};
 use hushwire::{LocalJob, LocalMember, LocalMembers};
 use hushwire_fault::{PartyId, Who, code};
+use hushwire_machine::lock;
 use indicatif::ProgressBar;
 use serde::de::DeserializeOwned;
 use std::{
@@ -17,7 +18,7 @@ use std::{
     os::unix::process::ExitStatusExt,
     process::{Child, ChildStdin, ChildStdout, ExitStatus, Stdio},
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc, Mutex,
         mpsc::{self, Receiver, RecvTimeoutError, Sender},
     },
     thread,
@@ -392,10 +393,6 @@ fn listen(party: usize, stdout: ChildStdout, child: &Mutex<Child>, events: &Send
         }
         thread::sleep(LOOK);
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

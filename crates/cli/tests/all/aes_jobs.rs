@@ -1,7 +1,7 @@
 //! Encryption as a job: three parties and the owner of the file, each a process with its own files,
 //! over TLS.
 
-use crate::common::{KEY, bytes};
+use crate::common::{KEY, noise};
 use crate::rehearsal::{Ended, Rehearsal};
 use std::{
     fs,
@@ -17,7 +17,7 @@ fn world(lines: &str, len: usize) -> Rehearsal {
     let world = Rehearsal::new(&format!(
         "kind = \"aes-ctr\"\nowner = \"client:alice\"\n{lines}\n[parameters]\nbatch = 512\n"
     ));
-    world.place.put("r/data.bin", &bytes(len, 7));
+    world.place.put("r/data.bin", &noise(7, len));
     world
 }
 

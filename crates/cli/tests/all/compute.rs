@@ -1,6 +1,6 @@
 //! `compute` and `local compute`: computations on CSV columns, in the open and among processes.
 
-use crate::common::{Place, Ran};
+use crate::common::{self, Place, good};
 
 const BILL: &str = "computation bill\nmembers shop, client\nsymbols n\n\
     input price: i32[n] from shop\ninput amount: i32[n] from client\n\
@@ -17,19 +17,9 @@ pub(crate) fn bill() -> Place {
 
 pub(crate) const IN: &str = "--in shop/price=shop.csv:price --in amount=order.csv";
 
-pub(crate) fn good(place: &Place, args: &str) -> Ran {
-    let ran = place.ran(args);
-    assert_eq!(ran.code, Some(0), "{args}: {}", ran.err);
-    ran
-}
-
 fn bad(place: &Place, args: &str, code: i32, words: &[&str]) {
     let before = place.names();
-    let ran = place.ran(args);
-    assert_eq!(ran.code, Some(code), "{args}: {}", ran.err);
-    for word in words {
-        assert!(ran.err.contains(word), "{args}: no {word:?} in: {}", ran.err);
-    }
+    common::bad(place, args, code, words);
     assert_eq!(place.names(), before, "nothing is left of a run that failed");
 }
 

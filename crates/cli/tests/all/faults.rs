@@ -2,7 +2,7 @@
 //! use, full disks. No member waits for ever, all members name the one with the fault, and no
 //! partial output looks complete.
 
-use crate::common::{Place, Ran, bytes};
+use crate::common::{Place, Ran, noise};
 use crate::rehearsal::{ALL, Ended, Rehearsal, Running, sums, title};
 use hushwire_wire::{Identity, Validity};
 use std::{
@@ -33,7 +33,7 @@ fn seed() -> u64 {
 /// the expected sums.
 fn many_sums() -> (Rehearsal, Vec<u8>) {
     let world = Rehearsal::new(&sums("add:32", INSTANCES));
-    let [a, b] = [1, 2].map(|seed| bytes(4 * INSTANCES, seed));
+    let [a, b] = [1, 2].map(|seed| noise(seed, 4 * INSTANCES));
     let word = |bytes: &[u8]| u64::from(u32::from_le_bytes(bytes.try_into().unwrap_or_default()));
     let records = a.chunks(4).zip(b.chunks(4)).map(|(a, b)| word(a) + word(b));
     let expected = records.flat_map(|sum| sum.to_le_bytes()[..5].to_vec()).collect();
@@ -59,7 +59,7 @@ fn whoever_is_killed_whenever() {
         world.kept("party2").as_ref() == Some(&expected) && world.kept("bob").as_ref() == Some(&expected)
     );
     let mut in_time = 0;
-    let moments = bytes(KILLS as usize, seed);
+    let moments = noise(seed, KILLS as usize);
     for kill in 0..KILLS {
         for name in ["party2", "bob"] {
             let _ = std::fs::remove_file(world.place.at(&format!("r/{name}.out")));
@@ -362,7 +362,7 @@ fn a_full_disk_at_one_member_ends_all() {
 #[test]
 fn a_full_disk_under_a_ciphertext() {
     let place = Place::new();
-    place.put("plain", &bytes(400_000, 3));
+    place.put("plain", &noise(3, 400_000));
     let command = on_a_full_disk(&place, "local aes-ctr --in plain --out cipher").output();
     let ran = Ran::new(command.unwrap_or_else(|e| panic!("{e}")));
     assert_eq!(ran.code, Some(4), "{}", ran.err);

@@ -1,7 +1,7 @@
 //! `local infer` and `model`: networks among processes, and what is refused.
 
 use crate::{
-    common::{Place, Ran},
+    common::{Place, bad, good},
     documented::check,
 };
 use hushwire_nn::{Array, Floats, Network, npy, onnx::Attribute, zoo};
@@ -29,18 +29,6 @@ fn place_of(last: fn(&mut zoo::Writer, &str) -> String) -> (Place, Array) {
     let network = Network::new(model, Some(&input.lengths)).expect("a network");
     let floats = Floats::new(&network, &input, true).expect("values");
     (place, floats.value(network.outputs[0].1).clone())
-}
-
-fn good(place: &Place, args: &str) -> Ran {
-    let ran = place.ran(args);
-    assert_eq!(ran.code, Some(0), "{args}: {}", ran.err);
-    ran
-}
-
-fn bad(place: &Place, args: &str, code: i32, words: &[&str]) {
-    let ran = place.ran(args);
-    assert_eq!(ran.code, Some(code), "{args}: {}", ran.err);
-    assert!(words.iter().all(|word| ran.err.contains(word)), "{args}: {words:?} are not in: {}", ran.err);
 }
 
 const INFER: &str = "local infer --model m.onnx --input x.npy --transport unix";

@@ -1,6 +1,6 @@
 //! Keys that are kept as shares, and the counters that were used under them.
 
-use crate::common::{KEY, Place, bytes};
+use crate::common::{KEY, Place, noise};
 use std::{fs, process::Stdio, thread};
 
 const IV: &str = "00000000000000000000000000000100";
@@ -8,7 +8,7 @@ const FILES: [&str; 5] = ["ledger.json", "lock", "party-0.share", "party-1.share
 
 fn place(len: usize) -> Place {
     let place = Place::new();
-    place.put("a", &bytes(len, 1));
+    place.put("a", &noise(1, len));
     place
 }
 
@@ -46,7 +46,7 @@ fn a_drawn_key_is_kept_and_taken_up_again() {
     place.good("--decrypt --in a.enc --out again");
     assert!(place.get("again") == place.get("a"));
 
-    place.put("b", &bytes(77, 2));
+    place.put("b", &noise(2, 77));
     place.good("--in b --key-shares a.enc.keys");
     assert!(!place.at("b.enc.keys").exists());
     place.good("--decrypt --in b.enc --key-shares a.enc.keys");

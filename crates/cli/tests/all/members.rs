@@ -2,11 +2,9 @@
 
 use crate::common::{Place, Ran};
 use hushwire_testkit::Port;
-use hushwire_wire::Identity;
 use std::{
     collections::BTreeMap,
-    os::unix::fs::PermissionsExt,
-    process::{Child, Command, Stdio},
+    process::{Child, Command},
     thread::sleep,
     time::{Duration, Instant},
 };
@@ -39,12 +37,7 @@ impl World {
         place.put("job.toml", job.as_bytes());
         let mut pins = BTreeMap::new();
         for name in ALL {
-            let identity = Identity::generate(name).unwrap_or_else(|e| panic!("{e}"));
-            place.put(&format!("{name}.pem"), identity.to_pem().as_bytes());
-            let private = std::fs::Permissions::from_mode(0o600);
-            std::fs::set_permissions(place.at(&format!("{name}.pem")), private)
-                .unwrap_or_else(|e| panic!("{e}"));
-            pins.insert(name, identity.pin().to_string());
+            pins.insert(name, place.put_key(&format!("{name}.pem"), name));
         }
         let ports = [(); 3].map(|()| Port::new());
         let world = Self { place, pins, ports };
@@ -90,8 +83,7 @@ impl World {
 
     fn start(&self, name: &str, options: &str) -> Child {
         let command = if name.starts_with("party") { "party" } else { "client" };
-        let mut command = self.place.hushwire(&format!("{command} job.toml --config {name}.toml {options}"));
-        command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap_or_else(|e| panic!("{e}"))
+        self.place.start(&format!("{command} job.toml --config {name}.toml {options}"))
     }
 
     /// Runs all members to their ends.

@@ -1,6 +1,6 @@
 //! The output is equal to that of openssl, byte for byte.
 
-use crate::common::{KEY, Place, bytes};
+use crate::common::{KEY, Place, noise};
 
 /// A counter block after which the counter of 128 bits wraps within 16 blocks.
 const WRAPS: &str = "fffffffffffffffffffffffffffffff0";
@@ -13,7 +13,7 @@ fn check(place: &Place, len: usize, iv: &str, options: &str) {
 
 fn check_key(place: &Place, key: &str, len: usize, iv: &str, options: &str) {
     let name = format!("in-{len}");
-    let data = bytes(len, len as u64 + 1);
+    let data = noise(len as u64 + 1, len);
     place.put(&name, &data);
     place.put("key", key.as_bytes());
     let common = format!("--key-file key --iv-hex {iv} {options}");

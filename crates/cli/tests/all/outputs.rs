@@ -1,7 +1,7 @@
 //! Files that commands write: they replace no file of the user, other users cannot read them, and
 //! no counter is used twice.
 
-use crate::common::{KEY, Place, bytes, children};
+use crate::common::{KEY, Place, children, noise};
 use std::{
     fs::{self, Permissions},
     os::unix::fs::{PermissionsExt, symlink},
@@ -26,7 +26,7 @@ fn ends(place: &Place, args: &str, code: i32, words: &[&str]) {
 /// Writes inputs of every kind.
 fn furnished() -> Place {
     let place = Place::new();
-    place.put("a", &bytes(100, 1));
+    place.put("a", &noise(1, 100));
     place.put("key", KEY.as_bytes());
     place.put("a.csv", b"k\n1\n2\n");
     place.put("b.csv", b"k\n2\n3\n");
@@ -46,7 +46,7 @@ const FILES: &str = "--input-file 0=0.bin --input-file 1=1.bin";
 #[test]
 fn the_order_of_the_readme_loses_nothing() {
     let place = Place::new();
-    place.put("report.pdf", &bytes(5000, 1));
+    place.put("report.pdf", &noise(1, 5000));
     place.put("my.key", KEY.as_bytes());
     place.good("--in report.pdf --transport shm");
     place.good("--decrypt --in report.pdf.enc --transport shm");
@@ -231,7 +231,7 @@ fn no_output_is_something_that_the_run_reads_or_a_key() {
 #[test]
 fn two_runs_do_not_write_one_file() {
     let place = Place::new();
-    place.put("a", &bytes(100, 1));
+    place.put("a", &noise(1, 100));
     let sparse = fs::File::create(place.at("big")).and_then(|file| file.set_len(4 << 30));
     sparse.unwrap_or_else(|e| panic!("{e}"));
     let mut command = place.command("--in big --out x --key-shares k");
@@ -254,8 +254,8 @@ fn two_runs_do_not_write_one_file() {
 #[test]
 fn a_ledger_that_is_lost_is_not_forgotten() {
     let place = Place::new();
-    place.put("a", &bytes(1000, 1));
-    place.put("b", &bytes(1000, 2));
+    place.put("a", &noise(1, 1000));
+    place.put("b", &noise(2, 1000));
     let run = |rest: &str| format!("--transport shm --key-shares k {rest}");
     place.good(&run(&format!("--in a --iv-hex {IV}")));
     fs::remove_file(place.at("k/ledger.json")).unwrap_or_else(|e| panic!("{e}"));

@@ -1,7 +1,7 @@
 //! Runs on several shards of each member, as processes. They give the same rows as on one shard,
 //! all members name a lost shard, and another try succeeds.
 
-use crate::common::{Place, Ran, children, cmdline};
+use crate::common::{self, Place, Ran, children, cmdline, good};
 use hushwire_testkit::Port;
 use std::{
     fmt::Write as _,
@@ -14,18 +14,9 @@ use std::{
 const LONG: Duration = Duration::from_secs(120);
 const JOIN: &str = "SELECT city, COUNT(*) AS n, SUM(salary) AS total FROM salaries JOIN people ON person = id GROUP BY city ORDER BY total DESC, city";
 
-/// Runs the command and expects success.
-fn good(place: &Place, args: &str) -> Ran {
-    let ran = place.ran(args);
-    assert_eq!(ran.code, Some(0), "{args}: {}", ran.err);
-    ran
-}
-
 /// Runs the command and expects the error of a wrong command line or job, with these words.
 fn bad(place: &Place, args: &str, words: &[&str]) {
-    let ran = place.ran(args);
-    assert_eq!(ran.code, Some(2), "{args}: {}", ran.err);
-    words.iter().for_each(|word| assert!(ran.err.contains(word), "{args}: no {word:?} in: {}", ran.err));
+    common::bad(place, args, 2, words);
 }
 
 /// Writes the tables of two owners, with `rows` rows each.

@@ -1,9 +1,8 @@
 //! Attacks by files of other people, by directories in which others write, and by loose
 //! permissions.
 
-use crate::common::{self, Place, Ran};
+use crate::common::{self, Place, Ran, bad};
 use hushwire_testkit::executable;
-use hushwire_wire::Identity;
 use std::{
     fs::{self, Permissions},
     os::unix::fs::PermissionsExt,
@@ -20,23 +19,12 @@ fn set_mode(place: &Place, name: &str, mode: u32) {
 fn world(extra: &str) -> Place {
     let place = Place::new();
     place.put("job.toml", JOB.as_bytes());
-    let identity = Identity::generate("party0").unwrap_or_else(|e| panic!("{e}"));
-    place.put("key.pem", identity.to_pem().as_bytes());
-    set_mode(&place, "key.pem", 0o600);
-    let peer = format!("[[peers]]\nindex = 1\naddress = \"127.0.0.1:1\"\npin = \"{}\"\n", identity.pin());
+    let pin = place.put_key("key.pem", "party0");
+    let peer = format!("[[peers]]\nindex = 1\naddress = \"127.0.0.1:1\"\npin = \"{pin}\"\n");
     let rest = format!("key = \"key.pem\"\nconnect-timeout = 1\n{extra}\n{peer}");
     place.put("party.toml", format!("index = 0\nlisten = \"127.0.0.1:0\"\n{rest}").as_bytes());
     place.put("client.toml", format!("name = \"alice\"\n{rest}").as_bytes());
     place
-}
-
-fn bad(place: &Place, args: &str, code: i32, words: &[&str]) -> Ran {
-    let ran = place.ran(args);
-    assert_eq!(ran.code, Some(code), "{args}: {}", ran.err);
-    for word in words {
-        assert!(ran.err.contains(word), "{args}: no {word:?} in: {}", ran.err);
-    }
-    ran
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Jobs of two parties as processes, checked against published vectors.
 
-use crate::common::{Place, Ran, bytes, children, cmdline, runs};
+use crate::common::{Place, Ran, children, cmdline, noise, prints, runs};
 use hushwire_testkit::Port;
 use std::{
     fs::File,
@@ -29,14 +29,6 @@ sample = "00112233445566778899aabbccddeeff"
 to = ["party1"]
 "#;
 
-/// Runs the command and expects these lines on standard output.
-fn good(place: &Place, args: &str, lines: &[&str]) -> Ran {
-    let ran = place.ran(args);
-    assert_eq!(ran.code, Some(0), "{args}: {}", ran.err);
-    assert_eq!(ran.out.lines().collect::<Vec<_>>(), lines, "{args}: {}", ran.err);
-    ran
-}
-
 #[test]
 fn aes_over_every_transport() {
     let place = Place::new();
@@ -48,7 +40,7 @@ fn aes_over_every_transport() {
             let args = format!(
                 "local run --circuit aes128 --protocol {protocol} --inputs 0={KEY},1={PLAIN} {options}"
             );
-            let ran = good(&place, &args, &[&cipher]);
+            let ran = prints(&place, &args, &[&cipher]);
             assert!(ran.err.contains(&format!("among two parties with {protocol}")), "{}", ran.err);
         }
     }
@@ -60,16 +52,16 @@ fn every_scheme_and_a_modelled_network() {
     let place = Place::new();
     let args = "local run --circuit less:8 --inputs 0=01,1=02 --protocol";
     for scheme in ["prp", "mi", "mi4", "circ", "prf", "three-halves"] {
-        let ran = good(&place, &format!("{args} yao --scheme {scheme} --ot softspoken2"), &["0=1"]);
+        let ran = prints(&place, &format!("{args} yao --scheme {scheme} --ot softspoken2"), &["0=1"]);
         assert!(ran.err.contains(&format!("yao, scheme {scheme}, ot softspoken2")), "{}", ran.err);
     }
-    good(&place, &format!("{args} gmw --ot ferret-b10 --net 1Gbps,1ms"), &["0=1"]);
+    prints(&place, &format!("{args} gmw --ot ferret-b10 --net 1Gbps,1ms"), &["0=1"]);
 }
 
 #[test]
 fn many_instances_from_files_to_a_file() {
     let place = Place::new();
-    let (a, b) = (bytes(4 * 3000, 1), bytes(4 * 3000, 2));
+    let (a, b) = (noise(1, 4 * 3000), noise(2, 4 * 3000));
     place.put("a.bin", &a);
     place.put("b.bin", &b);
     let word = |bytes: &[u8]| u32::from_le_bytes(bytes.try_into().unwrap_or_default());
@@ -84,7 +76,7 @@ fn many_instances_from_files_to_a_file() {
         let args = format!(
             "local run --circuit add:32 --instances 3000 --input-file 0=a.bin --input-file 1=b.bin --output 0=sum {options}"
         );
-        good(&place, &args, &[]);
+        prints(&place, &args, &[]);
         assert!(place.get("sum") == sums, "{options}");
     }
     assert_eq!(place.names(), ["a.bin", "b.bin", "sum"]);
@@ -119,7 +111,7 @@ fn memory_does_not_grow_with_instances() {
             "local run --circuit less:8 --protocol {protocol} --instances {instances} --batch 4096 --input-file 0=in \
              --input-file 1=in --output 0=out --json r.json"
         );
-        good(&place, &args, &[]);
+        prints(&place, &args, &[]);
         let report: serde_json::Value = serde_json::from_slice(&place.get("r.json")).unwrap_or_default();
         let peaks =
             report["parties"].as_array().into_iter().flatten().map(|p| p["peak_memory_bytes"].as_u64());
@@ -135,13 +127,13 @@ fn memory_does_not_grow_with_instances() {
 fn examples_run_as_they_are() {
     let place = Place::new();
     let examples = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/jobs");
-    good(&place, &format!("local run {examples}/aes-yao.toml"), &[&format!("ciphertext={CIPHER}")]);
-    good(&place, &format!("local run {examples}/millionaires-gmw.toml"), &["bob-is-richer=1"]);
+    prints(&place, &format!("local run {examples}/aes-yao.toml"), &[&format!("ciphertext={CIPHER}")]);
+    prints(&place, &format!("local run {examples}/millionaires-gmw.toml"), &["bob-is-richer=1"]);
     // A job without clients for three parties that only names two of them can run with two parties.
     let cipher = format!("0={CIPHER}");
     place.put("three.toml", JOB.replace("yao", "rep3").as_bytes());
-    good(&place, "local run three.toml --protocol gmw", &[&cipher]);
-    good(&place, "local run three.toml", &[&cipher]);
+    prints(&place, "local run three.toml --protocol gmw", &[&cipher]);
+    prints(&place, "local run three.toml", &[&cipher]);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! A client that tells parties different things. The run ends at all of them, and nothing that
 //! depends on it is opened.
 
+use crate::common::configs;
 use hushwire_aes::Backend;
 use hushwire_block::Wiped;
 use hushwire_kinds::{ComputationSource, ComputeJob, ComputeTask};
@@ -9,7 +10,7 @@ use hushwire_rep3::{Addition, Owner, Role};
 use hushwire_session::{
     Fault, InputPlace, Kind, Member, MemberConfig, Observer, OutputPlace, Peer, Protocol, Task, run,
 };
-use hushwire_wire::{Identity, Listener, PeerConfig, SessionConfig, TransportKind, connect};
+use hushwire_wire::{PeerConfig, SessionConfig, connect};
 use std::{collections::BTreeMap, sync::Arc, thread};
 
 const TEXT: &str = "computation c\nmembers mallory, party1\nsymbols n\ninput x: u8[n] from mallory\ninput k: u8 from party1\n\
@@ -91,21 +92,9 @@ fn ends(lie: Lie) -> Vec<Result<Vec<u8>, Fault>> {
 
 fn ends_of(job: &ComputeJob, lie: Lie) -> Vec<Result<Vec<u8>, Fault>> {
     let task = ComputeTask::new(job).unwrap_or_else(|e| panic!("{e}"));
-    let (mut configs, mut peers) = (vec![], vec![]);
-    for me in task.agreement().members() {
-        let identity = Identity::generate(&me.to_string()).unwrap_or_else(|e| panic!("{e}"));
-        let listener = matches!(me, Member::Party(_)).then(|| Listener::bind("127.0.0.1:0"));
-        let listener = listener.transpose().unwrap_or_else(|e| panic!("{e}")).map(Arc::new);
-        let address = listener.as_deref().map(Listener::address);
-        peers.push(Peer { member: me.clone(), address, pin: identity.pin() });
-        let config = MemberConfig::new(me, identity, listener);
-        configs.push(MemberConfig { transport: TransportKind::TcpTls, ..config });
-    }
-    for config in &mut configs {
-        let others = peers.iter().filter(|peer| {
-            peer.member != config.me && (peer.address.is_some() || matches!(config.me, Member::Party(_)))
-        });
-        config.peers = others.cloned().collect();
+    let mut configs = configs(&task.agreement().members());
+    for config in configs.iter_mut().filter(|config| !matches!(config.me, Member::Party(_))) {
+        config.peers.retain(|peer| peer.address.is_some());
     }
     configs[1].inputs.insert("k".into(), InputPlace::Values(Wiped::new("5".into())));
     configs[1].outputs.insert("z".into(), OutputPlace::Memory);

@@ -23,7 +23,7 @@ pub use hosts::{Hosts, SHARD_WORD, ShardHost, shard_address};
 
 use crate::{Agreement, Fault, Member};
 use hushwire_fault::{Excuse, code};
-use hushwire_machine::{NetError, PartyId, Reason, Watch};
+use hushwire_machine::{NetError, PartyId, Reason, Watch, lock};
 use hushwire_rep3::{MemoryMover, Mover, gone, in_memory, ranges};
 use hushwire_wire::{Identity, Listener, TransportKind};
 use std::{
@@ -299,10 +299,6 @@ impl Shards {
         let thread = thread::Builder::new().name("shards".into()).spawn(looks).ok();
         Vigil { over, thread }
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A thread that watches the other shards.

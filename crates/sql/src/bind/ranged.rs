@@ -22,7 +22,7 @@ use crate::{
 use hushwire_compute::Comparison;
 use hushwire_tables::{
     algebra::{
-        Arithmetic, Column, ColumnType, Expr, Frame, SetOperation, Value, WindowFunction, common_type,
+        Arithmetic, Column, ColumnType, Expr, Frame, SetOperation, Value, WindowFunction, common_type, whole,
     },
     functions::coalesce,
 };
@@ -88,10 +88,6 @@ impl RangedFigure {
 pub(super) struct Ranged {
     pub(super) ends: Ends,
     pub(super) figures: Vec<(Id, RangedFigure)>,
-}
-
-pub(super) fn whole(n: i128) -> Expr {
-    Expr::Literal(Value::Number(n), ColumnType::BigInt)
 }
 
 /// The kinds of rows in the order of rows and markers.

@@ -7,11 +7,11 @@
 
 use super::{
     Binder,
-    ranged::{End, FIRST, LAST, Marked, whole},
+    ranged::{End, FIRST, LAST, Marked},
 };
 use crate::logical::{Id, LogicalPlan, OrderKey};
 use hushwire_compute::Comparison;
-use hushwire_tables::algebra::{Expr, Frame, WindowFunction};
+use hushwire_tables::algebra::{Expr, Frame, WindowFunction, whole};
 
 /// A requested value: its column, the column of values, and whether it is the first.
 pub(super) type EndKey = (Id, Id, bool);

@@ -14,8 +14,7 @@
 
 use super::{
     Binder,
-    expr::one,
-    ranged::{End, FIRST, LAST, Marked, whole},
+    ranged::{End, FIRST, LAST, Marked},
 };
 use crate::{
     Fault,
@@ -23,7 +22,7 @@ use crate::{
     logical::{Id, LogicalPlan, OrderKey, emit},
 };
 use hushwire_compute::Comparison;
-use hushwire_tables::algebra::{Arithmetic, ColumnType, Expr, Frame, WindowFunction};
+use hushwire_tables::algebra::{Arithmetic, ColumnType, Expr, Frame, WindowFunction, whole};
 
 /// A requested extreme: its column, the column of values, and whether it is the greatest.
 pub(super) type ExtremeKey = (Id, Id, bool);
@@ -75,7 +74,7 @@ impl Binder<'_> {
                 let plan = self.of_each_row(plan, marked, calls.to_vec());
                 // The length also counts the markers.
                 let length = self.reader().arithmetic(Arithmetic::Subtract, last, first)?;
-                let length = self.reader().arithmetic(Arithmetic::Add, length, one())?;
+                let length = self.reader().arithmetic(Arithmetic::Add, length, whole(1))?;
                 let of_level = |columns: &[Expr]| {
                     let levels = columns.iter().enumerate().rev().map(|(k, column)| {
                         let reached = length.clone().compare(Comparison::GreaterOrEqual, whole(1 << k));

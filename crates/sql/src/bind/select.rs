@@ -4,7 +4,7 @@
 
 use super::{
     Binder, BoundQuery, Env, QueryOrder,
-    expr::{Calls, one},
+    expr::Calls,
     foreign,
     groups::{Figures, Groups},
     order_key, ordinal,
@@ -21,7 +21,7 @@ use crate::{
 };
 use hushwire_fault::code;
 use hushwire_tables::{
-    algebra::{Aggregate, Column, ColumnType, Expr, Relation, Schema, WindowFunction},
+    algebra::{Aggregate, Column, ColumnType, Expr, Relation, Schema, WindowFunction, whole},
     plain::{Tables, evaluate},
 };
 use sqlparser::ast::{self, Spanned};
@@ -179,7 +179,7 @@ impl<'q> Binder<'q> {
             let over = Over { calls, ..Over::new(partition, order) };
             let (over, by) = ((&over, number), &by[..]);
             plan = self.window(plan, over, by, |binder, expr| rewritten(binder, expr, At::default()))?;
-            plan = filtered(plan, [Expr::Column(id).equals(one())]);
+            plan = filtered(plan, [Expr::Column(id).equals(whole(1))]);
         }
 
         let (mut more, mut columns, mut list) = (vec![], vec![], vec![]);

@@ -1,15 +1,14 @@
 //! The files and command lines of a cell.
 
 use crate::{
-    common::{bytes, children, cmdline},
+    common::{children, cmdline, noise},
     fault_table::cell::{Cell, Fault, Protocol, SUPERVISOR},
     rehearsal::{Rehearsal, Running},
 };
 use hushwire_wire::Identity;
 use std::{
     fmt::Write as _,
-    fs::{File, Permissions},
-    os::unix::fs::PermissionsExt,
+    fs::File,
     process::{Command, Stdio},
     time::Duration,
 };
@@ -152,12 +151,7 @@ impl World {
     }
 
     fn key(&self, name: &str) -> String {
-        let identity = Identity::generate(name).unwrap_or_else(|e| panic!("{e}"));
-        let file = format!("r/{name}.pem");
-        self.files.place.put(&file, identity.to_pem().as_bytes());
-        let private = Permissions::from_mode(0o600);
-        std::fs::set_permissions(self.files.place.at(&file), private).unwrap_or_else(|e| panic!("{e}"));
-        identity.pin().to_string()
+        self.files.place.put_key(&format!("r/{name}.pem"), name)
     }
 
     fn transfer(&mut self, count: usize) {
@@ -359,7 +353,7 @@ fn circuit(cell: &Cell, count: usize) -> Rehearsal {
     ));
     if count > 1 {
         for (name, seed) in [("a", 1), ("b", 2)] {
-            world.place.put(&format!("r/{name}.bin"), &bytes(4 * count, seed));
+            world.place.put(&format!("r/{name}.bin"), &noise(seed, 4 * count));
         }
     }
     world
