@@ -49,7 +49,6 @@ impl Binder<'_> {
         let ascending = |id| OrderKey { id, descending: false, nulls_first: false };
         // The number orders equal rows and markers. Their order does not matter.
         let order = vec![marked.place, ascending(marked.kind), ascending(marked.number)];
-        let of_kind = |kind| Expr::Column(marked.kind).compare(Comparison::Equal, whole(kind));
         // Each marker's contribution to the frame's extreme, for each requested extreme.
         let (mut plan, picked) = match marked.ends {
             [End::Partition, _] => self.running(plan, marked, order, asked, LAST),
@@ -67,7 +66,7 @@ impl Binder<'_> {
                 let ends = [(FIRST, "first"), (LAST, "last")];
                 let calls = ends.map(|(kind, name)| {
                     let id = self.column(name, ColumnType::BigInt, true);
-                    let of = case(vec![(of_kind(kind), Expr::Column(position))]);
+                    let of = case(vec![(marked.is(kind), Expr::Column(position))]);
                     (id, WindowFunction::Extreme { of, greatest: true, frame: Frame::Peers })
                 });
                 let [first, last] = [calls[0].0, calls[1].0].map(Expr::Column);
@@ -83,7 +82,7 @@ impl Binder<'_> {
                     case(levels.collect())
                 };
                 let picked = levels.iter().map(|Levels { up_to, from }| {
-                    case(vec![(of_kind(LAST), of_level(up_to)), (of_kind(FIRST), of_level(from))])
+                    case(vec![(marked.is(LAST), of_level(up_to)), (marked.is(FIRST), of_level(from))])
                 });
                 (plan, picked.collect())
             }
@@ -122,7 +121,7 @@ impl Binder<'_> {
             let id = self.column("so far", self.columns.of(*value).ty, true);
             let of = Expr::Column(*value);
             calls.push((id, WindowFunction::Extreme { of, greatest: *greatest, frame: Frame::Rows }));
-            let here = Expr::Column(marked.kind).compare(Comparison::Equal, whole(kind));
+            let here = marked.is(kind);
             picked.push(case(vec![(here, Expr::Column(id))]));
         }
         let partition = marked.partition.to_vec();
