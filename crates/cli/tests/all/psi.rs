@@ -229,9 +229,9 @@ fn keys_that_programs_spell_differently_are_equal() {
     assert_eq!((ran.code, ran.out.as_str()), (Some(0), "2\n"), "{}", ran.err);
     // A format of dates holds for keys of texts, and its owner sees what becomes of them.
     place.put("b.csv", b"day\n1999-12-31\n2026-01-05\n");
-    let ran = place.ran(&format!(
-        "local psi --a a.csv --b b.csv --key day --reveal size --transport unix --date-format a=%d.%m.%Y"
-    ));
+    let ran = place.ran(
+        "local psi --a a.csv --b b.csv --key day --reveal size --transport unix --date-format a=%d.%m.%Y",
+    );
     assert_eq!((ran.code, ran.out.as_str()), (Some(0), "2\n"), "{}", ran.err);
     assert!(ran.err.contains("party A:   \"05.01.2026\" → \"2026-01-05\""), "{}", ran.err);
 }
