@@ -33,8 +33,8 @@ fn bad(place: &Place, args: &str, code: i32, words: &[&str]) {
     assert_eq!(place.names(), before, "nothing is left of a run that failed");
 }
 
-/// The protocols are compared with the evaluator in `crates/hushwire`; here, their options reach the
-/// job.
+/// The protocols are compared with the evaluator in `crates/hushwire`; here, their options reach
+/// the job.
 #[test]
 fn every_protocol_gives_what_the_open_one_gives() {
     let place = bill();

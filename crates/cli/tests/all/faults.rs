@@ -1,6 +1,6 @@
-//! Faults among real processes that the table of faults does not have: kills at random moments, late
-//! members, swapped keys, limits on the size of files. No member waits for ever, all members name
-//! the one with the fault, and no partial output looks complete.
+//! Faults among real processes that the table of faults does not have: kills at random moments,
+//! late members, swapped keys, limits on the size of files. No member waits for ever, all members
+//! name the one with the fault, and no partial output looks complete.
 
 use crate::common::{Place, Ran, bytes};
 use crate::rehearsal::{ALL, Ended, Rehearsal, Running, sums, title};

@@ -120,7 +120,8 @@ fn bad(place: &Place, folder: &Path, args: &str, code: i32, words: &[&str]) {
 }
 
 /// Encrypts with hardware parties, and compares with openssl and with software. Each case has a
-/// length and options. All have one key and counter, so each input and output begins like the longest.
+/// length and options. All have one key and counter, so each input and output begins like the
+/// longest.
 fn check(place: &Place, folder: &Path, cases: &[(usize, &str)]) {
     let most = cases.iter().map(|(len, _)| *len).max().unwrap_or_default();
     let data = bytes(most, 3);

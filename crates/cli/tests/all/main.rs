@@ -1,8 +1,8 @@
 //! Runs the command as a person starts it. All tests are one program, so that it is linked once.
 //!
 //! Protocols are tested in their crates, and kinds of job once, in process, in `crates/kinds` and
-//! `crates/hushwire`. A test is here if it needs a process, a flag, an exit code, a file of the user
-//! or the text of a message:
+//! `crates/hushwire`. A test is here if it needs a process, a flag, an exit code, a file of the
+//! user or the text of a message:
 //!
 //! | modules | what needs a process |
 //! |---|---|

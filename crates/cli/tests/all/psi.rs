@@ -258,8 +258,8 @@ fn one_file_may_come_by_standard_input() {
     assert_eq!(ran.out, "8\n", "{}", ran.err);
 }
 
-/// The endings of names decide about the formats; `crates/psi` tests what is read and written. Numbers
-/// and dates of a query's Parquet have the same text as in CSV, and keep their types.
+/// The endings of names decide about the formats; `crates/psi` tests what is read and written.
+/// Numbers and dates of a query's Parquet have the same text as in CSV, and keep their types.
 #[cfg(feature = "parquet")]
 #[test]
 fn parquet_goes_in_and_comes_out() {

@@ -5,8 +5,8 @@ use crate::common::{Place, Ran, children, cmdline};
 use hushwire_testkit::Port;
 use std::{
     fmt::Write as _,
-    io::{BufRead, BufReader},
-    process::{Child, Command, Stdio},
+    io::{BufRead, BufReader, Read},
+    process::{Child, ChildStderr, Command, Stdio},
     thread::sleep,
     time::{Duration, Instant},
 };
@@ -190,17 +190,29 @@ fn a_lost_shard_ends_all_members_with_a_named_cause() {
     let lost = shard_of(parent, "party0.1");
     // During the run, after all have met.
     let party2 = running.iter_mut().filter(|(name, _)| name.starts_with("party 2"));
-    party2.for_each(|(_, child)| connected(child));
+    let rest: Vec<_> = party2.map(|(_, child)| connected(child)).collect();
     sleep(Duration::from_millis(500));
     let begun = Instant::now();
     kill(lost);
+    let mut errors = vec![];
     for (name, ran) in running.into_iter().map(ended) {
-        assert_eq!(ran.code, Some(3), "{name}: {}", ran.err);
-        // The test has read what party 2 said.
-        let named = ran.err.contains("party 0") || name.starts_with("party 2");
-        assert!(named, "{name} names who failed: {}", ran.err);
-        assert_eq!(ran.out, "", "{name}");
+        assert_eq!((ran.code, ran.out.as_str()), (Some(3), ""), "{name}: {}", ran.err);
+        errors.push((name, ran.err));
     }
+    let party2 = errors.iter_mut().filter(|(name, _)| name.starts_with("party 2"));
+    for ((_, text), mut rest) in party2.zip(rest) {
+        rest.read_to_string(text).unwrap_or_else(|e| panic!("{e}"));
+    }
+    // The party itself names the shard. The others name party 0, or the first of their own shards
+    // that ended.
+    let says = |text: &str, words: &str| {
+        text.lines().any(|line| line.starts_with("error: ") && line.contains(words))
+    };
+    for (name, text) in &errors {
+        let named = says(text, "party 0") || says(text, "read the error of that shard");
+        assert!(named, "{name} names who failed: {text}");
+    }
+    assert!(says(&errors[0].1, "party 0, shard 1 failed during the run"), "{errors:?}");
     assert!(begun.elapsed() < LONG);
 }
 
@@ -223,11 +235,15 @@ fn a_run_begins_again_after_a_shard_was_lost() {
     assert!(ran.err.contains("retry 1 of 1 begins anew") && ran.err.contains("party 1"), "{}", ran.err);
 }
 
-/// Waits until a process reports that it has met all others. Its other messages are discarded.
-fn connected(child: &mut Child) {
-    let told = BufReader::new(child.stderr.take().expect("it is piped"));
-    let is_met = |line: std::io::Result<String>| line.is_ok_and(|line| line.contains("are connected"));
-    assert!(told.lines().any(is_met), "it ended before");
+/// Waits until a process reports that it has met all others. Returns its other messages.
+fn connected(child: &mut Child) -> BufReader<ChildStderr> {
+    let mut errors = BufReader::new(child.stderr.take().expect("it is piped"));
+    let mut line = String::new();
+    while !line.contains("are connected") {
+        line.clear();
+        assert!(errors.read_line(&mut line).is_ok_and(|len| len > 0), "it ended before");
+    }
+    errors
 }
 
 /// A party's cluster is lost during a run and comes back. Its processes know nothing of the earlier
@@ -240,7 +256,7 @@ fn a_party_whose_shards_are_started_again_takes_part_in_the_next_try() {
     running
         .iter_mut()
         .filter(|(name, _)| name.starts_with("party 2"))
-        .for_each(|(_, child)| connected(child));
+        .for_each(|(_, child)| drop(connected(child)));
     // During the run.
     sleep(Duration::from_millis(500));
     let (lost, rest): (Vec<_>, Vec<_>) = running.drain(..).partition(|(name, _)| name.starts_with("party 2"));

@@ -1,5 +1,5 @@
-//! Encryption as a job, with files of all four members: keys that are kept or imported, and counters
-//! that never serve twice. AES in counter mode is the oracle.
+//! Encryption as a job, with files of all four members: keys that are kept or imported, and
+//! counters that never serve twice. AES in counter mode is the oracle.
 
 use crate::{
     common::{blamed, noise},

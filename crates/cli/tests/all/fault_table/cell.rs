@@ -181,8 +181,8 @@ impl Cell {
 
     /// Returns whether it is a part of the ordinary run. Psi and aes-ctr are jobs like the others,
     /// so each fault is at one of their members only, in turn. The owner of a file sends and learns
-    /// other messages than a party, so each member of aes-ctr is killed and absent once. A pause has
-    /// the same effect for all members, so it is at one member of each protocol.
+    /// other messages than a party, so each member of aes-ctr is killed and absent once. A pause
+    /// has the same effect for all members, so it is at one member of each protocol.
     pub(crate) fn is_ordinary(&self) -> bool {
         let members = self.protocol.members();
         let fault = Fault::all(Duration::ZERO).iter().position(|fault| fault.name() == self.fault.name());
