@@ -143,7 +143,7 @@ fn three_doctors_and_a_client_measure_each_other() {
 fn a_wrong_pin_is_named_on_both_sides_and_spoils_nothing_else() {
     let world = World::new();
     world.file(1, "", |text| text.replace(&world.pins[0], WRONG));
-    let found = world.doctors(&[0, 1, 2], 15);
+    let found = world.doctors(&[0, 1, 2], 8);
     assert_eq!(found.iter().map(|f| f.ran.code).collect::<Vec<_>>(), [Some(3), Some(3), Some(0)]);
     let theirs = found[1].is("party 0 at", "pin", "fail");
     assert!(
@@ -193,9 +193,9 @@ fn a_certificate_that_has_ended() {
     world.pins[0] = key(&world.place, 0, &identity);
     (1..3).for_each(|i| world.file(i, "", |text| text));
     // The other members start later.
-    let first = world.doctor(0, 15);
+    let first = world.doctor(0, 8);
     sleep(Duration::from_secs(1));
-    let mut found = world.doctors(&[1, 2], 15);
+    let mut found = world.doctors(&[1, 2], 8);
     found.insert(0, Found::new(end(first)));
     assert_eq!(found.iter().map(|f| f.ran.code).collect::<Vec<_>>(), [Some(3); 3]);
     let own = found[0].is("party 0, this host", "certificate", "fail");

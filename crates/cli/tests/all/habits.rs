@@ -143,6 +143,7 @@ fn files_that_were_confused_are_told_apart() {
         "query.toml",
         b"sql = \"SELECT a FROM t\"\nto = [\"client:x\"]\n[[tables]]\nname = \"t\"\ncolumns = [\"a INTEGER\"]\nparts = [\"client:y 1\"]\n",
     );
+    place.put("psi.toml", b"kind = \"psi\"\nkey = \"email\"\n");
     place.put("infer.toml", b"network = \"n.hwc\"\nowner = \"client:x\"\nclient = \"client:y\"\n");
     let made = place.ran("local files job.toml --dir r");
     assert_eq!(made.code, Some(0), "{}", made.err);
@@ -159,6 +160,7 @@ fn files_that_were_confused_are_told_apart() {
         ("client job.toml --config r/party1.toml", 4, ["this is a party's file", "hushwire party"]),
         ("local run aes.toml", 2, ["an encryption's job", "hushwire local aes-ctr"]),
         ("local run query.toml", 2, ["a query's job", "hushwire local query"]),
+        ("local run psi.toml", 2, ["an intersection's job", "hushwire local psi --a"]),
         ("local run infer.toml", 2, ["an inference's job", "hushwire local infer"]),
         ("local compute query.toml", 2, ["a query's job", "hushwire local query"]),
         ("local compute job.toml", 2, ["a circuit's job", "hushwire local run job.toml"]),

@@ -4,7 +4,6 @@ use crate::common::{Place, Ran, noise};
 use hushwire_testkit::Port;
 use std::{
     fmt::Write,
-    io::{BufRead, BufReader},
     process::Child,
     thread,
     time::{Duration, Instant},
@@ -137,16 +136,6 @@ fn any_protocol_over_any_transport_and_either_side_may_listen() {
 }
 
 #[test]
-fn a_wrong_pin_is_refused_by_both() {
-    let world = World::new(10);
-    let wrong = format!("--key receiver.pem --pin sha256:{}", "ab".repeat(32));
-    let [send, recv] = world.run(&(world.keys(0) + " --wait 8"), &(wrong + " --wait 8"));
-    assert_eq!((send.code, recv.code), (Some(3), Some(3)), "{}\n{}", send.err, recv.err);
-    assert!(recv.err.contains("the sender") && recv.err.contains("--pin"), "{}", recv.err);
-    assert!(!world.has_output());
-}
-
-#[test]
 fn what_differs_is_named_on_both_sides() {
     let world = World::new(10);
     world.write(9);
@@ -175,33 +164,6 @@ fn what_differs_is_named_on_both_sides() {
         assert_eq!(ran.code, Some(3), "{}", ran.err);
         assert!(ran.err.contains("both sides run `hushwire ot send`"), "{}", ran.err);
     }
-}
-
-#[test]
-fn a_side_that_does_not_come_or_dies_ends_the_other() {
-    let world = World::new(10);
-    let alone = ended(world.send(&(world.keys(0) + " --wait 1")));
-    assert_eq!(alone.code, Some(3), "{}", alone.err);
-    assert!(alone.err.contains("the receiver"), "{}", alone.err);
-    // Slow enough for a kill during the run: short numbers, thirty-two calls for each OT, and the
-    // slowest AES.
-    let lines = 1 << 20;
-    world.place.put("pairs.txt", "1 2\n".repeat(lines).as_bytes());
-    world.place.put("bits.txt", "1\n".repeat(lines).as_bytes());
-    let slow = " --protocol softspoken8 --aes-backend portable";
-    let recv = world.recv(&(world.keys(1) + slow));
-    let mut send = world.send(&(world.keys(0) + slow));
-    let errors = send.stderr.take().map(BufReader::new);
-    let said = errors.and_then(|e| e.lines().map_while(Result::ok).find(|line| line == "connected"));
-    assert!(said.is_some(), "the sender does not say that it is connected");
-    assert!(send.try_wait().is_ok_and(|ended| ended.is_none()), "it ended too soon to be killed");
-    assert!(send.kill().and_then(|()| send.wait()).is_ok());
-    let begun = Instant::now();
-    let recv = ended(recv);
-    assert_eq!(recv.code, Some(3), "{}", recv.err);
-    assert!(recv.err.contains("the sender"), "{}", recv.err);
-    assert!(begun.elapsed() < LONG, "took {:?}", begun.elapsed());
-    assert!(!world.has_output());
 }
 
 #[test]

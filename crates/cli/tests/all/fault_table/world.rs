@@ -195,6 +195,18 @@ impl World {
         std::fs::read(self.files.place.at(&format!("r/{member}.out"))).ok()
     }
 
+    /// Returns the output of a circuit's job with many values.
+    pub(crate) fn expected(&self) -> Option<Vec<u8>> {
+        let [a, b] = ["a", "b"].map(|name| std::fs::read(self.files.place.at(&format!("r/{name}.bin"))).ok());
+        let (a, b) = (a?, b?);
+        let word = |bytes: &[u8]| u64::from(u32::from_le_bytes(bytes.try_into().unwrap_or_default()));
+        let records = a.chunks(4).zip(b.chunks(4)).map(|(a, b)| (word(a), word(b)));
+        Some(match circuit_of(&self.cell) {
+            ADD => records.flat_map(|(a, b)| (a + b).to_le_bytes()[..5].to_vec()).collect(),
+            _ => records.flat_map(|(a, b)| (a * b).to_le_bytes()).collect(),
+        })
+    }
+
     fn line(&self, member: &str) -> String {
         let (out, port) = (self.output(member).0, self.files.port);
         let shown = matches!(self.cell.fault, Fault::ClosedPipe | Fault::FullPipe);
@@ -334,6 +346,14 @@ fn nowhere(files: &Rehearsal) -> String {
     format!("/sys/hushwire.{}.out", files.port)
 }
 
+const ADD: &str = "add:32";
+
+/// The absence of a member that only learns is noticed when links are full, and additions fill them
+/// soonest.
+fn circuit_of(cell: &Cell) -> &'static str {
+    if cell.member == "bob" { ADD } else { "mul:32" }
+}
+
 /// Writes a circuit's job whose output all members learn.
 fn circuit(cell: &Cell, count: usize) -> Rehearsal {
     let members = cell.protocol.members();
@@ -341,9 +361,7 @@ fn circuit(cell: &Cell, count: usize) -> Rehearsal {
         |name: &&str| if name.starts_with("party") { (*name).to_owned() } else { format!("client:{name}") };
     let all = members.iter().map(|name| format!("{:?}", key(name))).collect::<Vec<_>>().join(", ");
     let first = if cell.protocol == Protocol::Rep3 { "client:alice" } else { "party0" };
-    // The absence of a member that only learns is noticed when links are full, and additions fill
-    // them soonest.
-    let circuit = if cell.member == "bob" { "add:32" } else { "mul:32" };
+    let circuit = circuit_of(cell);
     let world = Rehearsal::new(&format!(
         "protocol = \"{}\"\ncircuit = \"{circuit}\"\ninstances = {count}\n\
          [[inputs]]\nname = \"a\"\nfrom = \"{first}\"\nsample = \"00000007\"\n\

@@ -62,6 +62,11 @@ pub(crate) fn check(
 /// The result of one member's run.
 pub(crate) type Ended = Result<Outcome<Outputs>, Fault>;
 
+/// The member that an error blames, as errors name it.
+pub(crate) fn blamed(error: &Fault) -> Option<String> {
+    error.peer().map(ToString::to_string)
+}
+
 /// A job and a directory.
 pub(crate) struct World {
     pub(crate) prepared: Prepared,
