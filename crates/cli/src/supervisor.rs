@@ -241,7 +241,11 @@ impl Supervisor {
         if let Some(error) = self.owner_error.take_if(|e| !late(e)) {
             return error;
         }
-        match (self.reports.first(), self.owner_error.take()) {
+        // A shard often ends because its session lost a member. Its error names that member, and
+        // the party's other shards only name this shard.
+        let names_member = |(_, e): &&(usize, Fault)| e.code() != code::SHARD;
+        let report = self.reports.iter().find(names_member).or(self.reports.first());
+        match (report, self.owner_error.take()) {
             (Some((_, e)), _) => e.clone().into(),
             (None, Some(error)) => error,
             // A process that had reported its end was killed before it exited.

@@ -194,11 +194,15 @@ fn a_lost_shard_ends_all_members_with_a_named_cause() {
     for ((_, text), mut rest) in party2.zip(rest) {
         rest.read_to_string(text).unwrap_or_else(|e| panic!("{e}"));
     }
-    // The party itself names the shard. The others name party 0, or the first of their own shards
-    // that ended.
+    // The party itself names the shard. The others' shards of the same session name party 0, and
+    // their other shards may have ended because of these.
     let says = |text: &str, words: &str| {
         text.lines().any(|line| line.starts_with("error: ") && line.contains(words))
     };
+    for party in ["party 1", "party 2.1"] {
+        let (name, text) = errors.iter().find(|(name, _)| *name == party).expect("it was started");
+        assert!(says(text, "party 0"), "{name}: {text}");
+    }
     for (name, text) in &errors {
         let named = says(text, "party 0") || says(text, "read the error of that shard");
         assert!(named, "{name} names who failed: {text}");

@@ -158,7 +158,8 @@ fn who_has_no_place_is_told() {
         let (_, config) = three.configs(|_, _, _| {}).pop().expect("party 2");
         let observer: hushwire_session::Observer = std::sync::Arc::new(|_| {});
         let config = MemberConfig { me: me.clone(), ..config };
-        let error = hushwire_session::run(&two.prepared, config, &observer).err().expect("it has no place");
+        let ended = hushwire_session::run(&two.prepared, config, &observer);
+        let error = ended.map(drop).expect_err("it has no place");
         let who = error.who().map(ToString::to_string);
         assert_eq!((error.kind(), who), (Kind::Usage, Some(me.to_string())), "{error}");
         assert!(error.cause().contains(words), "{error}");
