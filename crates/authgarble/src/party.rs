@@ -204,11 +204,12 @@ fn drive<T>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rig::{World, context, random_circuit, seed};
+    use crate::rig::{World, context, seed};
     use hushwire_aes::Backend;
     use hushwire_block::registry;
     use hushwire_machine::{PartyId, inproc};
     use hushwire_prg::Prg;
+    use hushwire_testkit::random_program;
     use std::{thread, time::Duration};
 
     /// Runs parties on threads, one circuit after the other, over queues that are smaller than a
@@ -217,7 +218,7 @@ mod tests {
     fn parties_over_channels() {
         let mut prg = Prg::new(Backend::best(), &seed(5, 0), "party");
         for (n, form) in [(2, Form::HalfGates), (3, Form::Rows), (3, Form::HalfGates)] {
-            let program = random_circuit(&mut prg);
+            let program = random_program(&mut prg);
             let worlds: Vec<_> = (1..4).map(|k| World::new(&mut prg, &program, n, k, form)).collect();
             // The stock is enough for the first two circuits; the third run finds too few triples
             // and preprocesses anew.

@@ -3,7 +3,7 @@
 use crate::{AuthError, Form, Garbled, Need, Roles, Script, Setup, Stock, Task, shares::Shares};
 use hushwire_aes::Backend;
 use hushwire_block::{Block, registry};
-use hushwire_circuit::{Bit, Builder, Planes, Program, eval::eval};
+use hushwire_circuit::{Planes, Program, eval::eval};
 use hushwire_machine::drive::{Lockstep, Wiring};
 use hushwire_ot::{Context, Protocol, Sid};
 use hushwire_prg::{Prg, Seed};
@@ -119,25 +119,4 @@ impl World {
     pub(crate) fn evaluate(&self, garbled: Vec<Garbled>) -> Result<Vec<Planes>, AuthError> {
         run(garbled.into_iter().zip(&self.inputs).map(|(g, inputs)| g.evaluate(inputs)).collect())
     }
-}
-
-/// A circuit of random gates, with equal operands, constants, NOTs, and outputs that are inputs.
-pub(crate) fn random_circuit(prg: &mut Prg) -> Program {
-    let mut below = |n: usize| (prg.next_u64() % n as u64) as usize;
-    let mut builder = Builder::new();
-    let mut wires = vec![Bit::ZERO, Bit::ONE];
-    for _ in 0..1 + below(4) {
-        wires.extend(builder.input(below(9)));
-    }
-    for _ in 0..below(80) {
-        let (a, b) = (wires[below(wires.len())], wires[below(wires.len())]);
-        wires.push(match below(4) {
-            0 => builder.xor(a, b),
-            1 => builder.not(a),
-            _ => builder.and(a, b),
-        });
-    }
-    let outputs: Vec<Vec<Bit>> =
-        (0..1 + below(4)).map(|_| (0..below(9)).map(|_| wires[below(wires.len())]).collect()).collect();
-    Program::flat("random", &builder.finish(&outputs))
 }

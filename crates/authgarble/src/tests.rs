@@ -2,12 +2,13 @@
 
 use crate::{
     AuthError, Form, Need,
-    rig::{World, random_circuit, run, seed, setups, stocks, values},
+    rig::{World, run, seed, setups, stocks, values},
 };
 use hushwire_aes::Backend;
 use hushwire_block::registry;
 use hushwire_circuit::named;
 use hushwire_prg::Prg;
+use hushwire_testkit::random_program;
 
 fn prg(label: &str) -> Prg {
     Prg::new(Backend::best(), &seed(0, 0), label)
@@ -50,7 +51,7 @@ fn random_circuits_do_what_the_evaluator_does() {
     let mut prg = prg("random circuits");
     for (n, form) in (2..=5).flat_map(|n| Form::ALL.map(|form| (n, form))) {
         let worlds: Vec<World> = (0..6)
-            .map(|k| World::new(&mut prg, &random_circuit(&mut fresh(k)), n, [1, 3, 9][k % 3], form))
+            .map(|k| World::new(&mut prg, &random_program(&mut fresh(k)), n, [1, 3, 9][k % 3], form))
             .collect();
         let need = worlds.iter().map(|world| world.task.need()).fold(Need::default(), |sum, need| Need {
             triples: sum.triples + need.triples,
@@ -102,7 +103,7 @@ fn sha256_among_three() {
 fn eight_parties() {
     let mut prg = prg("eight");
     for (k, form) in (0..6).map(|k| (k, Form::ALL[k % 2])) {
-        let world = World::new(&mut prg, &random_circuit(&mut fresh(20 + k)), 8, [1, 9, 3][k % 3], form);
+        let world = World::new(&mut prg, &random_program(&mut fresh(20 + k)), 8, [1, 9, 3][k % 3], form);
         assert!(world.run(k as u8).expect("honest parties") == world.outputs);
     }
     named_circuit("aes128", &[5, 8]);

@@ -34,19 +34,11 @@ axis_values! {
     Value: value => value.clone();
     Shape: net => net.to_string();
     Backend: backend => backend.tier().name();
-    Level: level => level_name(*level);
+    Level: level => level.name();
     Order: order => order.name();
     Protocol: protocol => protocol.name();
     Sbox: sbox => sbox.name();
     Scheme: scheme => scheme.name();
-}
-
-/// The name of a security level in reports.
-pub(crate) const fn level_name(level: Level) -> &'static str {
-    match level {
-        Level::SemiHonest => "semi-honest",
-        Level::Malicious => "malicious",
-    }
 }
 
 /// Defines an axis of named values: an enum with `ALL`, and `name` for reports.

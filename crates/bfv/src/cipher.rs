@@ -14,7 +14,7 @@
 
 use crate::{
     BfvError, Set,
-    ntt::{BITS, Prime, times},
+    ntt::{BITS, Prime, inverse_of, times},
     params::{DROPPED_A, DROPPED_B},
     sample::{errors, floods, ternary, uniform, words},
 };
@@ -187,19 +187,6 @@ impl Ground {
         }
         poly
     }
-}
-
-/// x^(p − 2); both are public.
-fn inverse_of(x: u64, p: u64) -> u64 {
-    let (mut out, mut x, mut e) = (1, x, p - 2);
-    while e > 0 {
-        if e & 1 == 1 {
-            out = times(out, x, p);
-        }
-        x = times(x, x, p);
-        e >>= 1;
-    }
-    out
 }
 
 /// The party that encrypts and learns the results.

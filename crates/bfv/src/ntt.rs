@@ -59,6 +59,7 @@ impl Roots {
     }
 }
 
+/// x^e modulo p; e and p are public.
 fn power(mut x: u64, mut e: u64, p: u64) -> u64 {
     let mut out = 1;
     while e > 0 {
@@ -69,6 +70,11 @@ fn power(mut x: u64, mut e: u64, p: u64) -> u64 {
         e >>= 1;
     }
     out
+}
+
+/// The inverse of x modulo the prime p: x^(p − 2).
+pub(crate) fn inverse_of(x: u64, p: u64) -> u64 {
+    power(x, p - 2, p)
 }
 
 /// The product of residues. Modulo p, 2^50 is c = 2^50 − p < 2^21: twice, the bits above 2^50 are
@@ -101,7 +107,7 @@ impl Prime {
             exponents = roots.iter().flat_map(|e| [*e, e + n as u64]).collect();
         }
         let points = exponents.iter().map(|e| powers[*e as usize]).collect();
-        Prime { p, forward, inverse, scale: power(n as u64, p - 2, p), points }
+        Prime { p, forward, inverse, scale: inverse_of(n as u64, p), points }
     }
 
     /// The values of a polynomial at the roots of x^n + 1. If n is less than N, the value at place

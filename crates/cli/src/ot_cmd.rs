@@ -22,7 +22,7 @@ use hushwire_wire::Shape;
 use link::{Link, excuse};
 use serde::Serialize;
 use std::{path::PathBuf, time::Instant};
-use terms::{OtParty, OtTerms, level_name};
+use terms::{OtParty, OtTerms};
 
 pub(crate) const HELP: &str = "\
 Examples:
@@ -133,7 +133,7 @@ fn protocol(text: &str) -> Result<Protocol, String> {
 
 fn level(text: &str) -> Result<Level, String> {
     let levels = [Level::Malicious, Level::SemiHonest];
-    levels.into_iter().find(|l| level_name(*l) == text).ok_or_else(|| "malicious or semi-honest".to_owned())
+    levels.into_iter().find(|l| l.name() == text).ok_or_else(|| "malicious or semi-honest".to_owned())
 }
 
 /// Runs the command.
@@ -159,7 +159,7 @@ impl<'a> Prepared<'a> {
         if !protocol.supports(security) {
             let able: Vec<_> =
                 Protocol::ALL.iter().filter(|p| p.supports(security)).map(ToString::to_string).collect();
-            let security = level_name(security);
+            let security = security.name();
             let what = format!("--protocol {protocol} is not a {security} one; take {}", able.join(", "));
             return Err(Error::Usage(what));
         }
@@ -182,7 +182,7 @@ impl<'a> Prepared<'a> {
             version: env!("CARGO_PKG_VERSION"),
             ots: self.terms.count,
             protocol: self.terms.protocol.to_string(),
-            security: level_name(self.terms.level),
+            security: self.terms.level.name(),
             transport: self.args.transport.clone(),
             aes_tier: self.backend.tier().name(),
             seconds,

@@ -10,6 +10,7 @@ use crate::{
 use hushwire::job::{Fault, Job, Member, Outcome, Peer, Task, aes_ctr::Learnt};
 use hushwire::{LocalJob, LocalMember, LocalMembers};
 use hushwire_fault::{PartyId, Who, code};
+use hushwire_machine::lock;
 use indicatif::ProgressBar;
 use serde::de::DeserializeOwned;
 use std::{
@@ -17,7 +18,7 @@ use std::{
     os::unix::process::ExitStatusExt,
     process::{Child, ChildStdin, ChildStdout, ExitStatus, Stdio},
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc, Mutex,
         mpsc::{self, Receiver, RecvTimeoutError, Sender},
     },
     thread,
@@ -240,7 +241,11 @@ impl Supervisor {
         if let Some(error) = self.owner_error.take_if(|e| !late(e)) {
             return error;
         }
-        match (self.reports.first(), self.owner_error.take()) {
+        // A shard often ends because its session lost a member. Its error names that member, and
+        // the party's other shards only name this shard.
+        let names_member = |(_, e): &&(usize, Fault)| e.code() != code::SHARD;
+        let report = self.reports.iter().find(names_member).or(self.reports.first());
+        match (report, self.owner_error.take()) {
             (Some((_, e)), _) => e.clone().into(),
             (None, Some(error)) => error,
             // A process that had reported its end was killed before it exited.
@@ -392,10 +397,6 @@ fn listen(party: usize, stdout: ChildStdout, child: &Mutex<Child>, events: &Send
         }
         thread::sleep(LOOK);
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

@@ -39,7 +39,7 @@ impl Computation {
                 (_, Some(n)) if n != rows => return None,
                 // A single element that depends on others is the same for all rows.
                 (_, None) | (Op::Broadcast(_) | Op::Wrapping, _) => {}
-                (op, _) if op.is_by_element() => {}
+                (op, _) if op.is_element_wise() => {}
                 _ => return None,
             }
             open.extend(&node.arguments);

@@ -442,6 +442,7 @@ impl NetError {
                 | Self::Dropped { .. }
                 | Self::Stalled { .. }
                 | Self::Slow { .. }
+                | Self::Shard { .. }
         )
     }
 

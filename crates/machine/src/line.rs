@@ -8,6 +8,7 @@
 //! [`Line`] polls it a round at a time, and is a [`Machine`]. The function awaits nothing but the
 //! next messages, so there is no executor and no waker.
 
+use crate::locks::lock;
 use crate::{
     Cost,
     driver::Buffers,
@@ -18,7 +19,7 @@ use hushwire_block::Buffer;
 use std::{
     future::poll_fn,
     pin::Pin,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex},
     task::{Context, Poll, Waker},
 };
 
@@ -128,10 +129,6 @@ impl Asked {
 pub struct Talk {
     post: Arc<Mutex<Post>>,
     slots: usize,
-}
-
-fn lock(post: &Mutex<Post>) -> MutexGuard<'_, Post> {
-    post.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Talk {

@@ -13,6 +13,17 @@ pub enum Level {
     Malicious,
 }
 
+impl Level {
+    /// The name, as in commands and reports.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::SemiHonest => "semi-honest",
+            Self::Malicious => "malicious",
+        }
+    }
+}
+
 /// The adversary against which an extension is secure: [`SemiHonest`] or [`Malicious`].
 pub trait Security: SetUp + Send + Sync + 'static {
     /// The level as a value.

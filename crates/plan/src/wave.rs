@@ -11,10 +11,13 @@ use crate::{
     size::Slot,
     steps::{Extent, PlanStep, StepPiece},
 };
-use hushwire_machine::drive::{Abreast, With};
+use hushwire_machine::{
+    drive::{Abreast, With},
+    lock,
+};
 use std::{
     ops::Range,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex},
 };
 
 /// A step of a wave.
@@ -59,10 +62,6 @@ impl<'p, B: Primitives> StepTask<'p, B> {
     pub fn put(&self, rows: &Range<usize>, form: StepValue<B>) {
         lock(&self.made).put(self.extent.rows, rows, form);
     }
-}
-
-fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
-    of.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The operand in whose memory a step's value may be made. It has the same kind and size, no other

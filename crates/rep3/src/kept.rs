@@ -9,9 +9,10 @@
 
 use crate::{CircuitWorkspace, pool::Open};
 use hushwire_circuit::{Adder, Circuit, Program};
+use hushwire_machine::lock;
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, MutexGuard, Once, PoisonError},
+    sync::{Arc, Mutex, Once},
 };
 
 /// LOCAL: the largest number of workspaces, which is one for each circuit that runs at a time.
@@ -52,11 +53,6 @@ pub(crate) struct Kept {
     programs: Mutex<HashMap<(Function, usize), Arc<Program>>>,
     /// Vectors are kept as long as this exists.
     _open: Open,
-}
-
-fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
-    // The contents are consistent even after a panic: every change is one call.
-    of.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Kept {

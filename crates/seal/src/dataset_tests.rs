@@ -112,24 +112,26 @@ fn shares(opened: &OpenedData, part: u64, input: usize, plain: &[u8], bytes: usi
     })
 }
 
-fn check_deal(bits: &[u32], rows: u64, seed: u64) {
-    let group = Group::new();
-    let value = |part: u64, input: usize, bytes: usize| {
-        let at = seed ^ (part << 32) ^ (input as u64) << 16;
-        (0..bytes).map(|i| ((i as u64 ^ at).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8).collect()
-    };
-    let (dealt, parts) = group.deal(bits, rows, value);
+/// Opens all parts at each party, and compares the sums of the shares with the values.
+fn check_sums(
+    group: &Group,
+    dealt: &DealtData,
+    parts: &[[Vec<u8>; 3]],
+    value: impl Fn(u64, usize, usize) -> Vec<u8>,
+) {
     let signed = SignedManifest::read(dealt.signed.text().as_bytes(), dealt.signed.signature());
     assert_eq!(signed.as_ref(), Ok(&dealt.signed));
     let manifest = dealt.signed.manifest();
-    let opened = [0, 1, 2].map(|party| group.open(&dealt, party));
-    for (part, sealed) in (0u64..).zip(&parts) {
+    let columns = manifest.columns();
+    let opened = [0, 1, 2].map(|party| group.open(dealt, party));
+    for (part, sealed) in (0u64..).zip(parts) {
         let plain = [0, 1, 2].map(|party| {
             assert_eq!(sealed[party].len() as u64, manifest.part_bytes(party, part));
             opened[party].part(part, sealed[party].clone()).unwrap_or_else(|e| panic!("{e}"))
         });
         for (input, column) in manifest.inputs.iter().enumerate() {
             let bytes = column.bytes(manifest.padded, part) as usize;
+            assert_eq!(bytes, columns[input].bytes(part as u32), "as runs take it");
             let held = [0, 1, 2].map(|p| shares(&opened[p], part, input, &plain[p], bytes));
             let mut sum = vec![0; bytes];
             for party in 0..3 {
@@ -139,6 +141,16 @@ fn check_deal(bits: &[u32], rows: u64, seed: u64) {
             assert!(sum == value(part, input, bytes), "part {part}, input {input}");
         }
     }
+}
+
+fn check_deal(bits: &[u32], rows: u64, seed: u64) {
+    let group = Group::new();
+    let value = |part: u64, input: usize, bytes: usize| -> Vec<u8> {
+        let at = seed ^ (part << 32) ^ (input as u64) << 16;
+        (0..bytes).map(|i| ((i as u64 ^ at).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8).collect()
+    };
+    let (dealt, parts) = group.deal(bits, rows, value);
+    check_sums(&group, &dealt, &parts, value);
 }
 
 proptest! {
@@ -162,30 +174,12 @@ fn shares_of_arrays_add_up_part_by_part() {
     let group = Group::new();
     let lengths: [&[u64]; 4] = [&[3, 7], &[], &[2, PART_ROWS], &[1, PART_ROWS + 13]];
     let (dealt, parts) = group.deal_arrays(&lengths);
-    let signed = SignedManifest::read(dealt.signed.text().as_bytes(), dealt.signed.signature());
-    assert_eq!(signed.as_ref(), Ok(&dealt.signed));
     let manifest = dealt.signed.manifest();
     assert_eq!((manifest.part_count(), parts.len()), (2, 2));
     assert_eq!((manifest.rows, manifest.padded), (1, 1), "a single element counts as one row");
     let columns = manifest.columns();
     assert!(columns.iter().zip(lengths).all(|(column, lengths)| column.lengths == lengths));
-    let opened = [0, 1, 2].map(|party| group.open(&dealt, party));
-    for (part, sealed) in (0u64..).zip(&parts) {
-        let plain = [0, 1, 2].map(|party| {
-            assert_eq!(sealed[party].len() as u64, manifest.part_bytes(party, part));
-            opened[party].part(part, sealed[party].clone()).unwrap_or_else(|e| panic!("{e}"))
-        });
-        for (input, column) in manifest.inputs.iter().enumerate() {
-            let bytes = column.bytes(manifest.padded, part) as usize;
-            assert_eq!(bytes, columns[input].bytes(part as u32), "as runs take it");
-            let held = [0, 1, 2].map(|p| shares(&opened[p], part, input, &plain[p], bytes));
-            let mut sum = vec![0; bytes];
-            for share in held.iter().map(|held| &held[0]) {
-                sum.iter_mut().zip(share).for_each(|(sum, share)| *sum ^= share);
-            }
-            assert!(sum == array_value(part, input, bytes), "part {part}, array {input}");
-        }
-    }
+    check_sums(&group, &dealt, &parts, array_value);
 }
 
 /// The rows that policies count follow from the arrays, and not from the owner's claim.

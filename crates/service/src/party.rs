@@ -21,6 +21,7 @@ use crate::{
 };
 use hushwire_block::Wiped;
 use hushwire_fault::{Fault, PartyId, code};
+use hushwire_machine::lock;
 use hushwire_seal::{
     BlakeName, KeyId, MasterKey, SealTo, Signature, SignedStatement, Statement, VerifyKey,
     audit::AuditHead,
@@ -33,7 +34,7 @@ use hushwire_wire::{Identity, Listener, Reception};
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc, Mutex, MutexGuard,
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
     time::{Duration, Instant},
@@ -179,10 +180,6 @@ const WINDOW: u64 = 120_000;
 /// The number of the current window.
 fn window() -> u64 {
     clock::now().unsigned_abs() / WINDOW
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Party {

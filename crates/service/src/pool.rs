@@ -5,8 +5,9 @@
 //! the next result. Each run is still checked against the policies.
 
 use crate::{order::MemoryLimit, records::jobs::JobRow, workers::Worker};
+use hushwire_machine::lock;
 use std::{
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{Mutex, MutexGuard},
     time::{Duration, Instant},
 };
 
@@ -48,10 +49,6 @@ pub(crate) struct Parked {
     pub(crate) scope: WorkerScope,
     pub(crate) limit: MemoryLimit,
     since: Instant,
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The hexadecimal digits in a data set's name.

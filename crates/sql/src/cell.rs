@@ -2,7 +2,10 @@
 
 use crate::Fault;
 use hushwire_fault::code;
-use hushwire_tables::algebra::{ColumnType, Value};
+use hushwire_tables::{
+    algebra::{ColumnType, Value},
+    plain::civil,
+};
 use std::fmt::Display;
 
 /// The microseconds of a day.
@@ -15,18 +18,6 @@ fn days(year: i128, month: i128, day: i128) -> i128 {
     era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + (153 * month + 2) / 5 + day - 1 - 719_468
 }
 
-/// Year, month and day of a day since 1970-01-01.
-pub(crate) fn date(day: i128) -> [i128; 3] {
-    let since = day + 719_468;
-    let (era, of_era) = (since.div_euclid(146_097), since.rem_euclid(146_097));
-    let year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year + year / 4 - year / 100);
-    let month = (5 * of_year + 2) / 153;
-    let day = of_year - (153 * month + 2) / 5 + 1;
-    let (month, next) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };
-    [era * 400 + year + next, month, day]
-}
-
 fn days_of_month(year: i128, month: i128) -> i128 {
     let next = if month == 12 { days(year + 1, 1, 1) } else { days(year, month + 1, 1) };
     next - days(year, month, 1)
@@ -34,7 +25,7 @@ fn days_of_month(year: i128, month: i128) -> i128 {
 
 /// The same day of a later month, or that month's last day if it is shorter.
 pub(crate) fn months_later(day: i128, months: i128) -> Option<i128> {
-    let [year, month, of_month] = date(day);
+    let [year, month, of_month] = civil(day);
     let all = year * 12 + month - 1 + months;
     let (year, month) = (all.div_euclid(12), all.rem_euclid(12) + 1);
     (1..=9999).contains(&year).then(|| days(year, month, of_month.min(days_of_month(year, month))))
@@ -43,7 +34,7 @@ pub(crate) fn months_later(day: i128, months: i128) -> Option<i128> {
 /// The date this many days later, if its year can be written.
 pub(crate) fn days_later(day: i128, days: i128) -> Option<i128> {
     let day = day + days;
-    (1..=9999).contains(&date(day)[0]).then_some(day)
+    (1..=9999).contains(&civil(day)[0]).then_some(day)
 }
 
 fn digits(text: &str, most: usize) -> Option<i128> {
@@ -207,7 +198,7 @@ pub fn show(value: &Value, ty: ColumnType) -> String {
     // Years that do not have four digits have the form of ISO 8601: 10000, and -0001 before 0000,
     // the year before 0001.
     let as_date = |day: i128| {
-        let [year, month, day] = date(day);
+        let [year, month, day] = civil(day);
         let sign = if year < 0 { "-" } else { "" };
         format!("{sign}{:04}-{month:02}-{day:02}", year.unsigned_abs())
     };

@@ -22,8 +22,6 @@ pub(crate) fn cut(relation: &Relation) -> Places {
 
 fn walk(relation: &Relation, found: &mut Places) {
     match relation.operator() {
-        Operator::Project(input, columns) => columns.iter().for_each(|(_, e)| cuts(input, e, found)),
-        Operator::Filter(input, condition) => cuts(input, condition, found),
         Operator::Join { left, right, on, residual, .. } => {
             for (a, b) in on {
                 cuts(left, a, found);
@@ -37,24 +35,11 @@ fn walk(relation: &Relation, found: &mut Places) {
                 }
             }
         }
-        Operator::Aggregate { input, keys, aggregates, .. } => {
-            let arguments = aggregates.iter().filter_map(|a| a.argument.as_ref());
-            keys.iter().map(|(_, e)| e).chain(arguments).for_each(|e| cuts(input, e, found));
+        // The others compute their expressions from the rows of one input.
+        _ => {
+            let inputs = relation.inputs();
+            computed(relation).into_iter().for_each(|e| cuts(inputs[0], e, found));
         }
-        Operator::OrderBy(input, keys) => keys.iter().for_each(|key| cuts(input, &key.expr, found)),
-        Operator::Window(input, window) => {
-            let order = window.order.iter().map(|key| &key.expr);
-            let arguments = window.functions.iter().filter_map(|(_, function)| function.argument());
-            window.partition.iter().chain(order).chain(arguments).for_each(|e| cuts(input, e, found));
-        }
-        Operator::Scan(_)
-        | Operator::Values(_)
-        // Owners count characters, not bytes.
-        | Operator::ByOwner(..)
-        | Operator::Cross(..)
-        | Operator::Distinct(_)
-        | Operator::Limit { .. }
-        | Operator::Set { .. } => {}
     }
     relation.inputs().into_iter().for_each(|input| walk(input, found));
 }
@@ -137,6 +122,7 @@ fn computed(relation: &Relation) -> Vec<&Expr> {
         }
         Operator::Scan(_)
         | Operator::Values(_)
+        // Owners count characters, not bytes.
         | Operator::ByOwner(..)
         | Operator::Cross(..)
         | Operator::Distinct(_)

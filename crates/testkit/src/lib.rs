@@ -2,6 +2,7 @@
 //! is for tests: no shipped crate depends on it.
 #![forbid(unsafe_code)]
 
+mod circuits;
 mod digests;
 mod dirty;
 mod executable;
@@ -13,6 +14,7 @@ mod port;
 pub mod suite;
 mod trace;
 
+pub use circuits::{picked_circuit, random_program};
 pub use digests::Digests;
 pub use dirty::Dirty;
 pub use executable::executable;

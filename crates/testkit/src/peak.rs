@@ -22,18 +22,18 @@ pub fn case() -> Option<String> {
     env::var(CASE).ok()
 }
 
-/// Starts a process for a case. It runs this program's test `one_case`, which prints `took=` and a
-/// number of bytes. Returns that number.
+/// Starts a process for a case. It runs a test of this program, which prints `took=` and a number
+/// of bytes. Returns that number.
 ///
 /// # Panics
 /// If the process fails, or prints no such number.
 #[must_use]
-pub fn took(case: &str) -> u64 {
+pub fn took(test: &str, case: &str) -> u64 {
     let mut child = Command::new(env::current_exe().expect("this program"));
-    let child = child.args(["--exact", "one_case", "--nocapture"]).env(CASE, case);
+    let child = child.args(["--exact", test, "--nocapture"]).env(CASE, case);
     let out = child.output().expect("a process");
     let text = String::from_utf8_lossy(&out.stdout).into_owned();
-    assert!(out.status.success(), "{text}{}", String::from_utf8_lossy(&out.stderr));
+    assert!(out.status.success(), "{case}: {text}{}", String::from_utf8_lossy(&out.stderr));
     let took = text.split("took=").nth(1).and_then(|rest| rest.split_whitespace().next());
     took.expect("it says so").parse().expect("a number")
 }

@@ -85,7 +85,8 @@ fn compare(cases: impl Iterator<Item = usize>) {
     for case in cases {
         // A third of the memory that three parties took in one process. It includes what an
         // allocator keeps for each thread.
-        let (took, said) = (took(&case.to_string()) as f64 / 3.0, plan(case).memory(cut()) as f64);
+        let (took, said) =
+            (took("one_case", &case.to_string()) as f64 / 3.0, plan(case).memory(cut()) as f64);
         let (name, ratio) = (CASES[case].0, took / said);
         println!("{name}: {:.1} of {:.1} MiB: {ratio:.2}", took / 1_048_576.0, said / 1_048_576.0);
         if !(LEAST..=MOST).contains(&ratio) {

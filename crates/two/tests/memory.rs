@@ -106,7 +106,7 @@ fn compare(cases: impl Iterator<Item = (usize, u64)>) {
     let mut wrong = vec![];
     for (case, rows) in cases {
         // Half of the memory that two parties took in one process.
-        let took = took(&format!("{case} {rows}")) / 2;
+        let took = took("one_case", &format!("{case} {rows}")) / 2;
         let (name, _, body) = CASES[case];
         let stated = plan(body, rows).memory(Distance::Near);
         let mib = |bytes: u64| bytes as f64 / 1_048_576.0;

@@ -15,7 +15,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use hushwire_machine::{NetError, out_of_descriptors};
+use hushwire_machine::{NetError, lock, out_of_descriptors};
 
 use crate::{
     Listener, TransportKind,
@@ -23,7 +23,6 @@ use crate::{
     greeting::Admitted,
     joining::{BACKOFF, GRACE, Greeter, Joining},
     lobby::{Crowd, Lobby, Visitor},
-    locks::lock,
     port::{Port, Registration},
 };
 

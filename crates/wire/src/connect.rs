@@ -15,14 +15,15 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use hushwire_machine::{Net, NetError, PartyId, Presented, Reason, Rx, SessionId, Tx, out_of_descriptors};
+use hushwire_machine::{
+    Net, NetError, PartyId, Presented, Reason, Rx, SessionId, Tx, lock, out_of_descriptors,
+};
 
 use crate::{
     Event, Identity, LinkStock, Listener, Observer, PeerConfig, SessionConfig,
     bell::Bell,
     excuse::{News, step_of},
     joining::{BACKOFF, Joining, with_joining},
-    locks::lock,
     port::Registration,
     sight::{Dialled, Sort, is_unproven, sort_of},
     slot::Slot,

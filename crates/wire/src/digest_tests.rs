@@ -1,7 +1,7 @@
 //! Pins greetings and notices without TLS in the file of digests.
 
 use crate::{
-    hello::{Flow, GreetingRole, Hello, WIRE_VERSION},
+    hello::{Flow, GreetingRole, Hello, tests::hello},
     notice::{Notice, StepName, reason_of},
     roster::Nonce,
 };
@@ -9,23 +9,7 @@ use hushwire_machine::{Excuse, PartyId, Reason, SessionId};
 use hushwire_testkit::{Digests, Trace};
 
 fn hellos() -> Trace {
-    let hello = Hello {
-        version: WIRE_VERSION,
-        from: PartyId(1),
-        to: PartyId(2),
-        session: SessionId([3; 16]),
-        job_digest: [4; 32],
-        params: [5; 32],
-        lane: 1,
-        lanes: 4,
-        flow: Flow::FromDialer,
-        role: GreetingRole::Dialer,
-        shm: false,
-        full: false,
-        ends: None,
-        of: None,
-        nonce: Nonce([6; 16]),
-    };
+    let hello = hello();
     let answer = Hello {
         from: PartyId(2),
         to: PartyId(1),

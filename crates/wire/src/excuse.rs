@@ -19,14 +19,13 @@ use std::{
     time::Duration,
 };
 
-use hushwire_machine::{NetError, Overseer, PartyId, Reason};
+use hushwire_machine::{NetError, Overseer, PartyId, Reason, lock};
 
 use crate::{
     Identity, Listener, PeerConfig, SessionConfig,
     bell::Bell,
     hello::{Flow, GreetingRole},
     joining::{BACKOFF, Excuse, Joining, with_joining},
-    locks::lock,
     notice::StepName,
     port::Registration,
     slot::{CONTROL_LANE, Slot},

@@ -9,7 +9,7 @@
 use std::{io, sync::atomic::AtomicBool, time::Duration};
 
 use hushwire_fault::{IntoText, Text};
-use hushwire_machine::{NetError, PartyId, Presented, SessionId};
+use hushwire_machine::{NetError, PartyId, Presented, SessionId, lock};
 use rustls::AlertDescription;
 
 use crate::{
@@ -17,7 +17,6 @@ use crate::{
     hello::{BadHello, Flow, GreetingRole, HELLO_BYTES, Hello, WIRE_VERSION},
     joining::Joining,
     lobby::Visitor,
-    locks::lock,
     port::{Guest, Port},
     roster::{Nonce, NotAdmitted},
     slot::{CONTROL_LANE, Duplex, Slot},

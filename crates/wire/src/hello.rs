@@ -226,4 +226,4 @@ fn array<const N: usize>(bytes: &[u8; HELLO_BYTES], at: usize) -> [u8; N] {
 
 #[cfg(test)]
 #[path = "hello_tests.rs"]
-mod tests;
+pub(crate) mod tests;

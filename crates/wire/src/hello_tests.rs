@@ -3,7 +3,8 @@ use proptest::prelude::*;
 use super::*;
 use hushwire_fault::Excuse;
 
-fn hello() -> Hello {
+/// A dialer's greeting.
+pub(crate) fn hello() -> Hello {
     Hello {
         version: WIRE_VERSION,
         from: PartyId(1),

@@ -15,13 +15,12 @@ use std::{
     time::{Duration, Instant, SystemTime},
 };
 
-use hushwire_machine::{NetError, PartyId, Reason, Signal};
+use hushwire_machine::{NetError, PartyId, Reason, Signal, lock};
 
 use crate::{
     Identity, Listener, Observer, SessionConfig, TransportKind, Validity,
     bell::{self, Bell},
     lobby::Origin,
-    locks::lock,
     port::Registration,
     roster::{Nonce, Roster},
     sight::{Dialled, Sights, Sort},

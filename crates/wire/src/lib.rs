@@ -31,7 +31,6 @@ mod joining;
 mod listener;
 mod lobby;
 mod local;
-mod locks;
 mod measure;
 mod meet;
 mod notice;

@@ -10,12 +10,11 @@ use std::{
 };
 
 use hushwire_fault::Text;
-use hushwire_machine::{NetError, Overseer, PartyId, SessionId};
+use hushwire_machine::{NetError, Overseer, PartyId, SessionId, lock};
 
 use crate::{
     Event, Listener,
     joining::{GRACE, Joining},
-    locks::lock,
     observe::Notices,
     sight::{Dialled, Sort},
 };

@@ -10,12 +10,11 @@ use std::sync::{
     mpsc::{self, Receiver, Sender},
 };
 
-use hushwire_machine::{NetError, PartyId, SessionId};
+use hushwire_machine::{NetError, PartyId, SessionId, lock};
 
 use crate::{
     Pin, SessionConfig, TransportKind,
     hello::{HELLO_BYTES, Hello},
-    locks::lock,
     slot::Duplex,
     tls::ShownCertificate,
 };

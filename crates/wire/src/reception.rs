@@ -9,8 +9,8 @@
 //! The reception answers nothing and holds no key. The receiver of a connection continues TLS from
 //! the bytes that were read.
 
-use crate::{Listener, TransportKind, bell, lobby::Lobby, locks::lock, transport::HostStream};
-use hushwire_machine::{NetError, out_of_descriptors};
+use crate::{Listener, TransportKind, bell, lobby::Lobby, transport::HostStream};
+use hushwire_machine::{NetError, lock, out_of_descriptors};
 use rustls::server::Acceptor;
 use std::{
     collections::BTreeMap,

@@ -20,9 +20,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use hushwire_machine::{PartyId, SessionId};
+use hushwire_machine::{PartyId, SessionId, lock};
 
-use crate::{locks::lock, slot::Slot};
+use crate::slot::Slot;
 
 /// LOCAL: the time that a process waits to replace another process of its member. A closed link is
 /// noticed within a second.

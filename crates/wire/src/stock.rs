@@ -7,8 +7,7 @@
 //!      └──────────────────────────────┘
 //! ```
 
-use crate::locks::lock;
-use hushwire_machine::{Hold, Net, Overseer, PartyId, Process, Rx, SessionId, Signal, Tx, Wait, Watch};
+use hushwire_machine::{Hold, Net, Overseer, PartyId, Process, Rx, SessionId, Signal, Tx, Wait, Watch, lock};
 use std::{
     any::Any,
     collections::BTreeMap,

@@ -7,6 +7,7 @@
 use std::{
     io::{self, ErrorKind, Read, Write},
     net::{SocketAddr, TcpListener, TcpStream, ToSocketAddrs},
+    ops::Range,
     sync::{
         atomic::{AtomicBool, Ordering},
         mpsc::{self, RecvTimeoutError},
@@ -264,6 +265,19 @@ pub(crate) fn try_write(socket: &mut impl Write, out: &[u8]) -> io::Result<usize
             written => return written,
         }
     }
+}
+
+/// Writes `out[waiting]`, which then is what still waits. Returns true when nothing does.
+pub(crate) fn flush(socket: &mut impl Write, out: &[u8], waiting: &mut Range<usize>) -> io::Result<bool> {
+    while waiting.start < waiting.end {
+        let n = try_write(socket, &out[waiting.clone()])?;
+        if n == 0 {
+            return Ok(false);
+        }
+        waiting.start += n;
+    }
+    *waiting = 0..0;
+    Ok(true)
 }
 
 /// Reads the bytes that the socket has; 0 means that it would block.

@@ -9,6 +9,7 @@ use std::{
     error::Error as StdError,
     io::{self, ErrorKind},
     net::{Shutdown, TcpStream},
+    ops::Range,
     time::Duration,
 };
 
@@ -25,7 +26,7 @@ use rustls::{
 use zeroize::Zeroizing;
 
 use crate::{
-    tcp::{Guard, try_read, try_write},
+    tcp::{Guard, flush, try_read},
     tls_link::{BUFFER_BYTES, Handover, TlsLink},
     tls_records::{LONGEST_BYTES, tls_error},
 };
@@ -94,8 +95,7 @@ pub(crate) fn greet<S: Session>(
         session,
         socket,
         out: vec![0; BUFFER_BYTES],
-        out_begin: 0,
-        out_end: 0,
+        waiting: 0..0,
         incoming,
         begin: 0,
         end: first.len(),
@@ -115,10 +115,9 @@ pub(crate) fn greet<S: Session>(
 struct Greeting<S> {
     session: S,
     socket: TcpStream,
-    /// Bytes that wait for the socket: `out[out_begin..out_end]`.
+    /// Bytes for the peer: `out[waiting]` waits for the socket.
     out: Vec<u8>,
-    out_begin: usize,
-    out_end: usize,
+    waiting: Range<usize>,
     /// Bytes that rustls has not taken yet: `incoming[begin..end]`.
     incoming: Zeroizing<Vec<u8>>,
     begin: usize,
@@ -208,7 +207,8 @@ impl<S: Session> Greeting<S> {
                 GreetTurn::Moved
             }
             ConnectionState::EncodeTlsData(mut data) => {
-                self.out_end += data.encode(&mut self.out[self.out_end..]).map_err(io::Error::other)?;
+                self.waiting.end +=
+                    data.encode(&mut self.out[self.waiting.end..]).map_err(io::Error::other)?;
                 GreetTurn::Moved
             }
             ConnectionState::TransmitTlsData(data) => {
@@ -229,15 +229,7 @@ impl<S: Session> Greeting<S> {
 
     /// Writes bytes from `out`. Returns true when none remain.
     fn flush(&mut self) -> io::Result<bool> {
-        while self.out_begin < self.out_end {
-            let n = try_write(&mut self.socket, &self.out[self.out_begin..self.out_end])?;
-            if n == 0 {
-                return Ok(false);
-            }
-            self.out_begin += n;
-        }
-        (self.out_begin, self.out_end) = (0, 0);
-        Ok(true)
+        flush(&mut self.socket, &self.out, &mut self.waiting)
     }
 
     /// Reads the bytes that the socket has, as far as there is space; 0 means that it would block.

@@ -32,7 +32,7 @@ use rustls::{
 use zeroize::Zeroizing;
 
 use crate::{
-    tcp::{try_read, try_write},
+    tcp::{flush, try_read},
     tls_greet::Schedule,
     tls_records::{
         HEADER_BYTES, LONGEST_BYTES, OVERHEAD_BYTES, RECORD_BYTES, RecordKey, record_bytes, tls_error,
@@ -84,10 +84,9 @@ pub(crate) struct TlsLink<S = TcpStream> {
     key_records: u64,
     tx: RecordKey,
     rx: RecordKey,
-    /// Outgoing records: `out[out_begin..out_end]` waits for the socket.
+    /// Outgoing records: `out[waiting]` waits for the socket.
     out: Vec<u8>,
-    out_begin: usize,
-    out_end: usize,
+    waiting: Range<usize>,
     /// Received bytes: `incoming[begin..end]` is not opened yet.
     incoming: Zeroizing<Vec<u8>>,
     begin: usize,
@@ -121,8 +120,7 @@ impl<S: Read + Write> TlsLink<S> {
             tx: RecordKey::new(secrets.tx)?,
             rx: RecordKey::new(secrets.rx)?,
             out,
-            out_begin: 0,
-            out_end: 0,
+            waiting: 0..0,
             incoming,
             begin: plain.len(),
             end,
@@ -157,21 +155,13 @@ impl<S: Read + Write> TlsLink<S> {
     }
 
     fn put(&mut self, content: ContentType, plain: &[u8]) -> Result<(), Error> {
-        self.out_end += self.tx.seal(content, plain, &mut self.out[self.out_end..])?;
+        self.waiting.end += self.tx.seal(content, plain, &mut self.out[self.waiting.end..])?;
         Ok(())
     }
 
     /// Writes bytes from `out`. Returns true when none remain.
     fn flush(&mut self) -> io::Result<bool> {
-        while self.out_begin < self.out_end {
-            let n = try_write(&mut self.socket, &self.out[self.out_begin..self.out_end])?;
-            if n == 0 {
-                return Ok(false);
-            }
-            self.out_begin += n;
-        }
-        (self.out_begin, self.out_end) = (0, 0);
-        Ok(true)
+        flush(&mut self.socket, &self.out, &mut self.waiting)
     }
 
     /// Opens the next record and returns the number of plain bytes in `into`; `None` if the record

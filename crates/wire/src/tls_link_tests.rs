@@ -81,14 +81,14 @@ fn refused(tx: &mut TlsLink, rx: TlsLink, wire: &[u8], wanted: usize) -> Error {
 /// The records that `tx` would send for `plain`, one by one.
 fn records(tx: &mut TlsLink, plain: &[u8]) -> Vec<Vec<u8>> {
     assert_eq!(ok(tx.fill(plain)), plain.len());
-    let mut rest = &tx.out[..tx.out_end];
+    let mut rest = &tx.out[..tx.waiting.end];
     let mut records = Vec::new();
     while let Some(bytes) = ok(record_bytes(rest)) {
         let (record, others) = rest.split_at(bytes);
         records.push(record.to_vec());
         rest = others;
     }
-    tx.out_end = 0;
+    tx.waiting.end = 0;
     records
 }
 
@@ -156,7 +156,7 @@ fn what_is_no_data_of_ours_ends_the_link() {
         for wanted in [1, 100] {
             let (mut tx, rx) = pair(&provider());
             ok(tx.put(content, message));
-            let wire = tx.out[..tx.out_end].to_vec();
+            let wire = tx.out[..tx.waiting.end].to_vec();
             let e = refused(&mut tx, rx, &wire, wanted);
             assert_ne!(e, Error::DecryptError, "{content:?} {message:?}");
         }
@@ -195,7 +195,7 @@ fn records_without_data_end_the_link() {
         for wanted in [1, 20_000] {
             let (mut tx, rx) = pair(&provider());
             talk(&mut tx, content, message, IDLE_RECORDS + 1);
-            let wire = tx.out[..tx.out_end].to_vec();
+            let wire = tx.out[..tx.waiting.end].to_vec();
             assert_eq!(refused(&mut tx, rx, &wire, wanted), too_many.clone().into(), "{content:?}");
         }
     }
@@ -204,7 +204,7 @@ fn records_without_data_end_the_link() {
     for (content, message, _) in idle_talk() {
         talk(&mut tx, content, message, IDLE_RECORDS / 3 + 1);
     }
-    let wire = tx.out[..tx.out_end].to_vec();
+    let wire = tx.out[..tx.waiting.end].to_vec();
     assert!(matches!(refused(&mut tx, rx, &wire, 1), Error::PeerMisbehaved(_)));
 }
 

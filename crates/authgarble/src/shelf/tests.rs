@@ -3,11 +3,12 @@
 use super::*;
 use crate::{
     Form, Need, Roles,
-    rig::{World, random_circuit, run, seed, stocks},
+    rig::{World, run, seed, stocks},
 };
 use hushwire_block::registry;
 use hushwire_circuit::named;
 use hushwire_prg::Prg;
+use hushwire_testkit::random_program;
 use std::{
     process::{Child, Stdio},
     sync::{Mutex, MutexGuard, PoisonError},
@@ -235,7 +236,7 @@ fn shelf(dir: &Path, party: usize) -> Shelf {
 #[test]
 fn stocks_from_disk_run_once() {
     let mut prg = Prg::new(Backend::best(), &seed(3, 9), "shelf");
-    let program = random_circuit(&mut prg);
+    let program = random_program(&mut prg);
     let world = World::new(&mut prg, &program, 3, 2, Form::Rows);
     let dir = tempfile::tempdir().expect("a directory");
     for (p, stock) in stocks(90, 3, world.task.need()).into_iter().enumerate() {
@@ -323,7 +324,7 @@ fn marks_are_on_the_disk_before_anything_is_handed_out() {
 fn circuits_from_disk_run_once() {
     let mut prg = Prg::new(Backend::best(), &seed(3, 11), "shelf");
     for (n, form) in [2, 3, 5].into_iter().flat_map(|n| Form::ALL.map(|form| (n, form))) {
-        let program = random_circuit(&mut prg);
+        let program = random_program(&mut prg);
         let worlds = [3, 1].map(|instances| World::new(&mut prg, &program, n, instances, form));
         let tasks = worlds.each_ref().map(|world| world.task.clone());
         let dir = tempfile::tempdir().expect("a directory");

@@ -1,36 +1,10 @@
 //! Intersections against the standard library, and the papers' numbers of ANDs.
 
-use crate::common::{self, Rng};
+use crate::common::{self, Rng, join, number, run_both, sorted, split};
 use hushwire_circuit::phasing::{self, PhasingTables};
 use hushwire_circuit::sort::{Compare, SortShape};
-use hushwire_circuit::{Bit, Builder, Program, count, eval, named, psi, shuffle};
+use hushwire_circuit::{Bit, Builder, Program, count, named, psi, shuffle};
 use proptest::prelude::*;
-
-/// Values of `width` bits as one bit string, value 0 first.
-fn join(values: &[u64], width: usize) -> Vec<bool> {
-    values.iter().flat_map(|v| (0..width).map(move |i| v >> i & 1 == 1)).collect()
-}
-
-fn split(bits: &[bool], width: usize) -> Vec<u64> {
-    bits.chunks(width).map(number).collect()
-}
-
-fn number(bits: &[bool]) -> u64 {
-    bits.iter().rev().fold(0, |n, bit| n << 1 | u64::from(*bit))
-}
-
-/// Runs a program, and the circuit that its file holds.
-fn run(program: &Program, inputs: &[Vec<bool>]) -> Vec<bool> {
-    let outputs = eval::eval_bits(program, inputs).unwrap();
-    let circuit = program.to_circuit().unwrap();
-    assert_eq!(eval::eval_gates(&circuit, inputs).unwrap(), outputs, "stages and gates agree");
-    outputs.into_iter().next().unwrap()
-}
-
-fn sorted(mut values: Vec<u64>) -> Vec<u64> {
-    values.sort_unstable();
-    values
-}
 
 /// `n` of the values 1 to `of`, ascending.
 fn set(rng: &mut Rng, n: usize, of: usize) -> Vec<u64> {
@@ -55,11 +29,11 @@ proptest! {
         let common: Vec<u64> = x.iter().copied().filter(|v| y.contains(v)).collect();
         let shape = SortShape { width: 5, key: 5, compare: if fast { Compare::Fast } else { Compare::Small } };
         let size = psi::size("size", left, right, shape);
-        let found = run(&size, &[join(&x, 5), join(&y, 5)]);
-        prop_assert_eq!(number(&found), common.len() as u64);
+        let found = run_both(&size, &[join(&x, 5), join(&y, 5)]);
+        prop_assert_eq!(number(&found), common.len() as u128);
         let controls = shuffle::route(&permutation(&mut rng, psi::kept(left, right))).to_vec();
         let items = psi::intersect("items", left, right, shape);
-        let found = split(&run(&items, &[join(&x, 5), join(&y, 5), controls]), 5);
+        let found = split(&run_both(&items, &[join(&x, 5), join(&y, 5), controls]), 5);
         prop_assert_eq!(sorted(found.into_iter().filter(|v| *v != 0).collect()), common);
     }
 
@@ -70,7 +44,7 @@ proptest! {
         let x = set(&mut rng, n, 40);
         let program = psi::intersect("same", n, n, SortShape { width: 6, key: 6, compare: Compare::Small });
         let permutation = permutation(&mut rng, n);
-        let found = run(&program, &[join(&x, 6), join(&x, 6), shuffle::route(&permutation).to_vec()]);
+        let found = run_both(&program, &[join(&x, 6), join(&x, 6), shuffle::route(&permutation).to_vec()]);
         let expected: Vec<u64> = permutation.iter().map(|i| x[*i]).collect();
         prop_assert_eq!(split(&found, 6), expected);
     }
@@ -91,18 +65,18 @@ proptest! {
         expected.extend(left.iter().map(|v| values.contains(v)));
         let theirs = if stash == 0 { vec![] } else { join(&values, 5) };
         let mut inputs = vec![join(&own, width), join(&left, 5), join(&simple.concat(), width), theirs];
-        prop_assert_eq!(&run(&phasing::flags("flags", &tables), &inputs), &expected);
+        prop_assert_eq!(&run_both(&phasing::flags("flags", &tables), &inputs), &expected);
         let ones = expected.iter().filter(|f| **f).count() as u64;
-        prop_assert_eq!(number(&run(&phasing::size("size", &tables), &inputs)), ones);
+        prop_assert_eq!(number(&run_both(&phasing::size("size", &tables), &inputs)) as u64, ones);
         let share = rng.below(8) as u64;
         inputs.push(join(&[share], 3));
-        let sum = number(&run(&phasing::shared_size("shared", &tables, 3), &inputs));
+        let sum = number(&run_both(&phasing::shared_size("shared", &tables, 3), &inputs)) as u64;
         prop_assert_eq!(sum, (ones + share) % 8);
         inputs.pop();
         let places: Vec<u64> = (0..tables.places()).map(|_| rng.below(32) as u64).collect();
         let permutation = permutation(&mut rng, tables.places());
         inputs.extend([join(&places, 5), shuffle::route(&permutation).to_vec()]);
-        let found = split(&run(&phasing::items("items", &tables), &inputs), 5);
+        let found = split(&run_both(&phasing::items("items", &tables), &inputs), 5);
         let expected: Vec<u64> = permutation.iter().map(|i| if expected[*i] { places[*i] } else { 0 }).collect();
         prop_assert_eq!(found, expected);
     }
@@ -118,7 +92,7 @@ proptest! {
         let least = n as u64 - u64::from(n.count_ones());
         prop_assert_eq!(Program::flat("count", &circuit).ands(), least);
         let out = common::run(&circuit, std::slice::from_ref(&bits)).remove(0);
-        prop_assert_eq!(number(&out), bits.iter().filter(|b| **b).count() as u64);
+        prop_assert_eq!(number(&out), bits.iter().filter(|b| **b).count() as u128);
     }
 }
 
@@ -132,7 +106,7 @@ fn every_count_up_to_its_largest_is_right() {
         for ones in 0..=n {
             let bits = (0..n).map(|i| (i * 5 + 3) % n < ones || n == ones).collect::<Vec<bool>>();
             let set = bits.iter().filter(|b| **b).count() as u64;
-            assert_eq!(number(&common::run(&circuit, &[bits])[0]), set, "{ones} of {n}");
+            assert_eq!(number(&common::run(&circuit, &[bits])[0]) as u64, set, "{ones} of {n}");
         }
     }
     let mut b = Builder::new();

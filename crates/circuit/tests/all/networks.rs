@@ -1,31 +1,9 @@
 //! Sorting, merging and shuffling against the standard library.
 
-use crate::common::Rng;
+use crate::common::{Rng, join, run_both, sorted, split};
 use hushwire_circuit::sort::{Compare, SortShape};
-use hushwire_circuit::{Program, eval, named, shuffle, sort};
+use hushwire_circuit::{eval, named, shuffle, sort};
 use proptest::prelude::*;
-
-/// Values of `width` bits as one bit string, value 0 first.
-fn join(values: &[u64], width: usize) -> Vec<bool> {
-    values.iter().flat_map(|v| (0..width).map(move |i| v >> i & 1 == 1)).collect()
-}
-
-fn split(bits: &[bool], width: usize) -> Vec<u64> {
-    bits.chunks(width).map(|b| b.iter().rev().fold(0, |n, bit| n << 1 | u64::from(*bit))).collect()
-}
-
-/// Runs a program, and the circuit that its file holds.
-fn run(program: &Program, inputs: &[Vec<bool>]) -> Vec<bool> {
-    let outputs = eval::eval_bits(program, inputs).unwrap();
-    let circuit = program.to_circuit().unwrap();
-    assert_eq!(eval::eval_gates(&circuit, inputs).unwrap(), outputs, "stages and gates agree");
-    outputs.into_iter().next().unwrap()
-}
-
-fn sorted(mut values: Vec<u64>) -> Vec<u64> {
-    values.sort_unstable();
-    values
-}
 
 /// A network that sorts zeros and ones sorts everything (Knuth, 5.3.4, Theorem Z); 512 instances
 /// run at once.
@@ -51,7 +29,7 @@ fn zeros_and_ones_are_merged_for_any_lengths() {
             sort::merge("bits", left, right, SortShape { width: 1, key: 1, compare: Compare::Fast });
         for (a, b) in (0..=left).flat_map(|a| (0..=right).map(move |b| (a, b))) {
             let ascending = |n: usize, ones: usize| (0..n).map(|i| i >= n - ones).collect::<Vec<bool>>();
-            let out = run(&program, &[ascending(left, a), ascending(right, b)]);
+            let out = run_both(&program, &[ascending(left, a), ascending(right, b)]);
             assert_eq!(out, ascending(left + right, a + b), "{a} of {left}, {b} of {right}");
         }
     }
@@ -100,7 +78,7 @@ proptest! {
         let values: Vec<u64> = (0..n).map(|_| rng.next() & ((1 << width) - 1)).collect();
         for name in ["sort", "sort-fast"] {
             let program = named::program(&format!("{name}:{n}x{width}")).unwrap();
-            prop_assert_eq!(split(&run(&program, &[join(&values, width)]), width), sorted(values.clone()));
+            prop_assert_eq!(split(&run_both(&program, &[join(&values, width)]), width), sorted(values.clone()));
         }
     }
 
@@ -112,7 +90,7 @@ proptest! {
         let program = sort::sort("keys", n, SortShape { width: 16, key: 8, compare: Compare::Small });
         let mut expected = values.clone();
         expected.sort_by_key(|v| v & 0xff);
-        prop_assert_eq!(split(&run(&program, &[join(&values, 16)]), 16), expected);
+        prop_assert_eq!(split(&run_both(&program, &[join(&values, 16)]), 16), expected);
     }
 
     #[test]
@@ -122,7 +100,7 @@ proptest! {
         (1..n).rev().for_each(|i| permutation.swap(i, rng.below(i + 1)));
         let values: Vec<u64> = (0..n).map(|_| rng.next() & 0xffff).collect();
         let program = named::program(&format!("shuffle:{n}x16")).unwrap();
-        let out = run(&program, &[join(&values, 16), shuffle::route(&permutation).to_vec()]);
+        let out = run_both(&program, &[join(&values, 16), shuffle::route(&permutation).to_vec()]);
         let expected: Vec<u64> = permutation.iter().map(|i| values[*i]).collect();
         prop_assert_eq!(split(&out, 16), expected);
     }

@@ -8,14 +8,14 @@ use super::{
 };
 use crate::{error::Error, log};
 use hushwire::job::{Fault, Member};
-use hushwire_machine::{NetError, PartyId};
+use hushwire_machine::{NetError, PartyId, lock};
 use hushwire_wire::{
     Clock, DialledPeer, PeerConfig, Probe, Prober, TransportKind, Validity, Visit, presented,
 };
 use std::{
     collections::BTreeMap,
     sync::{
-        Mutex, PoisonError,
+        Mutex,
         atomic::{AtomicBool, AtomicUsize, Ordering},
     },
     thread,
@@ -63,10 +63,6 @@ struct Rounds<'a> {
     /// Allows one measurement of a rate at a time, since two would share the line.
     line: Mutex<()>,
     over: AtomicBool,
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Makes the checks of every peer, in the file's order.

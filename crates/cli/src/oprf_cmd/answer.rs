@@ -8,11 +8,12 @@ use super::{
 use crate::{error::Error, log};
 use clap::Args;
 use hushwire::job::Fault;
+use hushwire_machine::lock;
 use hushwire_psi::oprf::{Budget, ListRefusal, ListTerms, answer};
 use hushwire_wire::Listener;
 use std::{
     path::PathBuf,
-    sync::{Condvar, Mutex, MutexGuard, PoisonError},
+    sync::{Condvar, Mutex, PoisonError},
     thread,
     time::{Duration, Instant},
 };
@@ -86,12 +87,6 @@ impl Budget for Shared {
     fn give_back(&self, count: u64) {
         lock(&self.0).left += count as f64;
     }
-}
-
-/// Locks also after another thread panicked: the content is numbers that change in one step, so it
-/// is consistent.
-fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
-    of.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The number of queries under way, and of those that were answered.

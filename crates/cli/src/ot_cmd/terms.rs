@@ -41,13 +41,6 @@ impl fmt::Display for OtParty {
     }
 }
 
-pub(super) fn level_name(level: Level) -> &'static str {
-    match level {
-        Level::SemiHonest => "semi-honest",
-        Level::Malicious => "malicious",
-    }
-}
-
 /// The terms that must be the same at both sides.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct OtTerms {
@@ -97,7 +90,8 @@ impl OtTerms {
             b.iter().rev().fold(0u64, |n, byte| n << 8 | u64::from(*byte)).to_string()
         });
         field("the security", 8..9, |b| {
-            level_name(if b == [0] { Level::SemiHonest } else { Level::Malicious }).to_owned()
+            let level = if b == [0] { Level::SemiHonest } else { Level::Malicious };
+            level.name().to_owned()
         });
         field("the protocol", 9..25, |b| {
             let letters = b.iter().filter(|c| c.is_ascii_alphanumeric() || **c == b'-');

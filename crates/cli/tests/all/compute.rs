@@ -1,6 +1,6 @@
 //! `compute` and `local compute`: computations on CSV columns, in the open and among processes.
 
-use crate::common::{Place, Ran};
+use crate::common::{self, Place, good};
 
 const BILL: &str = "computation bill\nmembers shop, client\nsymbols n\n\
     input price: i32[n] from shop\ninput amount: i32[n] from client\n\
@@ -17,32 +17,22 @@ pub(crate) fn bill() -> Place {
 
 pub(crate) const IN: &str = "--in shop/price=shop.csv:price --in amount=order.csv";
 
-pub(crate) fn good(place: &Place, args: &str) -> Ran {
-    let ran = place.ran(args);
-    assert_eq!(ran.code, Some(0), "{args}: {}", ran.err);
-    ran
-}
-
 fn bad(place: &Place, args: &str, code: i32, words: &[&str]) {
     let before = place.names();
-    let ran = place.ran(args);
-    assert_eq!(ran.code, Some(code), "{args}: {}", ran.err);
-    for word in words {
-        assert!(ran.err.contains(word), "{args}: no {word:?} in: {}", ran.err);
-    }
+    common::bad(place, args, code, words);
     assert_eq!(place.names(), before, "nothing is left of a run that failed");
 }
 
+/// The protocols are compared with the evaluator in `crates/hushwire`; here, their options reach
+/// the job.
 #[test]
 fn every_protocol_gives_what_the_open_one_gives() {
     let place = bill();
     let open = good(&place, &format!("compute eval bill.hwc {IN}"));
     assert_eq!(open.out, "total=1047\ndear=[true, false, false]\n");
     for options in [
-        "--transport unix",
         "--transport shm",
-        "--protocol yao --transport unix",
-        "--protocol yao --scheme three-halves --transport shm",
+        "--protocol yao --scheme three-halves --transport unix",
         "--protocol gmw --ot ferret-b10 --transport unix",
         #[cfg(feature = "two")]
         "--protocol two --transport unix",
@@ -64,7 +54,6 @@ fn five_salaries_among_people_who_trust_nobody() {
         "sum=16600\nada_below=true\nbob_below=true\ncleo_below=false\ndan_below=false\neve_below=true\n";
     assert_eq!(ran.out, expected, "{}", ran.err);
     assert!(ran.err.contains("among five parties"), "{}", ran.err);
-    bad(&place, &format!("local compute five.hwc {pay} --protocol authgarble:9"), 2, &["authgarble:8"]);
 }
 
 #[test]
@@ -108,10 +97,8 @@ fn outputs_go_to_arrays_of_numpy() {
         let elements: Vec<u8> = [-2048i16, 5, 2047, -6].iter().flat_map(|n| n.to_le_bytes()).collect();
         assert!(array.ends_with(&elements), "{command}");
         assert_eq!(good(&place, "compute eval back.hwc --in x=z.npy").out, "z=[[-2048, 2047], [5, -6]]\n");
-        for name in ["z.npz", "z.json", "z.csv.gz"] {
-            let words = ["preparing output z", "the name of a format that is not written", ".npy"];
-            bad(&place, &format!("{command} {value} --out z={name}"), 2, &words);
-        }
+        let words = ["preparing output z", "the name of a format that is not written", ".npy"];
+        bad(&place, &format!("{command} {value} --out z=z.npz"), 2, &words);
     }
     place.put("z.npz", b"PK\x03\x04 is the begin of an archive, in 48 bytes.....");
     place.put("text.npy", b"1,2\n3,4\n");
@@ -130,16 +117,12 @@ fn records_matrices_and_values_on_the_command_line() {
     place.put("x.csv", b"p,q,r\n-2048,,2047\n5,,-6\n");
     let rest = "--value y=-0.5,1.25 --value w/k=1";
     let expected = "z=[[-2047, 6], [-2048, -5]]\ntwice=[-1.0, 2.5]\n";
-    for x in ["x.bin", "x.csv:p,r"] {
-        assert_eq!(good(&place, &format!("compute eval c.hwc --in x={x} {rest}")).out, expected);
-        let ran = good(&place, &format!("local compute c.hwc --in m/x={x} {rest} --transport unix"));
-        assert_eq!(ran.out, expected);
-    }
+    assert_eq!(good(&place, &format!("compute eval c.hwc --in x=x.bin {rest}")).out, expected);
+    let ran = good(&place, &format!("local compute c.hwc --in m/x=x.csv:p,r {rest} --transport unix"));
+    assert_eq!(ran.out, expected);
     let run = "local compute c.hwc --in x=x.bin --value y=0,0 --value k=0 --transport unix";
     good(&place, &format!("{run} --out z=z.csv"));
     assert_eq!(place.get("z.csv"), b"z_0,z_1\n-2048,5\n2047,-6\n");
-    let empty = good(&place, "compute eval c.hwc --value x= --value y=0,0 --value k=0");
-    assert_eq!(empty.out, "z=[[], []]\ntwice=[0.0, 0.0]\n");
     let empty = good(&place, "local compute c.hwc --value x= --value y=0,0 --value k=0 --transport unix");
     assert_eq!(empty.out, "z=[[], []]\ntwice=[0.0, 0.0]\n");
 }
@@ -161,14 +144,11 @@ fn decimals_with_commas_are_read_by_options() {
 }
 
 #[test]
-fn bad_numbers_are_named_with_row_column_and_value() {
+fn lengths_that_differ_and_files_of_no_records_are_named() {
     let place = bill();
     place.put("shop.csv", b"price\n1\n2\n");
-    let run = format!("local compute bill.hwc {IN} --transport unix");
+    let run = format!("local compute bill.hwc {IN} --transport unix --out total=t.csv");
     bad(&place, &run, 4, &["n is 2 at client shop and 3 at client client; bring as many rows of both"]);
-    for protocol in ["yao", "gmw"] {
-        bad(&place, &format!("{run} --protocol {protocol}"), 4, &["agreeing on lengths: n is "]);
-    }
     place.put("odd.bin", &[1, 2, 3]);
     let run = "local compute bill.hwc --in price=odd.bin --in amount=order.csv --transport unix";
     bad(&place, run, 4, &["odd.bin: it has 3 bytes, and an element of i32 has 4"]);
@@ -203,68 +183,22 @@ fn public_values_are_everybodys_and_secret_ones_are_brought_by_whom_the_job_says
     let given = "--in rate=rates.csv --in shop/amount=sold.csv --value";
     let expected = "due=10241\nmost=1000\n";
     assert_eq!(good(&place, &format!("compute eval rates.hwc {given} seed=1")).out, expected);
-    for (owner, options) in [
-        ("bank", ""),
-        ("client:carl", ""),
-        ("party2", ""),
-        ("shop", "--protocol yao"),
-        ("party0", "--protocol gmw"),
-    ] {
+    for (owner, options) in [("client:carl", ""), ("shop", "--protocol yao")] {
         let run = format!("local compute rates.hwc {given} {owner}/seed=1 {options} --transport unix");
         assert_eq!(good(&place, &run).out, expected, "{owner} {options}");
     }
     let run = |rest: &str| format!("local compute rates.hwc --in rate=rates.csv --in amount=sold.csv {rest}");
-    bad(&place, &run("--value seed=1"), 2, &["input seed is secret; say who brings it: party0/seed"]);
-    bad(
-        &place,
-        &run("--value x/seed=1 --protocol yao"),
-        2,
-        &["protocol yao has no clients; write party0/seed"],
-    );
-    bad(
-        &place,
-        "local compute rates.hwc --in amount=sold.csv --value bank/seed=1",
-        2,
-        &["input rate: u16[n] has no values"],
-    );
-    place.put("rates.csv", b"rate\n3\n70000\n7\n");
-    bad(
-        &place,
-        &run("--value bank/seed=1"),
-        4,
-        &["rates.csv, line 3: row 2, column rate: \"70000\" does not fit u16"],
-    );
     place.put("rates.csv", b"rate\n3\n");
     bad(&place, &run("--value bank/seed=1"), 4, &["its n is 3, the agreed one is 1"]);
     // A job file has separate tables for them.
     place.put("rates.csv", b"rate\n3\n500\n7\n");
-    let job = |rest: &str| place.put("job.toml", format!("computation = \"rates.hwc\"\n{rest}").as_bytes());
-    job("[public]\nrate = { csv = \"rates.csv\", column = \"rate\" }\n[owners]\nseed = \"client:carl\"\n");
+    place.put(
+        "job.toml",
+        b"computation = \"rates.hwc\"\n[public]\nrate = { csv = \"rates.csv\", column = \"rate\" }\n\
+          [owners]\nseed = \"client:carl\"\n",
+    );
     let run = "local compute job.toml --in amount=sold.csv --value seed=1 --transport unix";
     assert_eq!(good(&place, run).out, expected);
-    for (rest, code, words) in [
-        (
-            "[public]\nrte = { values = \"1\" }\n[owners]\nseed = \"party0\"\n",
-            2,
-            "no public input rte; did you mean `rate`?",
-        ),
-        ("[public]\nrate = { hex = \"1\" }\n", 4, "line 3: `rate` is no place of elements"),
-        (
-            "[owners]\namount = \"party0\"\n",
-            2,
-            "no secret input amount; leave it out: its declaration says who brings it",
-        ),
-        ("[owners]\nseed = \"carl\"\n", 4, "neither a party, as party0, nor a client"),
-        (
-            "[public]\nrate = { values = \"1,2,3\" }\n",
-            2,
-            "secret input seed is brought by no member; write seed = \"party0\"",
-        ),
-    ] {
-        job(rest);
-        bad(&place, "local files job.toml --dir made", code, &[words]);
-    }
-    job("[public]\nrate = { csv = \"rates.csv\", column = \"rate\" }\n[owners]\nseed = \"client:carl\"\n");
     bad(
         &place,
         &format!("{run} --out due=rates.csv --force"),
@@ -283,12 +217,6 @@ fn the_canonical_form_is_the_same_computation() {
     assert_eq!(check("again.hwc"), check("bill.hwc"));
     good(&place, "compute format bill.hwc --out out.hwc");
     assert_eq!(place.get("out.hwc"), ran.out.as_bytes());
-    bad(
-        &place,
-        "compute format bill.hwc --force --out bill.hwc",
-        5,
-        &["that would overwrite the computation"],
-    );
 }
 
 #[test]
@@ -296,25 +224,12 @@ fn shapes_that_overflow_and_columns_without_rows() {
     let place = bill();
     let text = "computation h\nmembers m\ninput x: u8[4294967296, 4294967296, 2] from m\noutput y = x to m\n";
     place.put("h.hwc", text.as_bytes());
-    for command in ["compute explain h.hwc", "compute cost h.hwc", "local compute h.hwc --value x=1"] {
-        let ran = place.ran(command);
-        assert_eq!(ran.code, Some(2), "{command}: {}", ran.err);
-        assert!(
-            ran.err.contains("more than this machine takes") || ran.err.contains("than can be counted"),
-            "{}",
-            ran.err
-        );
-    }
-    bad(&place, &format!("local compute bill.hwc {IN} --symbol n=many"), 2, &["a length is a whole number"]);
+    bad(&place, "local compute h.hwc --value x=1", 2, &["more than this machine takes"]);
     // Zero rows is a valid length.
     place.put("shop.csv", b"price\n");
     place.put("order.csv", b"amount\n");
-    assert_eq!(
-        good(&place, &format!("local compute bill.hwc {IN} --transport unix")).out,
-        "total=0\ndear=[]\n"
-    );
-    place.put("order.csv", b"amount\n1\n\n2\n");
-    bad(&place, &format!("local compute bill.hwc {IN} --transport unix"), 4, &["n is 0 at client shop and"]);
+    let ran = good(&place, &format!("local compute bill.hwc {IN} --transport unix"));
+    assert_eq!(ran.out, "total=0\ndear=[]\n");
 }
 
 #[test]
@@ -323,12 +238,8 @@ fn values_at_the_edge_of_their_promise_are_taken() {
     let text = "computation kept\nmembers m, w\nsymbols n\ninput x: u16[n] in 0..1000 from m\ninput y: u16[n] from m\n\
         output s = sum(x * y) to w\n";
     place.put("kept.hwc", text.as_bytes());
-    for (run, net) in [("compute eval", ""), ("local compute", "--transport unix")] {
-        assert_eq!(
-            good(&place, &format!("{run} kept.hwc --value m/x=5,999 --value m/y=1,2 {net}")).out,
-            "s=2003\n"
-        );
-    }
+    let run = "local compute kept.hwc --value m/x=5,999 --value m/y=1,2 --transport unix";
+    assert_eq!(good(&place, run).out, "s=2003\n");
 }
 
 #[test]
@@ -342,11 +253,9 @@ fn a_product_that_wraps_early_is_remarked_wherever_it_is_read() {
     place.put("kept.hwc", text("multiply(x, y)").as_bytes());
     place.put("wraps.hwc", text("rescale(x * y, 16)").as_bytes());
     let values = "--value a/x=1.5 --value b/y=-2";
-    for run in
-        ["compute eval", "local compute --transport unix", "local compute --protocol yao --transport unix"]
-    {
-        let ran = good(&place, &format!("{run} kept.hwc {values}"));
-        assert_eq!((ran.out.as_str(), ran.err.contains("warning")), ("z=-3.0\n", false), "{}", ran.err);
+    let ran = good(&place, &format!("local compute kept.hwc {values} --transport unix"));
+    assert_eq!((ran.out.as_str(), ran.err.contains("warning")), ("z=-3.0\n", false), "{}", ran.err);
+    for run in ["compute eval", "local compute --transport unix"] {
         let ran = good(&place, &format!("{run} wraps.hwc {values}"));
         let warning = "warning: `*` of x: fixed(32, 16) and y: fixed(32, 16) has 32 fractional bits and none before the point";
         assert!(ran.err.contains(warning) && ran.err.matches("warning").count() == 1, "{run}: {}", ran.err);

@@ -1,7 +1,8 @@
 //! Compares prices of computations with the costs of runs, and checks the fields of reports.
 
 use crate::{
-    compute::{IN, bill, good},
+    common::good,
+    compute::{IN, bill},
     documented::check,
 };
 

@@ -5,10 +5,8 @@ use hushwire_testkit::Port;
 use hushwire_wire::{Identity, Validity};
 use serde_json::Value;
 use std::{
-    fs::{self, Permissions},
     net::TcpListener,
-    os::unix::fs::PermissionsExt,
-    process::{Child, Command, Stdio},
+    process::Child,
     thread::sleep,
     time::{Duration, SystemTime},
 };
@@ -57,13 +55,6 @@ impl World {
         self.file(me, &format!("[[peers]]\nclient = \"alice\"\npin = \"{}\"\n", self.pins[3]), |text| text);
     }
 
-    fn start(&self, args: &str) -> Child {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_hushwire"));
-        command.current_dir(self.place.at("")).args(args.split_whitespace()).stdin(Stdio::null());
-        command.stdout(Stdio::piped()).stderr(Stdio::piped());
-        command.spawn().unwrap_or_else(|e| panic!("{args}: {e}"))
-    }
-
     /// Runs the doctors of these members at the same time, and returns their findings.
     fn doctors(&self, members: &[usize], seconds: u32) -> Vec<Found> {
         let children: Vec<_> = members.iter().map(|i| self.doctor(*i, seconds)).collect();
@@ -71,14 +62,13 @@ impl World {
     }
 
     fn doctor(&self, member: usize, seconds: u32) -> Child {
-        self.start(&format!("doctor --config {member}.toml --seconds {seconds} --json -"))
+        self.place.start(&format!("doctor --config {member}.toml --seconds {seconds} --json -"))
     }
 }
 
 fn key(place: &Place, i: usize, identity: &Identity) -> String {
     let name = format!("{i}.pem");
     place.put(&name, identity.to_pem().as_bytes());
-    fs::set_permissions(place.at(&name), Permissions::from_mode(0o600)).unwrap_or_else(|e| panic!("{e}"));
     identity.pin().to_string()
 }
 
@@ -153,7 +143,7 @@ fn three_doctors_and_a_client_measure_each_other() {
 fn a_wrong_pin_is_named_on_both_sides_and_spoils_nothing_else() {
     let world = World::new();
     world.file(1, "", |text| text.replace(&world.pins[0], WRONG));
-    let found = world.doctors(&[0, 1, 2], 15);
+    let found = world.doctors(&[0, 1, 2], 8);
     assert_eq!(found.iter().map(|f| f.ran.code).collect::<Vec<_>>(), [Some(3), Some(3), Some(0)]);
     let theirs = found[1].is("party 0 at", "pin", "fail");
     assert!(
@@ -185,11 +175,11 @@ fn nobody_there_and_names_without_address() {
     let unnamed = found.is("party 2 at", "reachable", "fail");
     assert!(unnamed.contains("nowhere.invalid:7000 does not resolve"), "{unnamed}");
 
-    let table = end(world.start("-q doctor --config 0.toml --seconds 1"));
+    let table = end(world.place.start("-q doctor --config 0.toml --seconds 1"));
     assert_eq!(table.code, Some(3));
     assert!(table.out.contains("FAIL  reachable") && table.out.contains("to do"), "{}", table.out);
     assert_eq!(table.err.lines().count(), 1, "{}", table.err);
-    let missing = end(world.start("doctor --config nowhere.toml"));
+    let missing = end(world.place.start("doctor --config nowhere.toml"));
     assert!(missing.code == Some(4) && missing.err.contains("nowhere.toml"), "{}", missing.err);
 }
 
@@ -203,9 +193,9 @@ fn a_certificate_that_has_ended() {
     world.pins[0] = key(&world.place, 0, &identity);
     (1..3).for_each(|i| world.file(i, "", |text| text));
     // The other members start later.
-    let first = world.doctor(0, 15);
+    let first = world.doctor(0, 8);
     sleep(Duration::from_secs(1));
-    let mut found = world.doctors(&[1, 2], 15);
+    let mut found = world.doctors(&[1, 2], 8);
     found.insert(0, Found::new(end(first)));
     assert_eq!(found.iter().map(|f| f.ran.code).collect::<Vec<_>>(), [Some(3); 3]);
     let own = found[0].is("party 0, this host", "certificate", "fail");
@@ -222,7 +212,8 @@ fn a_party_that_waits_is_not_disturbed() {
     world.place.put("job.toml", JOB.as_bytes());
     world.file(0, "[inputs]\na = { hex = \"0000002a\" }\n", |text| text);
     world.file(1, "[inputs]\nb = { hex = \"00000063\" }\n", |text| text);
-    let parties: Vec<_> = [0, 1].map(|i| world.start(&format!("party job.toml --config {i}.toml"))).into();
+    let parties: Vec<_> =
+        [0, 1].map(|i| world.place.start(&format!("party job.toml --config {i}.toml"))).into();
     // The doctor runs twice, with keys that no other member knows.
     for _ in 0..2 {
         let found = &world.doctors(&[2], 15)[0];
@@ -234,11 +225,11 @@ fn a_party_that_waits_is_not_disturbed() {
         }
     }
     let address = world.ports[0].to_string();
-    let pin = end(world.start(&format!("keys pin {address}")));
+    let pin = end(world.place.start(&format!("keys pin {address}")));
     assert_eq!((pin.out.trim(), pin.code), (world.pins[0].as_str(), Some(0)), "{}", pin.err);
     assert!(pin.err.contains("over another channel"), "{}", pin.err);
 
-    let last = end(world.start("party job.toml --config 2.toml"));
+    let last = end(world.place.start("party job.toml --config 2.toml"));
     assert_eq!((last.out.trim(), last.code), ("less=1", Some(0)), "{}", last.err);
     for party in parties {
         let ran = end(party);

@@ -1,12 +1,10 @@
-//! Faults among real processes: killed, stopped or late members, keys that do not match, ports in
-//! use, full disks. No member waits for ever, all members name the one with the fault, and no
-//! partial output looks complete.
+//! Faults among real processes that the table of faults does not have: kills at random moments,
+//! late members, swapped keys, limits on the size of files. No member waits for ever, all members
+//! name the one with the fault, and no partial output looks complete.
 
-use crate::common::{Place, Ran, bytes};
+use crate::common::{Place, Ran, noise};
 use crate::rehearsal::{ALL, Ended, Rehearsal, Running, sums, title};
-use hushwire_wire::{Identity, Validity};
 use std::{
-    net::TcpListener,
     process::{Command, Stdio},
     thread::{self, sleep},
     time::{Duration, Instant, SystemTime},
@@ -16,8 +14,8 @@ use std::{
 /// members, and slack for a busy host.
 const LIMIT: Duration = Duration::from_secs(45);
 /// A member that dies before all have met only counts as missing. The others wait this long for it.
-const JOIN: &str = "connect-timeout = \"12s\"";
-const KILLS: u32 = 12;
+const JOIN: &str = "connect-timeout = \"8s\"";
+const KILLS: u32 = 8;
 const INSTANCES: usize = 1_000_000;
 
 /// Returns a number that differs from run to run. It is printed, so that a failure shows it.
@@ -29,11 +27,11 @@ fn seed() -> u64 {
     seed
 }
 
-/// Adds many numbers of alice and party 1. Party 2 and bob learn the sums. Returns the files and
-/// the expected sums.
-fn many_sums() -> (Rehearsal, Vec<u8>) {
-    let world = Rehearsal::new(&sums("add:32", INSTANCES));
-    let [a, b] = [1, 2].map(|seed| bytes(4 * INSTANCES, seed));
+/// Adds numbers of alice and party 1. Party 2 and bob learn the sums. Returns the files and the
+/// expected sums.
+fn many_sums(instances: usize) -> (Rehearsal, Vec<u8>) {
+    let world = Rehearsal::new(&sums("add:32", instances));
+    let [a, b] = [1, 2].map(|seed| noise(seed, 4 * instances));
     let word = |bytes: &[u8]| u64::from(u32::from_le_bytes(bytes.try_into().unwrap_or_default()));
     let records = a.chunks(4).zip(b.chunks(4)).map(|(a, b)| word(a) + word(b));
     let expected = records.flat_map(|sum| sum.to_le_bytes()[..5].to_vec()).collect();
@@ -47,7 +45,7 @@ fn many_sums() -> (Rehearsal, Vec<u8>) {
 #[test]
 fn whoever_is_killed_whenever() {
     let seed = seed();
-    let (world, expected) = many_sums();
+    let (world, expected) = many_sums(INSTANCES);
     // The faster of two runs, because other programs may keep this machine busy.
     let runs = [(); 2].map(|()| {
         let begun = Instant::now();
@@ -59,12 +57,12 @@ fn whoever_is_killed_whenever() {
         world.kept("party2").as_ref() == Some(&expected) && world.kept("bob").as_ref() == Some(&expected)
     );
     let mut in_time = 0;
-    let moments = bytes(KILLS as usize, seed);
+    let moments = noise(seed, KILLS as usize);
     for kill in 0..KILLS {
         for name in ["party2", "bob"] {
             let _ = std::fs::remove_file(world.place.at(&format!("r/{name}.out")));
         }
-        // The kills are spread over twelve parts of the time. The victims take turns, and each run
+        // The kills are spread over parts of the time. The victims take turns, and each run
         // begins with another one.
         let victim = ALL[(seed as usize % 5 + kill as usize) % 5];
         let within = f64::from(moments[kill as usize]) / 256.0;
@@ -92,7 +90,7 @@ fn whoever_is_killed_whenever() {
         in_time += usize::from(ended.iter().any(|member| member.code != Some(0)));
         judge(&world, victim, &ended, &expected, &what);
     }
-    assert!(in_time >= 4, "only {in_time} kills came before the end of the job");
+    assert!(in_time >= 3, "only {in_time} kills came before the end of the job");
 }
 
 /// Checks that a member that succeeded has the whole output, and that a failed member has no output
@@ -146,64 +144,6 @@ fn whoever_is_killed_while_others_are_missing() {
     });
 }
 
-/// On the wire, the clients `130` and `bob` have the numbers 129 and 130.
-#[test]
-fn a_client_called_by_a_number_is_blamed_under_its_own_name() {
-    let world = Rehearsal::new(&sums("less:32", 1).replace("alice", "130"));
-    let here = ["party0", "party1", "party2", "bob"];
-    here.iter().for_each(|name| world.set(name, "connect-timeout = \"8s\""));
-    for member in world.end(world.start_all(&here)) {
-        member.blames("130");
-        assert!(!member.error().contains(": client bob: "), "{}: {}", member.name, member.err);
-    }
-}
-
-/// A job that takes far longer than its test.
-fn endless() -> Rehearsal {
-    let world = Rehearsal::new(&sums("mul:32", 4_000_000));
-    ["a", "b"].iter().for_each(|input| world.place.put(&format!("r/{input}.bin"), &vec![0; 16_000_000]));
-    ["party2", "bob"].iter().for_each(|name| world.keep(name, "sum"));
-    world
-}
-
-#[test]
-fn a_party_that_is_stopped_is_named() {
-    let world = endless();
-    let mut running = world.start_all(&ALL);
-    world.until_said(&ALL, "all members are connected");
-    sleep(Duration::from_millis(seed() % 1000));
-    let mut stopped = running.remove(1);
-    assert!(running.iter_mut().all(Running::lives) && stopped.lives(), "somebody ended too soon");
-    let begun = Instant::now();
-    stopped.signal("-STOP");
-    for member in world.end_within(running, begun, LIMIT) {
-        member.blames("party1");
-        // Closed links would show a death at once; here the peer was only silent.
-        assert!(
-            member.err.contains("nothing was heard of it") || member.err.contains("fell silent"),
-            "{}",
-            member.err
-        );
-    }
-    assert!(stopped.kill().is_none(), "a stopped party ended by itself");
-    assert_eq!(world.left(), Vec::<String>::new());
-}
-
-#[test]
-fn a_party_that_pauses_is_only_slow() {
-    let (world, expected) = many_sums();
-    let mut running = world.start_all(&ALL);
-    world.until_said(&ALL, "all members are connected");
-    assert!(running[0].lives(), "it ended too soon");
-    running[0].signal("-STOP");
-    sleep(Duration::from_secs(3));
-    running[0].signal("-CONT");
-    world.end(running).iter().for_each(Ended::good);
-    assert!(
-        world.kept("party2").as_ref() == Some(&expected) && world.kept("bob").as_ref() == Some(&expected)
-    );
-}
-
 #[test]
 fn who_comes_late_is_waited_for() {
     thread::scope(|scope| {
@@ -212,12 +152,10 @@ fn who_comes_late_is_waited_for() {
                 let world = Rehearsal::new(&sums("add:32", 1));
                 let others: Vec<_> = ALL.iter().copied().filter(|name| *name != late).collect();
                 let mut running = world.start_all(&others);
-                sleep(Duration::from_secs(20));
+                // Clients do not meet each other, so they learn of each other from the parties.
+                world.until_said(&others, &format!("still waiting for {} to join", title(late)));
                 assert!(running.iter_mut().all(Running::lives), "somebody did not wait");
-                let waiting = format!("still waiting for {} to join", title(late));
                 for name in others {
-                    // Clients do not meet each other, so they learn of each other from the parties.
-                    assert!(world.said(name).contains(&waiting), "{name}: {}", world.said(name));
                     let connected = world.said(name).contains("all members are connected");
                     assert!(!connected, "{name}: {}", world.said(name));
                 }
@@ -230,56 +168,6 @@ fn who_comes_late_is_waited_for() {
             });
         }
     });
-}
-
-#[test]
-fn a_port_in_use_is_named() {
-    let world = Rehearsal::new(&sums("add:32", 1));
-    let taken = TcpListener::bind(("127.0.0.1", world.port)).unwrap_or_else(|e| panic!("{e}"));
-    let ran = world.place.ran(&Rehearsal::line("party0"));
-    assert_eq!(ran.code, Some(3), "{}", ran.err);
-    for words in
-        ["error: party 0", &format!("127.0.0.1:{}", world.port), "in use", "; ", "choose another port"]
-    {
-        assert!(ran.err.contains(words), "no {words:?} in: {}", ran.err);
-    }
-    drop(taken);
-    world.end(world.start_all(&ALL)).iter().for_each(Ended::good);
-}
-
-#[test]
-fn an_expired_certificate_is_named() {
-    let world = Rehearsal::new(&sums("add:32", 1));
-    let past = |days: u64| SystemTime::now() - Duration::from_secs(days * 86_400);
-    let validity = Validity { not_before: past(400), not_after: past(2) };
-    let expired = Identity::generate_for("party 1", validity).unwrap_or_else(|e| panic!("{e}"));
-    let old = String::from_utf8(world.place.get("r/party1.pem")).unwrap_or_else(|e| panic!("{e}"));
-    let (old, _) = Identity::describe(&old).unwrap_or_else(|e| panic!("{e}"));
-    world.place.put("r/party1.pem", expired.to_pem().as_bytes());
-    for name in ALL {
-        world.set(name, JOIN);
-        if name != "party1" {
-            let pins = [old, expired.pin()].map(|pin| pin.to_string());
-            world.edit(&format!("r/{name}.toml"), |text| text.replace(&pins[0], &pins[1]));
-        }
-    }
-    for member in world.end(world.start_all(&ALL)) {
-        member.blames("party1");
-        // Party 1 keeps itself out, so the others only see that it is missing.
-        if member.name == "party1" {
-            let dates = validity.to_string();
-            for words in ["certificate", &dates, "hushwire keys rotate"] {
-                assert!(member.error().contains(words), "no {words:?} in: {}", member.err);
-            }
-        } else {
-            assert!(
-                member.err.contains("still waiting for party 1 to join"),
-                "{}: {}",
-                member.name,
-                member.err
-            );
-        }
-    }
 }
 
 #[test]
@@ -333,7 +221,7 @@ fn on_a_full_disk(place: &Place, args: &str) -> Command {
 #[test]
 fn a_full_disk_at_one_member_ends_all() {
     for victim in ["party2", "bob"] {
-        let (world, _) = many_sums();
+        let (world, _) = many_sums(3000);
         let mut running = vec![];
         for name in ALL {
             if name == victim {
@@ -359,42 +247,40 @@ fn a_full_disk_at_one_member_ends_all() {
     }
 }
 
+/// A ciphertext, sums of one process's members, and common rows in either format do not fit.
 #[test]
-fn a_full_disk_under_a_ciphertext() {
+fn a_full_disk_under_a_local_run_leaves_nothing() {
     let place = Place::new();
-    place.put("plain", &bytes(400_000, 3));
-    let command = on_a_full_disk(&place, "local aes-ctr --in plain --out cipher").output();
-    let ran = Ran::new(command.unwrap_or_else(|e| panic!("{e}")));
-    assert_eq!(ran.code, Some(4), "{}", ran.err);
-    assert!(ran.err.contains("cipher") && ran.err.contains("ulimit -f"), "{}", ran.err);
-    assert_eq!(place.names(), ["cipher.keys", "plain"]);
-}
-
-/// Common rows of both parties that do not fit on the disk, in either format.
-#[test]
-fn a_full_disk_under_common_rows() {
+    place.put("plain", &vec![0; 40_000]);
     let rows: String =
         (0..9000u64).map(|i| format!("{:x}\n", i.wrapping_mul(0x9e37_79b9_7f4a_7c15))).collect();
-    for name in ["both.csv", "both.parquet"] {
-        if name.ends_with("parquet") && !cfg!(feature = "parquet") {
-            continue;
-        }
-        let place = Place::new();
-        place.put("a.csv", format!("id\n{rows}").as_bytes());
-        let args = format!("local psi --a a.csv --b a.csv --key id --to a --transport unix --out {name}");
+    place.put("a.csv", format!("id\n{rows}").as_bytes());
+    let less = "local run --circuit less:32 --instances 10000 --input-file 0=plain --input-file 1=plain";
+    let psi = "local psi --a a.csv --b a.csv --key id --to a --transport unix";
+    let mut runs = vec![
+        ("party 0 cannot write ", format!("{less} --output 0=out")),
+        ("cannot write ", format!("{psi} --out both.csv")),
+        ("cannot write cipher", "local aes-ctr --in plain --out cipher".to_owned()),
+    ];
+    if cfg!(feature = "parquet") {
+        runs.insert(0, ("cannot write ", format!("{psi} --out both.parquet")));
+    }
+    for (words, args) in runs {
         let ran = Ran::new(on_a_full_disk(&place, &args).output().unwrap_or_else(|e| panic!("{e}")));
-        assert_eq!(ran.code, Some(4), "{}", ran.err);
-        assert!(ran.err.contains("cannot write") && ran.err.contains("ulimit -f"), "{}", ran.err);
-        assert_eq!(place.names(), ["a.csv"]);
+        assert_eq!(ran.code, Some(4), "{args}: {}", ran.err);
+        assert!(ran.err.contains(words) && ran.err.contains("ulimit -f"), "{args}: {}", ran.err);
+        let left: &[&str] =
+            if args.contains("cipher") { &["a.csv", "cipher.keys", "plain"] } else { &["a.csv", "plain"] };
+        assert_eq!(place.names(), left, "{args}");
     }
 }
 
 #[test]
-fn fifty_jobs_on_the_same_ports() {
+fn ten_jobs_on_the_same_ports() {
     let job = sums("less:32", 1).replace("client:alice", "party0").replace(", \"client:bob\"", "");
     let world = Rehearsal::new(&job);
     let before = world.place.names();
-    for run in 0..50 {
+    for run in 0..10 {
         for member in world.end(world.start_all(&ALL[..3])) {
             assert_eq!(member.code, Some(0), "job {run}, {}: {}", member.name, member.err);
             assert_eq!(member.out, if member.name == "party2" { "sum=1\n" } else { "" }, "job {run}");

@@ -1,20 +1,13 @@
 //! Habits of users from other commands: numbers, names, pages, colours, and byte order marks in
 //! files.
 
-use crate::common::{Place, Ran};
+use crate::common::{Place, Ran, good, prints};
 use std::{
     fs,
     io::{BufRead, BufReader},
     path::Path,
     process::{Command, Stdio},
 };
-
-fn good(place: &Place, args: &str, lines: &[&str]) -> Ran {
-    let ran = place.ran(args);
-    assert_eq!(ran.code, Some(0), "{args}: {}", ran.err);
-    assert_eq!(ran.out.lines().collect::<Vec<_>>(), lines, "{args}: {}", ran.err);
-    ran
-}
 
 fn with(place: &Place, args: &str, variables: &[(&str, &str)]) -> Ran {
     let mut command: Command = place.hushwire(args);
@@ -33,16 +26,16 @@ fn numbers_are_written_in_three_ways() {
     let place = Place::new();
     let run = "local run --circuit add:16 --transport unix --inputs";
     for inputs in ["0=002a,1=0009", "0=0x2a,1=0x9", "0=dec:42,1=dec:9", "0=dec:42,1=0x0000000009"] {
-        good(&place, &format!("{run} {inputs}"), &["0=00033"]);
+        prints(&place, &format!("{run} {inputs}"), &["0=00033"]);
     }
-    good(&place, "circuit eval add:16 --inputs 0=dec:42,1=0x9", &["0=00033"]);
+    prints(&place, "circuit eval add:16 --inputs 0=dec:42,1=0x9", &["0=00033"]);
 }
 
 #[test]
 fn outputs_have_the_names_that_the_job_gives_them() {
     let place = Place::new();
     place.put("job.toml", JOB.as_bytes());
-    good(&place, "local job.toml --transport unix", &["total=002e6"]);
+    prints(&place, "local job.toml --transport unix", &["total=002e6"]);
     let ran = place.ran("local job.toml --transport unix --inputs left=dec:1,right=dec:2 --json -");
     let report: serde_json::Value = serde_json::from_str(&ran.out).unwrap_or_default();
     assert_eq!(report["outputs"]["total"], "00003", "{}", ran.err);
@@ -52,22 +45,22 @@ fn outputs_have_the_names_that_the_job_gives_them() {
 fn a_mark_begins_no_file() {
     let place = Place::new();
     place.put("job.toml", format!("\u{feff}{JOB}").as_bytes());
-    good(&place, "local job.toml --transport unix", &["total=002e6"]);
+    prints(&place, "local job.toml --transport unix", &["total=002e6"]);
     place.put("xor.txt", "\u{feff}1 3\r\n2 1 1\r\n1 1\r\n\r\n2 1 0 1 2 XOR\r\n".as_bytes());
-    good(&place, "circuit eval xor.txt --inputs 0=1,1=0", &["0=1"]);
+    prints(&place, "circuit eval xor.txt --inputs 0=1,1=0", &["0=1"]);
     place.put("a.csv", "\u{feff}id,x\r\n1,a\r\n2,b\r\n".as_bytes());
     place.put("b.csv", b"id\n2\n3\n");
-    good(
+    prints(
         &place,
         "local psi --a a.csv --b b.csv --column id --reveal items --transport unix",
         &["id,x", "2,b"],
     );
-    good_bytes(&place, "keys init --name party0 --out key.pem");
-    let pin = good_bytes(&place, "keys pin key.pem");
+    good(&place, "keys init --name party0 --out key.pem");
+    let pin = good(&place, "keys pin key.pem");
     let mut key = "\u{feff}".as_bytes().to_vec();
     key.extend(place.get("key.pem"));
     place.put("key.pem", &key);
-    good(&place, "keys pin key.pem", &[pin.out.trim()]);
+    prints(&place, "keys pin key.pem", &[pin.out.trim()]);
 }
 
 /// A stray quote once swallowed a thousand rows, and the answer was 5.
@@ -86,7 +79,7 @@ fn a_stray_quote_is_an_error_with_its_place() {
         ran.err
     );
     place.put("b.csv", format!("id\nx\ny\n{}", rows(5)).as_bytes());
-    good(&place, psi, &["995"]);
+    prints(&place, psi, &["995"]);
 }
 
 /// A pipe was once read twice, and the messages were about missing content in the second reading.
@@ -150,6 +143,7 @@ fn files_that_were_confused_are_told_apart() {
         "query.toml",
         b"sql = \"SELECT a FROM t\"\nto = [\"client:x\"]\n[[tables]]\nname = \"t\"\ncolumns = [\"a INTEGER\"]\nparts = [\"client:y 1\"]\n",
     );
+    place.put("psi.toml", b"kind = \"psi\"\nkey = \"email\"\n");
     place.put("infer.toml", b"network = \"n.hwc\"\nowner = \"client:x\"\nclient = \"client:y\"\n");
     let made = place.ran("local files job.toml --dir r");
     assert_eq!(made.code, Some(0), "{}", made.err);
@@ -166,6 +160,7 @@ fn files_that_were_confused_are_told_apart() {
         ("client job.toml --config r/party1.toml", 4, ["this is a party's file", "hushwire party"]),
         ("local run aes.toml", 2, ["an encryption's job", "hushwire local aes-ctr"]),
         ("local run query.toml", 2, ["a query's job", "hushwire local query"]),
+        ("local run psi.toml", 2, ["an intersection's job", "hushwire local psi --a"]),
         ("local run infer.toml", 2, ["an inference's job", "hushwire local infer"]),
         ("local compute query.toml", 2, ["a query's job", "hushwire local query"]),
         ("local compute job.toml", 2, ["a circuit's job", "hushwire local run job.toml"]),
@@ -180,12 +175,12 @@ fn files_that_were_confused_are_told_apart() {
 #[test]
 fn manual_pages_and_completions_come_from_the_command_line() {
     let place = Place::new();
-    let ran = good_bytes(&place, "man --dir pages");
+    let ran = good(&place, "man --dir pages");
     assert!(ran.err.contains("pages are in pages"), "{}", ran.err);
     let page = String::from_utf8_lossy(&place.get("pages/hushwire-local-run.1")).replace("\\-", "-");
     assert!(page.contains("--inputs") && page.contains(".TH"), "{page}");
-    assert!(good_bytes(&place, "man").out.contains(".SH NAME"));
-    let script = good_bytes(&place, "completions bash").out;
+    assert!(good(&place, "man").out.contains(".SH NAME"));
+    let script = good(&place, "completions bash").out;
     for option in ["--inputs", "--dir", "man"] {
         assert!(script.contains(option), "{option}");
     }
@@ -195,7 +190,7 @@ fn manual_pages_and_completions_come_from_the_command_line() {
 #[test]
 fn files_that_helps_name_are_there() {
     let place = Place::new();
-    good_bytes(&place, "man --dir pages");
+    good(&place, "man --dir pages");
     let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
     let mut named = 0;
     for page in fs::read_dir(place.at("pages")).expect("pages").flatten() {
@@ -207,12 +202,6 @@ fn files_that_helps_name_are_there() {
         }
     }
     assert!(named > 5, "{named}");
-}
-
-fn good_bytes(place: &Place, args: &str) -> Ran {
-    let ran = place.ran(args);
-    assert_eq!(ran.code, Some(0), "{args}: {}", ran.err);
-    ran
 }
 
 #[test]

@@ -4,7 +4,7 @@
 //! The hardware is a stand-in: the model of `hushwire-hdl` in its own process, and simulated
 //! hardware if it has been built.
 
-use crate::common::{KEY, Place, Ran, bytes};
+use crate::common::{KEY, Place, Ran, noise};
 use crate::rehearsal::{Ended, Rehearsal};
 use hushwire_hdl::{Hello, PROGRAM, model};
 use hushwire_testkit::executable;
@@ -106,60 +106,62 @@ fn run(place: &Place, folder: &Path, args: &str) -> Ran {
 }
 
 fn good(place: &Place, folder: &Path, args: &str) -> Ran {
-    let ran = run(place, folder, args);
-    assert_eq!(ran.code, Some(0), "{args}: {}", ran.err);
-    ran
+    run(place, folder, args).good(args)
 }
 
 fn bad(place: &Place, folder: &Path, args: &str, code: i32, words: &[&str]) {
-    let ran = run(place, folder, args);
-    assert_eq!(ran.code, Some(code), "{args}: {}", ran.err);
-    for word in words {
-        assert!(ran.err.contains(word), "{args}: no {word:?} in: {}", ran.err);
-    }
+    run(place, folder, args).bad(args, code, words);
 }
 
-/// Encrypts with these hardware parties, and compares with openssl and with software.
-fn check(place: &Place, folder: &Path, len: usize, options: &str) {
-    let data = bytes(len, 3);
-    place.put("in", &data);
+/// Encrypts with hardware parties, and compares with openssl and with software. Each case has a
+/// length and options. All have one key and counter, so each input and output begins like the
+/// longest.
+fn check(place: &Place, folder: &Path, cases: &[(usize, &str)]) {
+    let most = cases.iter().map(|(len, _)| *len).max().unwrap_or_default();
+    let data = noise(3, most);
     place.put("key", KEY.as_bytes());
     let common = format!("--in in --key-file key --iv-hex {IV}");
-    good(place, folder, &format!("{common} --out hard --backend hdl-sim {options}"));
-    let sealed = place.get("hard");
-    if let Some(theirs) = place.openssl("in", KEY, IV) {
-        assert!(sealed == theirs, "{len} bytes {options}: not what openssl writes");
-    }
+    place.put("in", &data);
     place.good(&format!("{common} --out soft"));
-    assert!(sealed == place.get("soft"), "{len} bytes {options}: not what software writes");
+    let soft = place.get("soft");
+    if let Some(theirs) = place.openssl("in", KEY, IV) {
+        assert!(soft == theirs, "not what openssl writes");
+    }
+    for (len, options) in cases {
+        place.put("in", &data[..*len]);
+        good(place, folder, &format!("{common} --out hard --force --backend hdl-sim {options}"));
+        assert!(place.get("hard") == soft[..*len], "{len} bytes {options}: not what software writes");
+    }
 }
 
 #[test]
 fn every_mix_of_stand_ins_writes_what_openssl_writes() {
     let place = Place::new();
     let folder = standing_in(&place, 1, usize::MAX);
-    for parties in ["0", "1,2", "0,1,2"] {
-        check(&place, &folder, LEN, &format!("--hdl-parties {parties}"));
-    }
-    check(&place, &folder, 1, "--sbox depth4 --transport unix");
-    check(&place, &folder, 0, "--hdl-parties 2");
-    // More batches than the device has contexts.
-    check(&place, &folder, 6 * 10_240 + 1, "--hdl-parties 1 --sbox depth4");
+    let cases = [
+        (LEN, "--hdl-parties 0"),
+        (LEN, "--hdl-parties 1,2"),
+        (LEN, "--hdl-parties 0,1,2"),
+        (1, "--sbox depth4 --transport unix"),
+        (0, "--hdl-parties 2"),
+        // More batches than the device has contexts.
+        (6 * 10_240 + 1, "--hdl-parties 1 --sbox depth4"),
+    ];
+    check(&place, &folder, &cases);
 }
 
 #[test]
 fn simulated_hardware_writes_what_openssl_writes() {
     let (place, Some(folder)) = (Place::new(), simulated()) else { return };
-    for parties in ["0", "1,2", "0,1,2"] {
-        check(&place, &folder, LEN, &format!("--hdl-parties {parties}"));
-    }
+    let cases = ["0", "1,2"].map(|parties| format!("--hdl-parties {parties}"));
+    check(&place, &folder, &cases.each_ref().map(|options| (LEN, options.as_str())));
 }
 
 #[test]
 fn kept_keys_serve_software_and_hardware() {
     let place = Place::new();
     let folder = standing_in(&place, 1, usize::MAX);
-    place.put("in", &bytes(700, 4));
+    place.put("in", &noise(4, 700));
     good(&place, &folder, "--in in --out a --key-shares k --backend hdl-sim --hdl-parties 0,2");
     place.good("--decrypt --in a --out a.back --key-shares k");
     assert!(place.get("a.back") == place.get("in"));
@@ -172,7 +174,7 @@ fn kept_keys_serve_software_and_hardware() {
 fn the_report_says_who_was_hardware() {
     let place = Place::new();
     let folder = standing_in(&place, 1, usize::MAX);
-    place.put("in", &bytes(LEN, 4));
+    place.put("in", &noise(4, LEN));
     let ran = good(&place, &folder, "--in in --json r.json --backend hdl-sim --hdl-parties 2,0");
     let report: Value = serde_json::from_slice(&place.get("r.json")).unwrap_or_else(|e| panic!("{e}"));
     for (field, value) in [
@@ -204,7 +206,7 @@ fn the_report_says_who_was_hardware() {
 fn what_does_not_go_together_is_refused() {
     let place = Place::new();
     let folder = standing_in(&place, 1, usize::MAX);
-    place.put("in", &bytes(100, 4));
+    place.put("in", &noise(4, 100));
     for (args, words) in [
         ("--hdl-parties 0", &["--backend hdl-sim"][..]),
         ("--backend software --hdl-parties 0", &["--backend hdl-sim"]),
@@ -227,7 +229,7 @@ fn what_does_not_go_together_is_refused() {
 #[test]
 fn a_program_that_is_not_there_is_named_with_the_remedy() {
     let place = Place::new();
-    place.put("in", &bytes(100, 4));
+    place.put("in", &noise(4, 100));
     let nowhere = place.at("nowhere");
     let tried = nowhere.join(PROGRAM).display().to_string();
     let words = ["party 1", &tried, "hdl/setup", "HUSHWIRE_HDL"];
@@ -242,7 +244,7 @@ fn a_program_that_is_not_there_is_named_with_the_remedy() {
 #[test]
 fn a_device_that_fails_is_named_and_nothing_is_written() {
     let place = Place::new();
-    place.put("in", &bytes(LEN, 4));
+    place.put("in", &noise(4, LEN));
     let args = "--in in --backend hdl-sim --hdl-parties 1";
     // In its greeting, at its first message, in the middle of a batch, and at an output.
     for life in [10, 40, 300_000, 430_000, 900_000] {
@@ -267,7 +269,7 @@ fn a_job_names_its_hardware_and_each_party_starts_its_own() {
     let job = "kind = \"aes-ctr\"\nowner = \"client:alice\"\nkey = \"given\"\nhardware = [\"party2\", \"party0\"]\n";
     let world = Rehearsal::new(job);
     let here = standing_in(&world.place, 1, usize::MAX);
-    world.place.put("r/data.bin", &bytes(LEN, 3));
+    world.place.put("r/data.bin", &noise(3, LEN));
     world.place.put("r/key.bin", KEY.as_bytes());
     world.edit("r/alice.toml", |text| format!("{text}iv = \"{IV}\"\n"));
     for name in ["party0", "party1", "party2", "alice"] {

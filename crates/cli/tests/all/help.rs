@@ -1,12 +1,6 @@
 //! Pages and help texts in the terminal; completions in a home directory.
 
-use crate::common::{Place, Ran};
-
-fn good(place: &Place, args: &str) -> Ran {
-    let ran = place.ran(args);
-    assert_eq!(ran.code, Some(0), "{args}: {}", ran.err);
-    ran
-}
+use crate::common::{Place, Ran, good};
 
 #[test]
 fn pages_sections_and_commands_are_shown() {

@@ -1,7 +1,7 @@
 //! `local infer` and `model`: networks among processes, and what is refused.
 
 use crate::{
-    common::{Place, Ran},
+    common::{Place, bad, good},
     documented::check,
 };
 use hushwire_nn::{Array, Floats, Network, npy, onnx::Attribute, zoo};
@@ -29,18 +29,6 @@ fn place_of(last: fn(&mut zoo::Writer, &str) -> String) -> (Place, Array) {
     let network = Network::new(model, Some(&input.lengths)).expect("a network");
     let floats = Floats::new(&network, &input, true).expect("values");
     (place, floats.value(network.outputs[0].1).clone())
-}
-
-fn good(place: &Place, args: &str) -> Ran {
-    let ran = place.ran(args);
-    assert_eq!(ran.code, Some(0), "{args}: {}", ran.err);
-    ran
-}
-
-fn bad(place: &Place, args: &str, code: i32, words: &[&str]) {
-    let ran = place.ran(args);
-    assert_eq!(ran.code, Some(code), "{args}: {}", ran.err);
-    assert!(words.iter().all(|word| ran.err.contains(word)), "{args}: {words:?} are not in: {}", ran.err);
 }
 
 const INFER: &str = "local infer --model m.onnx --input x.npy --transport unix";
@@ -77,25 +65,17 @@ fn small_weights_count_or_are_told() {
     right("");
     right("--bits auto --calibrate raw.npy");
     right("--range 0,80000 --protocol two --linear ot");
-    for command in
-        ["model check raw.onnx --input raw.npy", "model plan raw.onnx --out n.hwc --force", INFER_RAW]
-    {
-        for samples in ["--calibrate raw.npy", ""] {
-            let told = good(&place, &format!("{command} {samples} --bits 32")).err;
-            let words = [
-                "warning: layer gemm_0: its weights of about 5e-5 are",
-                "steps of numbers of 32 bits",
-                "--bits ",
-            ];
-            let words = if samples.is_empty() { &words[2..] } else { &words[..] };
-            assert!(
-                told.contains("warning: layer ") && words.iter().all(|word| told.contains(word)),
-                "{command}: {told}"
-            );
+    let layer = "warning: layer gemm_0: its weights of about 5e-5 are";
+    for command in ["model check raw.onnx --input raw.npy", "model plan raw.onnx --out n.hwc --force"] {
+        let told = good(&place, &format!("{command} --calibrate raw.npy --bits 32")).err;
+        for words in [layer, "steps of numbers of 32 bits", "--bits "] {
+            assert!(told.contains(words), "{command}: {told}");
         }
         let told = good(&place, &format!("{command} --calibrate raw.npy")).err;
         assert!(!told.contains("warning"), "{command}: {told}");
     }
+    let told = good(&place, &format!("{INFER_RAW} --bits 32")).err;
+    assert!(told.contains("warning: layer ") && told.contains("--bits "), "without samples: {told}");
     let report = good(&place, &format!("{INFER_RAW} --bits 32 --calibrate raw.npy --json -")).out;
     let report: serde_json::Value = serde_json::from_str(&report).expect("a report");
     assert_eq!((&report["warnings"][0]["layer"], &report["bits"]), (&"gemm_0".into(), &32.into()));
@@ -313,7 +293,6 @@ fn what_cannot_run_is_named() {
     good(&place, "model info m.onnx --explain");
     place.put("cut.onnx", &place.get("m.onnx")[..100]);
     bad(&place, "model info cut.onnx", 4, &["cut.onnx"]);
-    bad(&place, "model make alexnet --out a.onnx", 2, &["alexnet", "resnet50"]);
     bad(&place, &format!("{INFER} --output x.npy"), 5, &["x.npy"]);
     bad(&place, "model info m.onnx --bits 15", 2, &["--bits", "15"]);
 }
@@ -416,13 +395,8 @@ fn networks_and_arrays_go_through_pipes() {
     good(&place, "model plan m.onnx --out network.hwc");
     let (code, network, err) = place.through("model plan - --out -", &model);
     assert!(code == Some(0) && network == place.get("network.hwc"), "{err}");
-    for args in [
-        "local infer --model - --input -",
-        "model check - --input -",
-        "model make squeezenet-cifar --out - --sample -",
-        &format!("{INFER} --output - --json -"),
-        &format!("{INFER} --output - --labels labels.txt"),
-    ] {
+    for args in [&format!("{INFER} --output - --json -"), &format!("{INFER} --output - --labels labels.txt")]
+    {
         bad(&place, args, 2, &["both standard", "a file"]);
     }
     assert!(!place.at("-").exists());
@@ -450,14 +424,13 @@ fn outputs_of_one_axis_are_printed() {
         let (model, input) = places(keep);
         place.put("m.onnx", &model);
         place.put("x.npy", &input);
-        let lines = |more: &str| good(&place, &format!("{INFER} --calibrate x.npy {more}")).out;
         let numbers = "input 0\n      2\ninput 1\n      0\ninput 2\n      1\n";
-        assert_eq!(lines(""), numbers, "{keep}");
-        let names = "input 0\n      2  cat\ninput 1\n      0  ant\ninput 2\n      1  bee\n";
-        assert_eq!(lines("--labels labels.txt"), names, "{keep}");
-        bad(&place, &format!("{INFER} --labels two.txt"), 4, &["two.txt", "2 for 3 classes"]);
-        bad(&place, &format!("{INFER} --labels none.txt"), 4, &["none.txt", "no names"]);
+        assert_eq!(good(&place, &format!("{INFER} --calibrate x.npy")).out, numbers, "{keep}");
     }
+    let names = "input 0\n      2  cat\ninput 1\n      0  ant\ninput 2\n      1  bee\n";
+    assert_eq!(good(&place, &format!("{INFER} --calibrate x.npy --labels labels.txt")).out, names);
+    bad(&place, &format!("{INFER} --labels two.txt"), 4, &["two.txt", "2 for 3 classes"]);
+    bad(&place, &format!("{INFER} --labels none.txt"), 4, &["none.txt", "no names"]);
     // A list of numbers has no classes.
     let mut w = zoo::Writer::new("list", 3, &[1, 3]);
     let x = w.gemm("input", [3, 1]);

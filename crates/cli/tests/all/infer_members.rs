@@ -7,7 +7,7 @@ use crate::{
     infer::{FIELDS, places, wrapping},
     rehearsal::{Ended, Rehearsal, Running},
 };
-use hushwire_nn::{Array, Floats, Network, npy, zoo};
+use hushwire_nn::{Array, Floats, Network, npy, onnx::Model, zoo};
 use std::{
     thread::sleep,
     time::{Duration, Instant},
@@ -20,7 +20,11 @@ pub(crate) const TWO: [&str; 2] = ["party0", "party1"];
 /// point. `members` are [`THREE`] or [`TWO`], the last two of which are owner and client. `terms`
 /// are further lines of the job.
 pub(crate) fn world(members: &[&str], terms: &str) -> (Rehearsal, Array) {
-    let made = zoo::make("squeezenet-cifar", 1).expect("a network");
+    world_of(zoo::make("squeezenet-cifar", 1).expect("a network"), members, terms)
+}
+
+/// Like [`world`], for a network of images of 32 by 32 pixels.
+pub(crate) fn world_of(made: Model, members: &[&str], terms: &str) -> (Rehearsal, Array) {
     let input = zoo::sample(&[1, 3, 32, 32], 2);
     let place = Place::new();
     place.put("m.onnx", &made.to_bytes());

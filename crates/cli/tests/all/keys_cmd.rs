@@ -1,6 +1,6 @@
 //! `hushwire keys` and `hushwire completions`.
 
-use crate::common::{Place, Ran};
+use crate::common::{Place, good};
 use hushwire_wire::{Identity, Validity};
 use serde_json::Value;
 use std::{
@@ -9,18 +9,6 @@ use std::{
     process::Command,
     time::{Duration, SystemTime},
 };
-
-fn hushwire(place: &Place, args: &str) -> Ran {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_hushwire"));
-    command.current_dir(place.at("")).args(args.split_whitespace());
-    Ran::new(command.output().unwrap_or_else(|e| panic!("{args}: {e}")))
-}
-
-fn good(place: &Place, args: &str) -> Ran {
-    let ran = hushwire(place, args);
-    assert_eq!(ran.code, Some(0), "{args}: {}", ran.err);
-    ran
-}
 
 fn json(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|e| panic!("{e}: {text}"))
@@ -110,7 +98,7 @@ fn descriptions_go_to_files_and_to_standard_output() {
         "show b.pem --json a.pem --force",
         "init --name c --json a.pem --force",
     ] {
-        assert_eq!(hushwire(&place, &format!("keys {args}")).code, Some(5), "{args}");
+        assert_eq!(place.ran(&format!("keys {args}")).code, Some(5), "{args}");
         assert_eq!(place.get("a.pem"), before, "{args}");
     }
     assert!(!place.at("c.pem").exists(), "nothing is made where the description cannot be written");
@@ -143,12 +131,10 @@ fn a_certificate_that_does_not_hold_fails_the_check() {
     {
         let identity = Identity::generate_for("other", Validity { not_before, not_after });
         place.put("other.pem", identity.unwrap_or_else(|e| panic!("{e}")).to_pem().as_bytes());
-        fs::set_permissions(place.at("other.pem"), Permissions::from_mode(0o600))
-            .unwrap_or_else(|e| panic!("{e}"));
         let shown = good(&place, "keys show other.pem");
         assert!(shown.err.contains(word), "{}", shown.err);
         for args in ["keys show --check other.pem", "keys show --check --json - other.pem"] {
-            let ran = hushwire(&place, args);
+            let ran = place.ran(args);
             assert_eq!(ran.code, Some(4), "{}", ran.err);
             assert!(
                 ran.err.contains("not today") && ran.err.contains("keys rotate other.pem"),
@@ -160,7 +146,7 @@ fn a_certificate_that_does_not_hold_fails_the_check() {
     }
     fs::set_permissions(place.at("good.pem"), Permissions::from_mode(0o640))
         .unwrap_or_else(|e| panic!("{e}"));
-    let ran = hushwire(&place, "keys show --check good.pem");
+    let ran = place.ran("keys show --check good.pem");
     assert_eq!(ran.code, Some(5), "{}", ran.err);
     assert!(ran.err.contains("0640") && ran.err.contains("chmod 600 good.pem"), "{}", ran.err);
 }
@@ -170,7 +156,7 @@ fn nothing_is_overwritten_and_errors_say_what_to_do() {
     let place = Place::new();
     good(&place, "keys init --out a.pem");
     let before = place.get("a.pem");
-    let again = hushwire(&place, "keys init --out a.pem");
+    let again = place.ran("keys init --out a.pem");
     assert_eq!(again.code, Some(5));
     assert!(again.err.contains("keys rotate a.pem"), "{}", again.err);
     assert_eq!(place.get("a.pem"), before);
@@ -187,7 +173,7 @@ fn nothing_is_overwritten_and_errors_say_what_to_do() {
         place.put("text.pem", b"not a key");
         let pem = String::from_utf8_lossy(&before).into_owned();
         place.put("certificate.pem", pem.split("-----BEGIN PRIVATE").next().unwrap_or("").as_bytes());
-        let ran = hushwire(&place, args);
+        let ran = place.ran(args);
         assert_eq!(ran.code, Some(code), "{args}: {}", ran.err);
         assert!(ran.err.contains(words), "{args}: {}", ran.err);
         assert!(!ran.err.contains("PRIVATE"), "{args}: {}", ran.err);
@@ -220,7 +206,7 @@ fn quiet_is_silent_and_json_lines_parse() {
         "--log-format json -vv local run --circuit less:32 --inputs 0=0000002a,1=00000063",
         "keys show nowhere.pem --log-format json",
     ] {
-        let ran = hushwire(&place, args);
+        let ran = place.ran(args);
         assert!(!ran.err.is_empty(), "{args}");
         for line in ran.err.lines() {
             let line = json(line);
@@ -230,9 +216,9 @@ fn quiet_is_silent_and_json_lines_parse() {
             assert!(!text.contains("PRIVATE") && !text.contains("0000002a"), "{args}: {text}");
         }
     }
-    let failed = hushwire(&place, "keys show nowhere.pem --log-format json");
+    let failed = place.ran("keys show nowhere.pem --log-format json");
     assert_eq!((json(&failed.err)["exit_code"].as_u64(), failed.code), (Some(4), Some(4)));
-    assert_eq!(hushwire(&place, "-q -v keys show a.pem").code, Some(2));
+    assert_eq!(place.ran("-q -v keys show a.pem").code, Some(2));
 }
 
 #[test]

@@ -1,14 +1,10 @@
 //! `ot send` and `ot recv`: each side is a process with its own files, as on two machines.
 
-use crate::common::{Place, Ran, bytes};
+use crate::common::{Place, Ran, noise};
 use hushwire_testkit::Port;
-use hushwire_wire::Identity;
 use std::{
     fmt::Write,
-    fs::Permissions,
-    io::{BufRead, BufReader},
-    os::unix::fs::PermissionsExt,
-    process::{Child, Stdio},
+    process::Child,
     thread,
     time::{Duration, Instant},
 };
@@ -28,15 +24,8 @@ struct World {
 impl World {
     fn new(count: usize) -> Self {
         let place = Place::new();
-        let pins = ["sender", "receiver"].map(|name| {
-            let identity = Identity::generate(name).unwrap_or_else(|e| panic!("{e}"));
-            let file = format!("{name}.pem");
-            place.put(&file, identity.to_pem().as_bytes());
-            let private = Permissions::from_mode(0o600);
-            std::fs::set_permissions(place.at(&file), private).unwrap_or_else(|e| panic!("{e}"));
-            identity.pin().to_string()
-        });
-        let noise = bytes(33 * count, 7);
+        let pins = ["sender", "receiver"].map(|name| place.put_key(&format!("{name}.pem"), name));
+        let noise = noise(7, 33 * count);
         let pairs: Vec<[u128; 2]> = noise
             .chunks_exact(33)
             .map(|b| [0, 16].map(|at| u128::from_le_bytes(*b[at..].first_chunk().unwrap_or(&[0; 16]))))
@@ -69,16 +58,12 @@ impl World {
     }
 
     fn send(&self, options: &str) -> Child {
-        self.start(&format!("ot send --messages pairs.txt --listen {} {options}", self.port))
+        self.place.start(&format!("ot send --messages pairs.txt --listen {} {options}", self.port))
     }
 
     fn recv(&self, options: &str) -> Child {
-        self.start(&format!("ot recv --choices bits.txt --out out.txt --connect {} {options}", self.port))
-    }
-
-    fn start(&self, args: &str) -> Child {
-        let mut command = self.place.hushwire(args);
-        command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap_or_else(|e| panic!("{e}"))
+        self.place
+            .start(&format!("ot recv --choices bits.txt --out out.txt --connect {} {options}", self.port))
     }
 
     /// Runs both sides to their ends.
@@ -141,22 +126,13 @@ fn any_protocol_over_any_transport_and_either_side_may_listen() {
         };
         let options = format!("--protocol {protocol} --security {security} --transport {transport}");
         let recv = world
+            .place
             .start(&format!("ot recv --choices bits.txt --out {protocol}.out --listen {address} {options}"));
-        let send = world.start(&format!("ot send --messages pairs.txt --connect {address} {options}"));
+        let send = world.place.start(&format!("ot send --messages pairs.txt --connect {address} {options}"));
         let [send, recv] = [send, recv].map(ended);
         assert_eq!((send.code, recv.code), (Some(0), Some(0)), "{}\n{}", send.err, recv.err);
         assert_eq!(String::from_utf8_lossy(&world.place.get(&format!("{protocol}.out"))), world.wanted());
     }
-}
-
-#[test]
-fn a_wrong_pin_is_refused_by_both() {
-    let world = World::new(10);
-    let wrong = format!("--key receiver.pem --pin sha256:{}", "ab".repeat(32));
-    let [send, recv] = world.run(&(world.keys(0) + " --wait 8"), &(wrong + " --wait 8"));
-    assert_eq!((send.code, recv.code), (Some(3), Some(3)), "{}\n{}", send.err, recv.err);
-    assert!(recv.err.contains("the sender") && recv.err.contains("--pin"), "{}", recv.err);
-    assert!(!world.has_output());
 }
 
 #[test]
@@ -178,39 +154,16 @@ fn what_differs_is_named_on_both_sides() {
     terms(" --security semi-honest", "malicious", "semi-honest");
     let both = [
         world.send(&world.keys(0)),
-        world.start(&format!("ot send --messages pairs.txt --connect {} {}", world.port, world.keys(1))),
+        world.place.start(&format!(
+            "ot send --messages pairs.txt --connect {} {}",
+            world.port,
+            world.keys(1)
+        )),
     ];
     for ran in both.map(ended) {
         assert_eq!(ran.code, Some(3), "{}", ran.err);
         assert!(ran.err.contains("both sides run `hushwire ot send`"), "{}", ran.err);
     }
-}
-
-#[test]
-fn a_side_that_does_not_come_or_dies_ends_the_other() {
-    let world = World::new(10);
-    let alone = ended(world.send(&(world.keys(0) + " --wait 1")));
-    assert_eq!(alone.code, Some(3), "{}", alone.err);
-    assert!(alone.err.contains("the receiver"), "{}", alone.err);
-    // Slow enough for a kill during the run: short numbers, thirty-two calls for each OT, and the
-    // slowest AES.
-    let lines = 1 << 20;
-    world.place.put("pairs.txt", "1 2\n".repeat(lines).as_bytes());
-    world.place.put("bits.txt", "1\n".repeat(lines).as_bytes());
-    let slow = " --protocol softspoken8 --aes-backend portable";
-    let recv = world.recv(&(world.keys(1) + slow));
-    let mut send = world.send(&(world.keys(0) + slow));
-    let errors = send.stderr.take().map(BufReader::new);
-    let said = errors.and_then(|e| e.lines().map_while(Result::ok).find(|line| line == "connected"));
-    assert!(said.is_some(), "the sender does not say that it is connected");
-    assert!(send.try_wait().is_ok_and(|ended| ended.is_none()), "it ended too soon to be killed");
-    assert!(send.kill().and_then(|()| send.wait()).is_ok());
-    let begun = Instant::now();
-    let recv = ended(recv);
-    assert_eq!(recv.code, Some(3), "{}", recv.err);
-    assert!(recv.err.contains("the sender"), "{}", recv.err);
-    assert!(begun.elapsed() < LONG, "took {:?}", begun.elapsed());
-    assert!(!world.has_output());
 }
 
 #[test]

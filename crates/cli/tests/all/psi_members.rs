@@ -78,76 +78,16 @@ fn every_field_of_a_partys_report_is_documented_and_there() {
 }
 
 #[test]
-fn flags_go_to_the_party_that_the_job_names() {
-    let world = world("reveal = \"flags\"\nto = \"party1\"\nprotocol = \"gmw\"");
-    let all = ended(&world, "");
-    assert_eq!(of(&all, "party1").out, "mail,since,in_both\neve@x,2020,1\nann@x,2021,1\nzoe@x,2022,0\n");
-    let other = of(&all, "party0");
-    assert_eq!((other.code, other.out.as_str()), (Some(0), ""), "{}", other.err);
-}
-
-#[test]
-fn columns_go_to_the_party_that_the_job_names_and_members_must_agree_on_them() {
-    let world = world("reveal = \"columns:id\"\nto = \"party1\"\npayload-bytes = 3");
-    let all = ended(&world, "");
-    assert_eq!(
-        of(&all, "party1").out,
-        "mail,since,id\neve@x,2020,4\nann@x,2021,1\n",
-        "{}",
-        of(&all, "party1").err
-    );
-    let other = of(&all, "party0");
-    assert_eq!((other.code, other.out.as_str()), (Some(0), ""), "{}", other.err);
-    let text = String::from_utf8(world.place.get("job.toml")).unwrap_or_default();
-    for (theirs, field, [ours, others]) in [
-        (text.replace("bytes = 3", "bytes = 30"), "payload-bytes", ["3", "30"]),
-        (text.replace("columns:id", "columns:email"), "reveal", ["columns:id", "columns:email"]),
-        (format!("{text}\nstore = \"band\"\n"), "method", ["vole, clustered store", "vole, band store"]),
-    ] {
-        world.place.put("other.toml", theirs.as_bytes());
-        let lines = ["job.toml", "other.toml"].map(|job| format!("party {job} --config r/"));
-        for member in end(&world, [lines[0].clone() + "party0.toml", lines[1].clone() + "party1.toml"]) {
-            let own = if member.name == "party0" { ours } else { others };
-            let differs = format!("has another plan, which differs in {field} (ours: {own})");
-            assert!(member.code == Some(3) && member.err.contains(&differs), "{differs}: {}", member.err);
-        }
-    }
-}
-
-#[test]
-fn a_party_with_another_job_is_told_what_differs() {
-    let world = world("reveal = \"size\"\nmethod = \"phasing\"");
-    let text = String::from_utf8(world.place.get("job.toml")).unwrap_or_default();
-    world.place.put("other.toml", text.replace("\"size\"", "\"items\"").as_bytes());
-    let lines = ["job.toml", "other.toml"].map(|job| format!("party {job} --config r/"));
-    for member in end(&world, [lines[0].clone() + "party0.toml", lines[1].clone() + "party1.toml"]) {
-        let differs = if member.name == "party0" { "reveal (ours: size)" } else { "reveal (ours: items)" };
-        assert_eq!(member.code, Some(3), "{}", member.err);
-        assert!(
-            member.err.contains("has another plan, which differs in ") && member.err.contains(differs),
-            "{}",
-            member.err
-        );
-    }
-}
-
-#[test]
 fn a_file_that_does_not_do_is_named_by_its_party_alone() {
     let world = world("reveal = \"size\"");
+    // No other member is there to be told.
+    world.set("party1", "connect-timeout = \"200ms\"");
     world.place.put("r/party1.csv", b"mail,since\nx\n");
     let running = vec![world.start("party1")];
     let all = world.end_within(running, Instant::now(), Duration::from_mins(2));
     let error = "error: party 1 cannot read r/party1.csv, line 2: it has 1 field where the first line has 2; give it as many; \
                  put quotes around a field that has separators in it\n  `hushwire explain HW0301` says more\n";
     assert!(all[0].code == Some(4) && all[0].err.ends_with(error), "{}", all[0].err);
-}
-
-#[test]
-fn local_run_says_how_to_run_an_intersection() {
-    let world = world("reveal = \"size\"");
-    let ran = world.place.ran("local run job.toml");
-    assert_eq!(ran.code, Some(2));
-    assert!(ran.err.contains("hushwire local psi --a"), "{}", ran.err);
 }
 
 /// The files in party configurations are Parquet if their names say so.

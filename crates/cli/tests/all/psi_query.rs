@@ -10,7 +10,7 @@ use std::{
     fs::Permissions,
     net::TcpListener,
     os::unix::fs::PermissionsExt,
-    process::{Child, Stdio},
+    process::Child,
     time::{Duration, Instant},
 };
 
@@ -29,14 +29,7 @@ impl World {
     /// Makes a published list of 300 addresses, and a query of six, four of which are in the list.
     fn new() -> Self {
         let place = Place::new();
-        let pins = ["owner", "asker"].map(|name| {
-            let identity = Identity::generate(name).unwrap_or_else(|e| panic!("{e}"));
-            let file = format!("{name}.pem");
-            place.put(&file, identity.to_pem().as_bytes());
-            let private = Permissions::from_mode(0o600);
-            std::fs::set_permissions(place.at(&file), private).unwrap_or_else(|e| panic!("{e}"));
-            identity.pin().to_string()
-        });
+        let pins = ["owner", "asker"].map(|name| place.put_key(&format!("{name}.pem"), name));
         let all: String = (0..300).map(|i| format!("{i},User{i}@x.org\n")).collect();
         place.put("all.csv", format!("id,email\n{all}").as_bytes());
         let mine = "mail,note\nuser7@x.org,a\nuser300@x.org,b\n USER299@X.org ,c\nnone,d\nuser0@x.org,e\nuser7@X.org,f\n";
@@ -47,22 +40,17 @@ impl World {
         world
     }
 
-    fn start(&self, args: &str) -> Child {
-        let mut command = self.place.hushwire(args);
-        command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap_or_else(|e| panic!("{e}"))
-    }
-
     fn answer(&self, options: &str) -> Child {
         let [_, asker] = &self.pins;
         let link = format!("--listen {} --identity owner.pem --pin {asker}", self.port);
-        self.start(&format!("psi answer --secret all.key {link} --queries 1 {options}"))
+        self.place.start(&format!("psi answer --secret all.key {link} --queries 1 {options}"))
     }
 
     fn query(&self, options: &str) -> Ran {
         let [owner, _] = &self.pins;
         let link = format!("--connect {} --identity asker.pem --pin {owner} --wait 20", self.port);
         let keys = "--in mine.csv --key mail --normalise email --list all.list";
-        ended(self.start(&format!("psi query {keys} {link} {options}")))
+        ended(self.place.start(&format!("psi query {keys} {link} {options}")))
     }
 }
 
@@ -111,13 +99,14 @@ fn queries_at_the_same_time_are_all_answered_from_one_budget() {
     let ask = || {
         let link = format!("--connect {} --identity asker.pem --pin {owner_pin} --wait 50", world.port);
         let keys = "--in mine.csv --key mail --normalise email --list all.list";
-        let all: Vec<_> = (0..ASKERS).map(|_| world.start(&format!("psi query {keys} {link}"))).collect();
+        let all: Vec<_> =
+            (0..ASKERS).map(|_| world.place.start(&format!("psi query {keys} {link}"))).collect();
         all.into_iter().map(ended).collect::<Vec<_>>()
     };
     let answer = |per_hour: u64| {
         let link = format!("--listen {} --identity owner.pem --pin {asker_pin}", world.port);
         let limits = format!("--queries {ASKERS} --per-hour {per_hour}");
-        world.start(&format!("psi answer --secret all.key {link} {limits}"))
+        world.place.start(&format!("psi answer --secret all.key {link} {limits}"))
     };
     let owner = answer(10_000);
     for ran in ask() {
@@ -167,7 +156,7 @@ fn an_asker_that_stands_still_holds_nobody_up() {
     let world = World::new();
     let [_, asker_pin] = &world.pins;
     let link = format!("--listen {} --identity owner.pem --pin {asker_pin}", world.port);
-    let mut owner = world.start(&format!("psi answer --secret all.key {link} --queries 2"));
+    let mut owner = world.place.start(&format!("psi answer --secret all.key {link} --queries 2"));
     let still = connected(&world);
     let ran = world.query("");
     assert!(ran.code == Some(0) && ran.err.contains("3 of 4 keys are in the list"), "{}", ran.err);
@@ -186,7 +175,7 @@ fn a_query_after_a_bad_one_is_answered() {
     let link = format!("--connect {} --identity asker.pem --pin {pin} --wait 20", world.port);
     for _ in 0..3 {
         let keys = "--in mine.csv --key mail --normalise email --list other.list";
-        let bad = ended(world.start(&format!("psi query {keys} {link}")));
+        let bad = ended(world.place.start(&format!("psi query {keys} {link}")));
         assert!(bad.code == Some(3) && bad.err.contains("not of the owner's key"), "{}", bad.err);
     }
     let good = world.query("");
@@ -206,7 +195,7 @@ fn a_file_that_changes_while_it_is_asked_about_gives_no_result() {
     let [pin, _] = &world.pins;
     let link = format!("--connect {} --identity asker.pem --pin {pin} --wait 20", world.port);
     let keys = "--in mine.csv --key mail --normalise email --list all.list --out known.csv";
-    let asker = world.start(&format!("psi query {keys} {link}"));
+    let asker = world.place.start(&format!("psi query {keys} {link}"));
     // The asker has read its keys when it connects.
     drop(wait.accept().unwrap_or_else(|e| panic!("{e}")));
     drop(wait);
@@ -245,7 +234,7 @@ fn results_of_other_lists_and_keys_replace_none_unasked() {
     let link = format!("--connect {} --identity asker.pem --pin {pin} --wait 1", world.port);
     for of in ["--key mail --list other.list", "--key note --list all.list"] {
         let query = format!("psi query --in mine.csv {of} --normalise email {link} --out known.csv");
-        let ran = ended(world.start(&query));
+        let ran = ended(world.place.start(&query));
         assert!(ran.code == Some(5) && ran.err.contains("known.csv"), "{of}: {}", ran.err);
     }
 }
@@ -289,11 +278,11 @@ fn an_owner_that_is_not_there_is_waited_for_with_words() {
     // A listener at the address accepts the connection, and sends nothing.
     let silent = TcpListener::bind(world.port.to_string()).unwrap_or_else(|e| panic!("{e}"));
     let [pin, _] = &world.pins;
-    let link = format!("--connect {} --identity asker.pem --pin {pin} --wait 8", world.port);
+    let link = format!("--connect {} --identity asker.pem --pin {pin} --wait 4", world.port);
     let keys = "--in mine.csv --key mail --normalise email --list all.list";
-    let ran = ended(world.start(&format!("psi query {keys} {link}")));
+    let ran = ended(world.place.start(&format!("psi query {keys} {link}")));
     drop(silent);
-    let connecting = format!("connecting to the owner at {}, for at most 8 s", world.port);
+    let connecting = format!("connecting to the owner at {}, for at most 4 s", world.port);
     for words in [connecting.as_str(), "still waiting for the owner to join, for "] {
         assert!(ran.code == Some(3) && ran.err.contains(words), "{words}: {}", ran.err);
     }
@@ -317,7 +306,7 @@ fn lists_and_queries_are_of_files_in_any_dialect() {
     let link = format!("--connect {} --identity asker.pem --pin {pin} --wait 20", world.port);
     let keys = "--in mine.tsv --key mail --normalise email --list all.list";
     let options = "--separator tab --quote ' --null - --encoding latin1";
-    let ran = ended(world.start(&format!("psi query {keys} {link} {options}")));
+    let ran = ended(world.place.start(&format!("psi query {keys} {link} {options}")));
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     assert_eq!(ran.out, "mail,note\nuser7@x.org,Zürich\n");
     assert!(ran.err.contains("1 of 2 rows have no key"), "{}", ran.err);
@@ -346,23 +335,10 @@ fn lists_and_queries_may_be_of_parquet() {
     let [pin, _] = &world.pins;
     let link = format!("--connect {} --identity asker.pem --pin {pin} --wait 20", world.port);
     let keys = "--in mine.parquet --key mail --normalise email --list all.list --out known.parquet";
-    let ran = ended(world.start(&format!("psi query {keys} {link}")));
+    let ran = ended(world.place.start(&format!("psi query {keys} {link}")));
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     assert_eq!(ended(owner).code, Some(0));
     let read = "local psi --a known.parquet --b mine.csv --key mail --to a --transport unix";
     let known = "mail,note\nuser7@x.org,a\n USER299@X.org ,c\nuser0@x.org,e\nuser7@X.org,f\n";
     assert_eq!(world.place.ran(read).out, known);
-}
-
-#[test]
-fn a_list_of_no_keys_is_not_published_of_rows_that_were_to_have_some() {
-    let place = Place::new();
-    place.put("all.csv", b"id,name\n1,Ann\n2,Bob\n");
-    let before = place.names();
-    let ran =
-        place.ran("psi publish --in all.csv --key name --normalise email --secret new.key --out all.list");
-    let words = "none of its 2 rows has a key in the form email";
-    assert!(ran.code == Some(4) && ran.err.contains(words), "{:?} {}", ran.code, ran.err);
-    assert!(ran.err.contains("give another --key or --normalise"), "{}", ran.err);
-    assert_eq!(place.names(), before, "neither a list nor a key");
 }

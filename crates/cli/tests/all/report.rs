@@ -1,13 +1,13 @@
 //! The reports of a run, and the help text of the command.
 
-use crate::common::{KEY, Place, bytes};
+use crate::common::{KEY, Place, noise};
 use serde_json::{Value, json};
 use std::process::Command;
 
 #[test]
 fn the_report_has_its_fields() {
     let place = Place::new();
-    place.put("a", &bytes(300_000, 1));
+    place.put("a", &noise(1, 300_000));
     let ran = place.good("--in a --json r.json --aes-backend portable --sbox gf256 --threads 2");
     let report: Value = serde_json::from_slice(&place.get("r.json")).unwrap_or_else(|e| panic!("{e}"));
     for (field, value) in [
@@ -54,10 +54,10 @@ fn every_process_stays_within_the_memory() {
     // The limit includes `BASE_BYTES` for the program itself, and the peak of a program differs
     // from run to run. The program under test is hardly optimised, and its pages count too. A job
     // of a few bytes shows their number.
-    let (program, noise) = (33 << 19, 3 << 20);
+    let (program, slack) = (33 << 19, 3 << 20);
     let place = Place::new();
-    place.put("a", &bytes(1_500_000, 1));
-    place.put("few", &bytes(100, 1));
+    place.put("a", &noise(1, 1_500_000));
+    place.put("few", &noise(1, 100));
     for (memory, options) in [(20, "--threads 2"), (18, "--sbox bp32"), (40, "--sbox gf256 --threads 2")] {
         let peaks = |file: &str| -> Vec<u64> {
             place.good(&format!("--in {file} --json r.json --force --memory {memory}MiB {options}"));
@@ -70,7 +70,7 @@ fn every_process_stays_within_the_memory() {
         let (few, many) = (peaks("few"), peaks("a"));
         assert_eq!((few.len(), many.len()), (4, 4));
         for (few, many) in few.into_iter().zip(many) {
-            let most = few + (memory << 20) - program + noise;
+            let most = few + (memory << 20) - program + slack;
             assert!(many <= most, "{memory} MiB {options}: {many} bytes, {few} for a few bytes");
         }
     }

@@ -4,10 +4,10 @@
 use crate::{
     documented::check,
     infer::FIELDS,
-    infer_members::{THREE, TWO, near, world},
+    infer_members::{THREE, TWO, near, world, world_of},
     rehearsal::{Ended, Rehearsal, Running},
 };
-use hushwire_nn::Array;
+use hushwire_nn::{Array, onnx::Model, zoo};
 use std::time::{Duration, Instant};
 
 /// Makes a client that `local files` does not know, and lists it at these parties.
@@ -55,10 +55,23 @@ fn end(world: &Rehearsal, running: Vec<Running>) -> Vec<Ended> {
     world.end_within(running, Instant::now(), Duration::from_mins(3))
 }
 
+/// A network for two parties, to whom each comparison costs more.
+fn small() -> Model {
+    let mut w = zoo::Writer::new("small", 3, &[1, 3, 32, 32]);
+    let x = w.conv("input", [3, 8], 3, 1, 1, true);
+    let x = w.relu(&x);
+    let x = w.conv(&x, [8, 8], 3, 1, 1, true);
+    let x = w.relu(&x);
+    let x = w.pool("MaxPool", &x, 2, 2, 0, false);
+    let x = w.op("GlobalAveragePool", &[&x], &[]);
+    let x = w.op("Flatten", &[&x], &[]);
+    let x = w.gemm(&x, [8, 10]);
+    w.finish(&x)
+}
+
 /// The clients and the limits are the same for three parties and for two.
 fn answered(parties: &[&'static str], owner: Option<&'static str>, options: &str) {
-    let members = if owner.is_some() { &THREE[..] } else { &TWO };
-    let (world, expected) = world(members, "");
+    let (world, expected) = if owner.is_some() { world(&THREE, "") } else { world_of(small(), &TWO, "") };
     for name in ["eve", "bob"] {
         client(&world, name, parties);
     }
@@ -81,7 +94,7 @@ fn answered(parties: &[&'static str], owner: Option<&'static str>, options: &str
     assert_eq!(reports[0]["answers"].as_array().map(Vec::len), Some(2));
     check(FIELDS[0], FIELDS[1], "ask-model", &[], &reports.iter().collect::<Vec<_>>());
     // A client that is killed during a session does not end any other member.
-    let first = asks(&world, "bob", 2, options);
+    let first = asks(&world, "bob", 3, options);
     world.until_said(&["bob"], "an answer");
     assert!(first.kill().is_none(), "it ended before");
     // The fifth answer is refused, and the answers before it are there.
@@ -115,7 +128,7 @@ fn an_owner_serves_clients_up_to_their_answers() {
 /// A client with another limit of OTs has a different session than the served one.
 #[test]
 fn who_may_not_ask_is_told() {
-    let (world, _) = world(&TWO, "");
+    let (world, _) = world_of(small(), &TWO, "");
     client(&world, "eve", &["party0"]);
     let line = |args: &str| world.place.ran(args);
     // The owner does not ask, and a client without a model does not serve.

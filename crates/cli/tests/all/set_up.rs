@@ -1,24 +1,12 @@
 //! From nothing to a run: `hushwire init` at each member in its own directory, cards that members
 //! send to each other, and `hushwire job new`.
 
-use crate::common::{Place, Ran};
+use crate::common::{Place, Ran, bad, good};
 use hushwire_testkit::Port;
 use serde_json::Value;
 use std::{fs, process::Stdio};
 
 const MEMBERS: [&str; 5] = ["party0", "party1", "party2", "alice", "bob"];
-
-fn good(place: &Place, args: &str) -> Ran {
-    let ran = place.ran(args);
-    assert_eq!(ran.code, Some(0), "{args}: {}", ran.err);
-    ran
-}
-
-fn bad(place: &Place, args: &str, code: i32, words: &[&str]) {
-    let ran = place.ran(args);
-    assert_eq!(ran.code, Some(code), "{args}: {}{}", ran.out, ran.err);
-    words.iter().for_each(|words| assert!(ran.err.contains(words), "{args}: no {words:?} in {}", ran.err));
-}
 
 /// A directory for each member with its key and card, and the job of a query.
 struct World {

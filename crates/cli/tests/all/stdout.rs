@@ -1,6 +1,6 @@
 //! Standard output: a full one is an error in every command, and a closed pipe is not an error.
 
-use crate::common::{self, Place, Ran};
+use crate::common::{Place, Ran, noise};
 use std::{
     fs::File,
     io::{self, Read},
@@ -167,7 +167,7 @@ fn the_code_behind_an_error_is_explained() {
 #[test]
 fn data_goes_through_pipes() {
     let place = place();
-    let text = common::bytes(100_000, 7);
+    let text = noise(7, 100_000);
     let through = |args: &str, input: &[u8]| place.through(args, input);
     let (code, sealed, err) = through("local aes-ctr --transport shm --in - --key-shares k", &text);
     assert!(code == Some(0) && sealed.len() == text.len() && sealed != text, "{err}");

@@ -1,12 +1,12 @@
 //! Attacks by files of other people, by directories in which others write, and by loose
 //! permissions.
 
-use crate::common::{self, Place, Ran};
+use crate::common::{self, Place, Ran, bad};
 use hushwire_testkit::executable;
-use hushwire_wire::Identity;
 use std::{
     fs::{self, Permissions},
     os::unix::fs::PermissionsExt,
+    thread,
 };
 
 const JOB: &str = "protocol = \"yao\"\ncircuit = \"add:8\"\n[[inputs]]\nfrom = \"party0\"\n[[inputs]]\n\
@@ -20,23 +20,12 @@ fn set_mode(place: &Place, name: &str, mode: u32) {
 fn world(extra: &str) -> Place {
     let place = Place::new();
     place.put("job.toml", JOB.as_bytes());
-    let identity = Identity::generate("party0").unwrap_or_else(|e| panic!("{e}"));
-    place.put("key.pem", identity.to_pem().as_bytes());
-    set_mode(&place, "key.pem", 0o600);
-    let peer = format!("[[peers]]\nindex = 1\naddress = \"127.0.0.1:1\"\npin = \"{}\"\n", identity.pin());
+    let pin = place.put_key("key.pem", "party0");
+    let peer = format!("[[peers]]\nindex = 1\naddress = \"127.0.0.1:1\"\npin = \"{pin}\"\n");
     let rest = format!("key = \"key.pem\"\nconnect-timeout = 1\n{extra}\n{peer}");
     place.put("party.toml", format!("index = 0\nlisten = \"127.0.0.1:0\"\n{rest}").as_bytes());
     place.put("client.toml", format!("name = \"alice\"\n{rest}").as_bytes());
     place
-}
-
-fn bad(place: &Place, args: &str, code: i32, words: &[&str]) -> Ran {
-    let ran = place.ran(args);
-    assert_eq!(ran.code, Some(code), "{args}: {}", ran.err);
-    for word in words {
-        assert!(ran.err.contains(word), "{args}: no {word:?} in: {}", ran.err);
-    }
-    ran
 }
 
 #[test]
@@ -117,7 +106,7 @@ fn simulated_hardware_is_not_taken_from_the_current_directory() {
 fn control_characters_of_files_do_not_reach_the_terminal() {
     const EVIL: &str = "\\u001b[2J\\u001b]0;t\\u0007\\nerror: all is well\\u009b\\u202e";
     let keys = format!("circuit = \"{EVIL}\"\nprotocol = \"yao\"");
-    let mut said = vec![];
+    let mut runs = vec![];
     for (name, job) in [
         ("circuit", JOB.replace("add:8", EVIL)),
         ("file", JOB.replace("circuit = \"add:8\"", &format!("circuit-file = \"{EVIL}.txt\""))),
@@ -127,10 +116,10 @@ fn control_characters_of_files_do_not_reach_the_terminal() {
         ("twice", format!("{keys}\n{keys}")),
         ("raw", "protocol = \u{1b}[2J".to_owned()),
     ] {
-        let place = world("");
-        place.put("job.toml", job.as_bytes());
         for command in ["party job.toml --config party.toml", "local run job.toml"] {
-            said.push((name, place.ran(command)));
+            let place = world("");
+            place.put("job.toml", job.as_bytes());
+            runs.push((name, place, command));
         }
     }
     for (name, extra) in [
@@ -144,10 +133,18 @@ fn control_characters_of_files_do_not_reach_the_terminal() {
         ),
         ("digits", format!("inputs = {{ 0 = {{ hex = \"{EVIL}\" }} }}")),
     ] {
-        let place = world(&extra);
-        said.push((name, place.ran("party job.toml --config party.toml")));
-        said.push((name, place.ran("doctor --config party.toml --seconds 1")));
+        for command in ["party job.toml --config party.toml", "doctor --config party.toml --seconds 1"] {
+            runs.push((name, world(&extra), command));
+        }
     }
+    // The commands mostly wait for others, so they run at the same time.
+    let mut said: Vec<_> = thread::scope(|scope| {
+        let run = |(name, place, command): (&'static str, Place, &'static str)| {
+            scope.spawn(move || (name, place.ran(command)))
+        };
+        let running: Vec<_> = runs.into_iter().map(run).collect();
+        running.into_iter().map(|run| run.join().unwrap_or_else(|_| panic!("a run"))).collect()
+    });
     let place = world("");
     place.put("circuit.txt", b"1 3\n2 1 1\n1 1\n\n2 1 0 1 2 \x1b[2J\x07\n");
     said.push(("gate", place.ran("local run --circuit circuit.txt")));

@@ -323,13 +323,6 @@ operations! {
     51 Wrapping = wrapping, None, "The same value, without a known range: what is computed from it may wrap.";
 }
 
-impl Op {
-    /// Whether an element of the result depends only on the operands' elements in the same place.
-    pub(crate) fn is_by_element(&self) -> bool {
-        matches!(self.def().lowering(), Lowering::Elements(_))
-    }
-}
-
 /// The precedence of a sign between two operands.
 pub(crate) fn strength(sign: &str) -> Option<u8> {
     OPS.iter().find_map(|row| match row.syntax {

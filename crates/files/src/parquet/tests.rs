@@ -107,21 +107,26 @@ fn every_kind_comes_back_as_the_text_that_csv_has() {
     assert!(e.contains("no column is called days; there are truth, small"), "{e}");
 }
 
-#[test]
-fn many_rows_and_groups_keep_their_order() {
-    let dir = tempfile::tempdir().expect("a directory");
-    let path = dir.path().join("t.parquet");
+/// Writes rows with their numbers, and a text in odd ones.
+fn write_odd(path: &Path, count: usize) {
     let columns = [
         ParquetColumn::new("n", ParquetType::Integer { bits: 64 }, false),
         ParquetColumn::new("odd", ParquetType::Text, true),
     ];
-    let count = (1 << 17) + 5000;
-    write(fs::File::create(&path).expect("a file"), &columns, count, |row, column| match (column, row % 2) {
+    write(fs::File::create(path).expect("a file"), &columns, count, |row, column| match (column, row % 2) {
         (0, _) => ParquetField::Number(row as i128),
         (_, 0) => ParquetField::Null,
         _ => ParquetField::Text(b"odd"),
     })
     .expect("written");
+}
+
+#[test]
+fn many_rows_and_groups_keep_their_order() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let path = dir.path().join("t.parquet");
+    let count = (1 << 17) + 5000;
+    write_odd(&path, count);
     let mut rows = Rows::open(&path).expect("open");
     for i in 0..count {
         let (record, number) = rows.read().expect("read").expect("a row");
@@ -130,7 +135,7 @@ fn many_rows_and_groups_keep_their_order() {
         assert_eq!(record.get(1).is_some(), i % 2 == 1);
     }
     assert!(rows.read().expect("read").is_none() && rows.count() == count as u64);
-    write(fs::File::create(&path).expect("a file"), &columns, 0, |_, _| ParquetField::Null).expect("written");
+    write_odd(&path, 0);
     assert_eq!(all(&path), Ok(vec![]));
 }
 
@@ -211,17 +216,8 @@ fn copies_have_the_marked_rows_as_they_stand() {
     let e = copy(&[true; 3], Copied::All("day")).expect_err("twice").to_string();
     assert!(e.contains("it has a column day already"), "{e}");
 
-    let columns = [
-        ParquetColumn::new("n", ParquetType::Integer { bits: 64 }, false),
-        ParquetColumn::new("odd", ParquetType::Text, true),
-    ];
     let count = (1 << 17) + 5000;
-    write(fs::File::create(&path).expect("a file"), &columns, count, |row, column| match (column, row % 2) {
-        (0, _) => ParquetField::Number(row as i128),
-        (_, 0) => ParquetField::Null,
-        _ => ParquetField::Text(b"odd"),
-    })
-    .expect("written");
+    write_odd(&path, count);
     let flags: Vec<bool> = (0..count).map(|i| i % 7 < 2 && i > 4096).collect();
     copy(&flags, Copied::Marked).expect("copied");
     let mut rows = Rows::open(&out).expect("open");

@@ -1,11 +1,12 @@
 //! Yao's protocol compared with plain evaluation.
 
-use crate::common::{ROLES, due, inproc_nets, open, parties, random_circuit, run, tcp_nets, terms, values};
+use crate::common::{ROLES, due, inproc_nets, open, parties, run, tcp_nets, terms, values};
 use hushwire_aes::Backend;
 use hushwire_circuit::{Bit, Builder, Layered, Planes, Program, Stage, TwoParty, named};
 use hushwire_garble::{Scheme, yao::Terms};
 use hushwire_ot::Protocol;
 use hushwire_prg::{Prg, Seed};
+use hushwire_testkit::random_program;
 use std::sync::Arc;
 
 /// All assignments of two inputs and one output to the parties.
@@ -85,7 +86,7 @@ fn random_circuits_with_random_roles() {
         let mut prg = Prg::new(Backend::best(), &Seed::from_bytes([i as u8; 16]), "random circuits");
         let programs: Vec<_> = (0..40)
             .map(|_| {
-                let program = random_circuit(&mut prg);
+                let program = random_program(&mut prg);
                 let owners = program.inputs().iter().map(|_| (prg.next_u64() % 2) as usize).collect();
                 let learns = program.outputs().iter().map(|_| [prg.next_u64() % 2, prg.next_u64() % 2]);
                 let learns = learns.map(|l| l.map(|l| l == 1)).collect();

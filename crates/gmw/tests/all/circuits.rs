@@ -3,9 +3,10 @@
 
 use crate::pair::{self, both, both_capped, check, context, own, plain, random_inputs, roles};
 use hushwire_aes::Backend;
-use hushwire_circuit::{Builder, Circuit, Gate, Layered, Program, Stage, TwoParty, named};
+use hushwire_circuit::{Builder, Layered, Program, Stage, TwoParty, named};
 use hushwire_gmw::{circuit_cost, triples, triples_cost};
 use hushwire_ot::Protocol;
+use hushwire_testkit::picked_circuit;
 use proptest::prelude::*;
 use std::sync::Arc;
 
@@ -185,25 +186,6 @@ fn triples_from_every_extension() {
     }
 }
 
-/// A circuit from random choices: equal operands, constants, copies, chains of NOT and unused wires
-/// all occur.
-fn random_circuit(inputs: [usize; 2], picks: &[(u8, u32, u32)], outputs: usize) -> Circuit {
-    let mut wires = (inputs[0] + inputs[1]) as u32;
-    let mut gates = vec![];
-    for &(kind, a, b) in picks {
-        let (a, b, out) = (a % wires, b % wires, wires);
-        gates.push(match kind % 8 {
-            0..=2 => Gate::And { a, b, out },
-            3 | 4 => Gate::Xor { a, b, out },
-            5 => Gate::Inv { a, out },
-            6 => Gate::Copy { a, out },
-            _ => Gate::Const { value: b % 2 == 1, out },
-        });
-        wires += 1;
-    }
-    Circuit::new(inputs.to_vec(), vec![outputs.min(picks.len())], wires as usize, gates).expect("a circuit")
-}
-
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(30))]
     #[test]
@@ -213,7 +195,7 @@ proptest! {
         outputs in 1usize..20,
         instances in prop::sample::select(vec![1usize, 2, 3, 7, 8, 9, 64, 100, 511, 512, 513, 2048, 2100]),
     ) {
-        let circuit = random_circuit([widths.0, widths.1], &picks, outputs);
+        let circuit = picked_circuit([widths.0, widths.1], &picks, outputs);
         let program = Program::flat("random", &circuit);
         check(Backend::best(), &program, &roles(&program), instances);
     }

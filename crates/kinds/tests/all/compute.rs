@@ -1,16 +1,20 @@
 //! A client that tells parties different things. The run ends at all of them, and nothing that
 //! depends on it is opened.
 
+use crate::{
+    common,
+    stored::{configs, run_all},
+};
 use hushwire_aes::Backend;
 use hushwire_block::Wiped;
-use hushwire_kinds::{ComputationSource, ComputeJob, ComputeTask};
+use hushwire_kinds::{ComputationSource, ComputeJob, ComputeTask, Job};
 use hushwire_machine::PartyId;
 use hushwire_rep3::{Addition, Owner, Role};
 use hushwire_session::{
     Fault, InputPlace, Kind, Member, MemberConfig, Observer, OutputPlace, Peer, Protocol, Task, run,
 };
-use hushwire_wire::{Identity, Listener, PeerConfig, SessionConfig, TransportKind, connect};
-use std::{collections::BTreeMap, sync::Arc, thread};
+use hushwire_wire::{PeerConfig, SessionConfig, connect};
+use std::{collections::BTreeMap, path::Path, sync::Arc, thread};
 
 const TEXT: &str = "computation c\nmembers mallory, party1\nsymbols n\ninput x: u8[n] from mallory\ninput k: u8 from party1\n\
     output z = x * k to party1\n";
@@ -91,21 +95,9 @@ fn ends(lie: Lie) -> Vec<Result<Vec<u8>, Fault>> {
 
 fn ends_of(job: &ComputeJob, lie: Lie) -> Vec<Result<Vec<u8>, Fault>> {
     let task = ComputeTask::new(job).unwrap_or_else(|e| panic!("{e}"));
-    let (mut configs, mut peers) = (vec![], vec![]);
-    for me in task.agreement().members() {
-        let identity = Identity::generate(&me.to_string()).unwrap_or_else(|e| panic!("{e}"));
-        let listener = matches!(me, Member::Party(_)).then(|| Listener::bind("127.0.0.1:0"));
-        let listener = listener.transpose().unwrap_or_else(|e| panic!("{e}")).map(Arc::new);
-        let address = listener.as_deref().map(Listener::address);
-        peers.push(Peer { member: me.clone(), address, pin: identity.pin() });
-        let config = MemberConfig::new(me, identity, listener);
-        configs.push(MemberConfig { transport: TransportKind::TcpTls, ..config });
-    }
-    for config in &mut configs {
-        let others = peers.iter().filter(|peer| {
-            peer.member != config.me && (peer.address.is_some() || matches!(config.me, Member::Party(_)))
-        });
-        config.peers = others.cloned().collect();
+    let mut configs = common::configs(&task.agreement().members());
+    for config in configs.iter_mut().filter(|config| !matches!(config.me, Member::Party(_))) {
+        config.peers.retain(|peer| peer.address.is_some());
     }
     configs[1].inputs.insert("k".into(), InputPlace::Values(Wiped::new("5".into())));
     configs[1].outputs.insert("z".into(), OutputPlace::Memory);
@@ -220,4 +212,44 @@ fn jobs_that_make_no_sense_are_refused_with_a_remedy() {
     assert!(error.contains("n is 4, and 3 is the most that was agreed on; write more for n"), "{error}");
     let error = refused(&|job| job.computation = ComputationSource::Text("computation".into()));
     assert!(error.contains("the computation, line 1"), "{error}");
+}
+
+/// A job's memory is a size with a unit or a number of bytes.
+#[test]
+fn memory_may_have_a_unit() {
+    let memory = |text: &str| {
+        let job = format!("computation = \"c.hwc\"\n[parameters]\nmemory = {text}\n");
+        match Job::parse(&job, Path::new("job.toml")) {
+            Ok(Job::Compute(job)) => Ok(job.memory),
+            Ok(_) => panic!("another kind"),
+            Err(e) => Err(e.to_string()),
+        }
+    };
+    for (text, bytes) in [("\"4GiB\"", 4 << 30), ("4294967296", 4 << 30), ("\"1 KiB\"", 1024), ("1024", 1024)]
+    {
+        assert_eq!(memory(text), Ok(Some(bytes)), "{text}");
+    }
+    let error = memory("\"4 bananas\"").err().unwrap_or_default();
+    assert!(error.contains("line 3") && error.contains("\"4GiB\""), "{error}");
+}
+
+/// The job's memory holds for lengths that only inputs give.
+#[test]
+fn a_plan_beyond_its_memory_is_refused() {
+    let text = TEXT.replace("x * k", "sum(x) < k");
+    let mut job = ComputeJob::new(Protocol::Rep3, ComputationSource::Text(text));
+    job.memory = Some(1024);
+    let task = ComputeTask::new(&job).unwrap_or_else(|e| panic!("{e}"));
+    let mut all = configs(&task);
+    for (me, config) in &mut all {
+        let (name, value) = if let Member::Party(_) = me { ("k", "5") } else { ("x", "1,2,3") };
+        if !matches!(me, Member::Party(0 | 2)) {
+            config.inputs.insert(name.into(), InputPlace::Values(Wiped::new(value.into())));
+        }
+    }
+    let errors: Vec<_> =
+        run_all(&task, all).into_values().map(|ended| ended.map(drop).expect_err("it takes more")).collect();
+    let found = |e: &&Fault| e.kind() == Kind::Usage && e.to_string().contains("memory");
+    assert!(errors.iter().any(|e| found(&e)), "{errors:?}");
+    assert!(errors.iter().all(|e| found(&e) || e.is_consequence()), "{errors:?}");
 }

@@ -1,12 +1,13 @@
 //! A client whose shares are inconsistent: the job ends before anything that depends on them is
 //! opened.
 
-use crate::common::{self, World};
+use crate::common::World;
 use hushwire_aes::Backend;
 use hushwire_circuit::planes;
 use hushwire_machine::{Net, NetError, PartyId};
 use hushwire_prg::{Prg, Seed};
 use hushwire_session::{InputPlace, Member, MemberConfig, Observer, OutputPlace, run};
+use hushwire_testkit::noise;
 use hushwire_wire::{PeerConfig, SessionConfig, connect};
 use std::{fs, sync::Arc, thread};
 
@@ -125,11 +126,8 @@ impl Heard {
 /// messages to mallory.
 fn play(threads: usize, lie: Option<Lie>) -> (World, Vec<(Member, String)>, Heard) {
     let world = world(threads);
-    fs::write(
-        world.at("bob"),
-        common::noise(5, BATCHES * INSTANCES).iter().map(|b| b & 1).collect::<Vec<_>>(),
-    )
-    .expect("a file");
+    fs::write(world.at("bob"), noise(5, BATCHES * INSTANCES).iter().map(|b| b & 1).collect::<Vec<_>>())
+        .expect("a file");
     let mut configs = world.configs(|world, member, config| {
         if member.key() == "client:bob" {
             config.inputs.insert("3".into(), InputPlace::File(world.at("bob")));

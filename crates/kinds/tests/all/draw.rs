@@ -1,15 +1,15 @@
 //! Draws as jobs: parties on threads, over TCP with TLS.
 
+use crate::common::configs;
 use hushwire_kinds::{DrawTask, Drawn, Job, Runs};
-use hushwire_session::{Fault, InputPlace, MemberConfig, Observer, Outcome, OutputPlace, Peer, Task, run};
-use hushwire_wire::{Identity, Listener};
+use hushwire_session::{Fault, InputPlace, MemberConfig, Observer, Outcome, OutputPlace, Task, run};
+use hushwire_wire::Identity;
 use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
     path::Path,
     sync::Arc,
     thread,
-    time::Duration,
 };
 
 fn job(text: &str) -> Result<Job, Fault> {
@@ -26,17 +26,8 @@ fn task(text: &str) -> DrawTask {
 /// Runs all parties of the first task's job, each with its own task, after `set` has changed its
 /// configuration.
 fn members(tasks: &[DrawTask], set: impl Fn(usize, &mut MemberConfig)) -> Vec<Result<Outcome<Drawn>, Fault>> {
-    let (mut configs, mut peers) = (vec![], vec![]);
-    for me in tasks[0].agreement().members() {
-        let identity = Identity::generate(&me.to_string()).unwrap_or_else(|e| panic!("{e}"));
-        let listener = Arc::new(Listener::bind("127.0.0.1:0").unwrap_or_else(|e| panic!("{e}")));
-        peers.push(Peer { member: me.clone(), address: Some(listener.address()), pin: identity.pin() });
-        let limit = Duration::from_secs(30);
-        let config = MemberConfig::new(me, identity, Some(listener));
-        configs.push(MemberConfig { connect_timeout: limit, stall: limit, ..config });
-    }
+    let mut configs = configs(&tasks[0].agreement().members());
     for (i, config) in configs.iter_mut().enumerate() {
-        config.peers = peers.iter().filter(|peer| peer.member != config.me).cloned().collect();
         set(i, config);
     }
     thread::scope(|scope| {

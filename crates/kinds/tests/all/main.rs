@@ -8,6 +8,7 @@ mod common;
 mod compute;
 mod deviating;
 mod draw;
+mod encrypt;
 mod examples;
 mod files;
 mod forecast;

@@ -1,8 +1,9 @@
 //! A client's view of the outputs reveals their values and nothing else.
 
-use crate::common::{World, noise};
+use crate::common::World;
 use hushwire_machine::PartyId;
 use hushwire_session::{InputPlace, Member, run};
+use hushwire_testkit::noise;
 use hushwire_wire::{PeerConfig, SessionConfig, connect};
 use std::{fs, sync::Arc, thread};
 

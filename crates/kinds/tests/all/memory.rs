@@ -2,10 +2,11 @@
 //! process of its own, whose peak the system reports.
 #![cfg(target_os = "linux")]
 
+use crate::common::configs;
 use hushwire_kinds::{ComputationSource, ComputeJob, ComputeTask};
-use hushwire_session::{InputPlace, Member, MemberConfig, Observer, OutputPlace, Peer, Protocol, Task, run};
-use hushwire_wire::{Identity, Listener, TransportKind};
-use std::{collections::BTreeMap, env, process::Command, sync::Arc, thread};
+use hushwire_session::{InputPlace, Member, Observer, OutputPlace, Protocol, Task, run};
+use hushwire_testkit::{case, peak, took};
+use std::{collections::BTreeMap, sync::Arc, thread};
 
 /// Operations, and rows.
 const CASES: [(&str, u64); 9] = [
@@ -30,9 +31,6 @@ const BIT: u64 = 32;
 /// The memory that a process takes for messages and buffers in every computation.
 const SLACK: u64 = 12 << 20;
 
-/// The environment variable with the case of this process: protocol, operation and rows.
-const CASE: &str = "HUSHWIRE_TEST_MEMORY_CASE";
-
 fn task(protocol: Protocol, operation: &str, rows: u64, memory: Option<u64>) -> ComputeTask {
     let text = format!(
         "computation c\nmembers a, b\ninput x: u32[{rows}] from a\ninput y: u32[{rows}] from b\noutput z = {operation} to a\n"
@@ -54,16 +52,8 @@ fn needed(protocol: Protocol, operation: &str, rows: u64) -> u64 {
 }
 
 fn run_both(task: &ComputeTask, rows: u64) -> Result<(), String> {
-    let (mut configs, mut peers) = (vec![], vec![]);
-    for me in task.agreement().members() {
-        let identity = Identity::generate(&me.to_string()).unwrap_or_else(|e| panic!("{e}"));
-        let listener = Arc::new(Listener::bind("127.0.0.1:0").unwrap_or_else(|e| panic!("{e}")));
-        peers.push(Peer { member: me.clone(), address: Some(listener.address()), pin: identity.pin() });
-        let config = MemberConfig::new(me, identity, Some(listener));
-        configs.push(MemberConfig { transport: TransportKind::TcpTls, ..config });
-    }
+    let mut configs = configs(&task.agreement().members());
     for (config, name) in configs.iter_mut().zip(["x", "y"]) {
-        config.peers = peers.iter().filter(|peer| peer.member != config.me).cloned().collect();
         let numbers: Vec<u8> = (0..rows as u32).flat_map(|i| (i * 7919 % 1009 + 1).to_le_bytes()).collect();
         config.inputs.insert(name.to_owned(), InputPlace::memory(numbers));
     }
@@ -80,17 +70,10 @@ fn run_both(task: &ComputeTask, rows: u64) -> Result<(), String> {
     })
 }
 
-/// The peak memory of this process, in bytes.
-fn peak() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").expect("Linux says");
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("Linux says");
-    line.trim().trim_end_matches(" kB").parse::<u64>().expect("a number") << 10
-}
-
 /// Runs the case that this process was started for. Without one there is nothing to measure.
 #[test]
 fn one_case() {
-    let Ok(case) = env::var(CASE) else { return };
+    let Some(case) = case() else { return };
     let numbers: Vec<u64> = case.split(' ').map(|n| n.parse().expect("a number")).collect();
     let (protocol, (operation, _), rows) =
         (PROTOCOLS[numbers[0] as usize], CASES[numbers[1] as usize], numbers[2]);
@@ -106,17 +89,7 @@ fn compare(cases: impl Iterator<Item = (usize, usize, u64)>) {
     let mut wrong = vec![];
     for (p, case, rows) in cases {
         let (protocol, (operation, _)) = (PROTOCOLS[p], CASES[case]);
-        let mut child = Command::new(env::current_exe().expect("this program"));
-        child.args(["--exact", "memory::one_case", "--nocapture"]).env(CASE, format!("{p} {case} {rows}"));
-        let out = child.output().expect("it starts");
-        let text = String::from_utf8_lossy(&out.stdout).into_owned();
-        assert!(
-            out.status.success(),
-            "{protocol} {operation}: {text}{}",
-            String::from_utf8_lossy(&out.stderr)
-        );
-        let took = text.split("took=").nth(1).and_then(|rest| rest.split_whitespace().next());
-        let took = took.expect("it says so").parse::<u64>().expect("a number") / 2;
+        let took = took("memory::one_case", &format!("{p} {case} {rows}")) / 2;
         let may = needed(protocol, operation, rows);
         let said = format!("{protocol}, {rows} rows of {operation}: {} of {} KiB", took >> 10, may >> 10);
         println!("{said}");

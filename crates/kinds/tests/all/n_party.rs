@@ -1,14 +1,14 @@
 //! Jobs of n parties, all but one of which may be corrupted, over real links, with a thread for
 //! each party. The plain evaluator is the oracle.
 
-use crate::common::{World, check};
+use crate::common::{World, check, configs};
 use hushwire_block::Wiped;
 use hushwire_kinds::{ComputationSource, ComputeJob, ComputeTask, Outputs};
 use hushwire_session::{
     Event, Fault, FromDisk, InputPlace, Member, MemberConfig, Observer, Outcome, OutputPlace, Peer, Phase,
     Preparation, Protocol, Task, run,
 };
-use hushwire_wire::{Identity, Listener, TransportKind};
+use hushwire_wire::{Identity, Listener};
 use std::{
     fs,
     path::{Path, PathBuf},
@@ -79,16 +79,8 @@ fn five_salaries() {
     const TEXT: &str = include_str!("../../../../examples/compute/salaries-five.hwc");
     let job = ComputeJob::new(Protocol::Authgarble(5), ComputationSource::Text(TEXT.to_owned()));
     let task = ComputeTask::new(&job).unwrap_or_else(|e| panic!("{e}"));
-    let (mut configs, mut peers) = (vec![], vec![]);
-    for me in task.agreement().members() {
-        let identity = Identity::generate(&me.to_string()).unwrap_or_else(|e| panic!("{e}"));
-        let listener = Arc::new(Listener::bind("127.0.0.1:0").unwrap_or_else(|e| panic!("{e}")));
-        peers.push(Peer { member: me.clone(), address: Some(listener.address()), pin: identity.pin() });
-        let config = MemberConfig::new(me, identity, Some(listener));
-        configs.push(MemberConfig { transport: TransportKind::TcpTls, ..config });
-    }
+    let mut configs = configs(&task.agreement().members());
     for (i, config) in configs.iter_mut().enumerate() {
-        config.peers = peers.iter().filter(|peer| peer.member != config.me).cloned().collect();
         let name = ["ada", "bob", "cleo", "dan", "eve"][i];
         let pay = InputPlace::Values(Wiped::new((1000 * (i + 1)).to_string()));
         config.inputs.insert(format!("{name}_pay"), pay);

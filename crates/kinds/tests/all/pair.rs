@@ -1,12 +1,12 @@
 //! Computations of two parties on words, over real links. Plain arithmetic is the oracle.
 
+use crate::common::configs;
 use hushwire_block::Wiped;
 use hushwire_kinds::{ComputationSource, ComputeJob, ComputeTask, Computed};
 use hushwire_ot::Protocol as Extension;
 use hushwire_session::{
-    Fault, InputPlace, Kind, Member, MemberConfig, Observer, Outcome, OutputPlace, Peer, Protocol, Task, run,
+    Fault, InputPlace, Kind, Member, Observer, Outcome, OutputPlace, Protocol, Task, run,
 };
-use hushwire_wire::{Identity, Listener, TransportKind};
 use std::{collections::BTreeMap, sync::Arc, thread};
 
 /// The salaries of three people, two of whom belong to one party.
@@ -28,16 +28,8 @@ pub(crate) fn ends_of_two(
     inputs: [Vec<(&str, InputPlace)>; 2],
     outputs: [&[&str]; 2],
 ) -> [Result<Outcome<Computed>, Fault>; 2] {
-    let (mut configs, mut peers) = (vec![], vec![]);
-    for me in task.agreement().members() {
-        let identity = Identity::generate(&me.to_string()).unwrap_or_else(|e| panic!("{e}"));
-        let listener = Arc::new(Listener::bind("127.0.0.1:0").unwrap_or_else(|e| panic!("{e}")));
-        peers.push(Peer { member: me.clone(), address: Some(listener.address()), pin: identity.pin() });
-        let config = MemberConfig::new(me, identity, Some(listener));
-        configs.push(MemberConfig { transport: TransportKind::TcpTls, ..config });
-    }
+    let mut configs = configs(&task.agreement().members());
     for ((config, inputs), outputs) in configs.iter_mut().zip(inputs).zip(outputs) {
-        config.peers = peers.iter().filter(|peer| peer.member != config.me).cloned().collect();
         config.inputs.extend(inputs.into_iter().map(|(name, place)| (name.to_owned(), place)));
         config.outputs.extend(outputs.iter().map(|name| ((*name).to_owned(), OutputPlace::Memory)));
     }

@@ -89,6 +89,8 @@ fn learnt(ended: Ended) -> Intersection {
 }
 
 const A: &str = "id,email\n1,ann@x\n2,bob@x\n3,\n4,eve@x\n5,ann@x\n";
+/// Like [`A`], with each key once, as a party that gives columns has it.
+const A_ONCE: &str = "id,email\n1,ann@x\n2,bob@x\n3,\n4,eve@x\n";
 const B: &str = "mail\neve@x\nann@x\nzoe@x\nyan@x\n";
 const COLUMNS: &str = "columns = [\"email\", \"mail\"]";
 
@@ -121,6 +123,23 @@ fn both_learn_a_size_and_items_each_in_its_own_words() {
     ] {
         let items = task(&format!("{keys}\n{COLUMNS}")).unwrap_or_else(|e| panic!("{e}"));
         both_learn_items(&items);
+    }
+}
+
+#[test]
+fn a_file_without_rows_has_nothing_in_common() {
+    for (reveal, text) in [
+        ("size", "0\n"),
+        ("items", "id,email\n"),
+        ("flags", "id,email,in_both\n1,ann@x,0\n2,bob@x,0\n3,,0\n4,eve@x,0\n5,ann@x,0\n"),
+    ] {
+        for method in ["", "method = \"phasing\""] {
+            let task = task(&format!("reveal = \"{reveal}\"\n{method}\n{COLUMNS}"));
+            let task = task.unwrap_or_else(|e| panic!("{e}"));
+            let [ours, _] = both([&task, &task], [(memory(A), None), (memory("mail\n"), None)]).map(learnt);
+            assert_eq!(ours.text.as_deref(), Some(text.as_bytes()), "{reveal} {method}");
+            assert_eq!(ours.keys, [3, 0]);
+        }
     }
 }
 
@@ -270,7 +289,14 @@ fn columns_are_those_of_the_other_party_s_row() {
             );
         }
     }
-    let task = task(&format!("reveal = \"columns:plan,n\"\n{COLUMNS}")).unwrap_or_else(|e| panic!("{e}"));
+    // Party 1 learns a column of the other file, with the fewest bytes that suffice.
+    let of = |keys: &str| task(&format!("{keys}\n{COLUMNS}")).unwrap_or_else(|e| panic!("{e}"));
+    let ids = of("reveal = \"columns:id\"\nto = \"party1\"\npayload-bytes = 1");
+    let b = "mail\neve@x\nzoe@x\nbob@x\n";
+    let [theirs, ours] = both([&ids, &ids], [(memory(A_ONCE), None), (memory(b), None)]).map(learnt);
+    assert_eq!(ours.text.as_deref(), Some(&b"mail,id\neve@x,4\nbob@x,2\n"[..]));
+    assert_eq!((theirs.common, theirs.text), (Common::Nothing, None));
+    let task = of("reveal = \"columns:plan,n\"");
     let error = refused(&task, 1, (memory("mail,n\nann@x,1\n"), None));
     assert!(error.kind() == Kind::File && error.to_string().contains("no column is called plan"), "{error}");
     let error = refused(&task, 0, (memory("email,plan\nann@x,1\n"), None));
@@ -439,6 +465,15 @@ fn whoever_has_another_plan_is_told_what_differs() {
         let differences = ours.agreement().differences(&plan(theirs).agreement().tags());
         assert!(differences.len() == 1 && differences[0].starts_with(field), "{theirs}: {differences:?}");
         assert_ne!(ours.agreement().digest(), plan(theirs).agreement().digest());
+    }
+    let columns = "column = \"email\"\nreveal = \"columns:id\"\npayload-bytes = 3";
+    for (from, to, differs) in [
+        ("= 3", "= 30", "payload-bytes (ours: 3)"),
+        ("columns:id", "columns:n", "reveal (ours: columns:id)"),
+        ("= 3", "= 3\nstore = \"band\"", "method (ours: vole, clustered store)"),
+    ] {
+        let theirs = plan(&columns.replace(from, to)).agreement();
+        assert_eq!(plan(columns).agreement().differences(&theirs.tags()), [differs]);
     }
     let vole = plan("column = \"email\"").agreement();
     let differences = vole.differences(&ours.agreement().tags());

@@ -1,7 +1,7 @@
 //! Whole jobs over real links, with parties and clients as threads. The plain evaluator is the
 //! oracle.
 
-use crate::common::{self, REP3, World};
+use crate::common::{self, REP3, World, blamed};
 use hushwire_session::{InputPlace, Kind, MemberConfig, OutputPlace, open};
 use hushwire_wire::Identity;
 use std::fs;
@@ -116,7 +116,7 @@ fn a_record_that_does_not_fit_ends_everybody_and_names_who() {
             assert!(text.contains("record 0 does not fit into 12 bits"), "{text}");
         } else {
             assert_eq!(error.kind(), Kind::Network, "{text}");
-            assert!(text.contains("client a"), "{member} does not name who failed: {text}");
+            assert_eq!(blamed(error).as_deref(), Some("client a"), "{member}: {text}");
         }
     }
     assert!(!world.at("out").exists());

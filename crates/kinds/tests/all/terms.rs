@@ -2,6 +2,8 @@
 //! members that decline.
 
 use hushwire_aes::Backend;
+#[cfg(feature = "sql")]
+use hushwire_kinds::Runs;
 use hushwire_kinds::{ComputeTask, Job, Prepared, PsiTask};
 use hushwire_session::{
     ClientFile, Fault, Kind, Member, MemberConfig, Observer, Peer, RunFiles, Task, TermsDigest, open, run,
@@ -22,6 +24,8 @@ fn digest_in(text: &str, dir: &Path) -> TermsDigest {
         Job::AesCtr(job) => Ok(job.terms()),
         Job::Psi(job) => PsiTask::new(&job).map(|task| task.terms()),
         Job::Compute(job) => ComputeTask::new(&job).map(|task| task.terms()),
+        #[cfg(feature = "sql")]
+        Job::Query(job) => job.task().map(|task| task.terms()),
         _ => panic!("another kind: {text}"),
     };
     terms.unwrap_or_else(|e| panic!("{text}: {e}")).digest()
@@ -94,6 +98,37 @@ fn terms_of_each_kind_bind_and_sizes_do_not() {
         &[("client:ann", "client:bob"), ("\"encrypt\"", "\"decrypt\"")],
         &[("batch = 64", "batch = 128")],
         dir,
+    );
+}
+
+#[cfg(feature = "sql")]
+#[test]
+fn terms_of_queries_bind_and_numbers_of_rows_do_not() {
+    let base = "kind = \"query\"\nto = [\"client:analyst\"]\njoin-bound = 9\n\
+        sql = \"SELECT city, SUM(salary) AS total FROM salaries JOIN people ON person = id GROUP BY city ORDER BY city\"\n\
+        [[tables]]\nname = \"salaries\"\ncolumns = [\"person INTEGER NOT NULL\", \"salary DECIMAL(10, 2) NOT NULL\"]\n\
+        parts = [\"client:alice 9\"]\n\
+        [[tables]]\nname = \"people\"\ncolumns = [\"id INTEGER NOT NULL\", \"city VARCHAR(6) NOT NULL\"]\nkey = [\"id\"]\n\
+        parts = [\"client:bob 9\"]\n";
+    bind(
+        base,
+        &[
+            ("SUM(salary)", "MAX(salary)"),
+            ("to = [", "min-group = 5\nto = ["),
+            ("to = [", "tag-joins = true\nto = ["),
+            ("join-bound = 9", "join-bound = 100"),
+            ("client:analyst", "client:bob"),
+            ("DECIMAL(10, 2)", "DECIMAL(10, 3)"),
+            ("person INTEGER NOT NULL", "person INTEGER"),
+            ("client:alice", "client:anna"),
+            ("parts = [\"client:alice 9\"]", "parts = [\"client:alice 9\"]\npadded = true"),
+            ("key = [\"id\"]", "key = [\"id\", \"city\"]"),
+        ],
+        &[
+            ("client:alice 9", "client:alice 5000"),
+            ("salary DECIMAL(10, 2) NOT NULL", "salary  numeric(10,2) not null"),
+        ],
+        Path::new("/nowhere"),
     );
 }
 

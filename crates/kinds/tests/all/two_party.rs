@@ -1,7 +1,7 @@
 //! Jobs of two parties over real links, with a thread for each party. The plain evaluator is the
 //! oracle.
 
-use crate::common::{World, check};
+use crate::common::{World, blamed, check};
 use hushwire_session::{InputPlace, Kind, Member, MemberConfig, OutputPlace};
 use std::fs;
 
@@ -140,7 +140,7 @@ fn a_record_that_does_not_fit_ends_both_and_names_who() {
                 assert!(text.contains("record 600 does not fit into 12 bits"), "{text}");
             } else {
                 assert_eq!(error.kind(), Kind::Network, "{text}");
-                assert!(text.contains("party 1"), "{member} does not name who failed: {text}");
+                assert_eq!(blamed(error).as_deref(), Some("party 1"), "{member}: {text}");
             }
         }
         assert!(!world.at("out").exists());
@@ -151,20 +151,17 @@ fn a_record_that_does_not_fit_ends_both_and_names_who() {
 fn who_has_no_place_is_told() {
     let three = World::new("add:12", 1, &["party0", "party1"], &[&["party0"]], "");
     let two = World::under(YAO, "add:12", 1, &["party0", "party1"], &[&["party0"]], "");
-    let run = |me: Member| {
+    for (me, words) in [
+        (Member::Party(2), "party2: protocol yao has parties 0 and 1"),
+        (Member::Client("alice".into()), "protocol yao has no clients"),
+    ] {
         let (_, config) = three.configs(|_, _, _| {}).pop().expect("party 2");
         let observer: hushwire_session::Observer = std::sync::Arc::new(|_| {});
-        let ended = hushwire_session::run(&two.prepared, MemberConfig { me, ..config }, &observer);
-        ended.err().map(|e| e.to_string()).unwrap_or_default()
-    };
-    let error = run(Member::Party(2));
-    assert!(
-        error.contains("party 2 failed") && error.contains("party2: protocol yao has parties 0 and 1"),
-        "{error}"
-    );
-    let error = run(Member::Client("alice".into()));
-    assert!(
-        error.contains("client alice failed") && error.contains("protocol yao has no clients"),
-        "{error}"
-    );
+        let config = MemberConfig { me: me.clone(), ..config };
+        let ended = hushwire_session::run(&two.prepared, config, &observer);
+        let error = ended.map(drop).expect_err("it has no place");
+        let who = error.who().map(ToString::to_string);
+        assert_eq!((error.kind(), who), (Kind::Usage, Some(me.to_string())), "{error}");
+        assert!(error.cause().contains(words), "{error}");
+    }
 }

@@ -3,7 +3,7 @@
 
 mod assumed;
 mod control;
-mod fold;
+pub(crate) mod fold;
 mod fused;
 mod kinds;
 pub(crate) mod operator;

@@ -29,10 +29,7 @@ impl Definition for Add {
     }
 
     fn part(&self, part: WeightPart) -> Cow<'_, [f32]> {
-        match (&self.weights, part) {
-            (Some(weights), WeightPart::Terms) => Cow::Borrowed(&weights.data),
-            _ => Cow::Borrowed(&[]),
-        }
+        part.of(&[(WeightPart::Terms, known_data(&self.weights))])
     }
 
     fn value(&self, reads: &[Arc<Array>], to: &[usize]) -> Array {

@@ -33,11 +33,7 @@ impl Definition for Affine {
     }
 
     fn part(&self, part: WeightPart) -> Cow<'_, [f32]> {
-        match part {
-            WeightPart::Factors => Cow::Borrowed(&self.scale),
-            WeightPart::Terms => Cow::Borrowed(&self.shift),
-            _ => Cow::Borrowed(&[]),
-        }
+        part.of(&[(WeightPart::Factors, &self.scale), (WeightPart::Terms, &self.shift)])
     }
 
     fn factors(&self) -> Option<Factors> {

@@ -35,12 +35,8 @@ impl Definition for Where {
     }
 
     fn part(&self, part: WeightPart) -> Cow<'_, [f32]> {
-        let weights = match part {
-            WeightPart::Low => &self.weights[0],
-            WeightPart::High => &self.weights[1],
-            _ => &None,
-        };
-        weights.as_ref().map_or(Cow::Borrowed(&[]), |weights| Cow::Borrowed(&weights.data[..]))
+        let [low, high] = &self.weights;
+        part.of(&[(WeightPart::Low, known_data(low)), (WeightPart::High, known_data(high))])
     }
 
     fn value(&self, reads: &[Arc<Array>], to: &[usize]) -> Array {

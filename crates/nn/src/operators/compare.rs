@@ -73,10 +73,7 @@ impl Definition for Compare {
 
     /// Bounds beyond the ring have no effect.
     fn part(&self, part: WeightPart) -> Cow<'_, [f32]> {
-        match (&self.weights, part) {
-            (Some(weights), WeightPart::Low) => Cow::Borrowed(&weights.data),
-            _ => Cow::Borrowed(&[]),
-        }
+        part.of(&[(WeightPart::Low, known_data(&self.weights))])
     }
 
     fn value(&self, reads: &[Arc<Array>], to: &[usize]) -> Array {

@@ -28,11 +28,7 @@ impl Definition for Dense {
     }
 
     fn part(&self, part: WeightPart) -> Cow<'_, [f32]> {
-        match part {
-            WeightPart::Factors => Cow::Borrowed(&self.weights.data),
-            WeightPart::Terms => Cow::Borrowed(&self.bias),
-            _ => Cow::Borrowed(&[]),
-        }
+        part.of(&[(WeightPart::Factors, &self.weights.data), (WeightPart::Terms, &self.bias)])
     }
 
     fn factors(&self) -> Option<Factors> {

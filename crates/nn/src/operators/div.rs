@@ -26,10 +26,7 @@ impl Definition for Div {
     }
 
     fn part(&self, part: WeightPart) -> Cow<'_, [f32]> {
-        match (&self.weights, part) {
-            (Some(weights), WeightPart::Terms) => Cow::Borrowed(&weights.data),
-            _ => Cow::Borrowed(&[]),
-        }
+        part.of(&[(WeightPart::Terms, known_data(&self.weights))])
     }
 
     fn value(&self, reads: &[Arc<Array>], to: &[usize]) -> Array {
@@ -39,22 +36,9 @@ impl Definition for Div {
     }
 
     fn lower<'b>(&self, lower: &mut Lower<'b>, site: Site<'_>) -> Result<Held<'b>, Fault> {
-        let (at, to) = (site.at, site.lengths);
-        let x = match &self.weights {
-            Some(weights) => {
-                let (frac, own) = (lower.numbers.frac, weights.lengths.clone());
-                let nominal = Some(crate::scale::Classes::NOMINAL);
-                let recipe = Recipe { frac, to: nominal, ..Recipe::of(at, WeightPart::Terms, own.clone()) };
-                along(lower.weights("terms", recipe), &own, to)
-            }
-            None => {
-                let x = lower.at_nominal(site.reads[0], at);
-                lower.spread(x, site.reads[0], to)
-            }
-        };
-        let by = site.reads[site.reads.len() - 1];
-        let y = lower.at_nominal(by, at + 1_000_000);
-        Ok(Held::nominal(x.divide(lower.spread(y, by, to))))
+        let x = lower.operand(&site, &self.weights, site.reads[0], site.at);
+        let y = lower.operand(&site, &None, site.reads[site.reads.len() - 1], site.at + 1_000_000);
+        Ok(Held::nominal(x.divide(y)))
     }
 }
 

@@ -4,6 +4,7 @@
 //! test compares with f64 for every function, in rings of all sizes.
 
 use super::prelude::*;
+use crate::import::fold::erf;
 use hushwire_compute::{Scalar, Val};
 
 /// A function: its name in ONNX, its value, and its operations on shares.
@@ -186,20 +187,6 @@ fn mish_of(x: Val<'_>) -> Val<'_> {
     let half = number(x, fine, 2f64.powi(-i32::from(frac) - 1));
     let made = if fine == frac { made } else { made + half };
     made.cast(of) + above
-}
-
-/// The error function, by its series with only positive terms; beyond 6 it is ±1 in a float.
-pub(super) fn erf(x: f64) -> f64 {
-    if x.abs() > 6.0 {
-        return x.signum();
-    }
-    let (mut term, mut sum, mut k) = (x, x, 1.0);
-    while term.abs() > 1e-18 * sum.abs() {
-        term *= 2.0 * x * x / (2.0 * k + 1.0);
-        sum += term;
-        k += 1.0;
-    }
-    std::f64::consts::FRAC_2_SQRT_PI * (-x * x).exp() * sum
 }
 
 #[cfg(test)]

@@ -26,16 +26,7 @@ impl Definition for LogSoftmax {
     }
 
     fn value(&self, reads: &[Arc<Array>], _: &[usize]) -> Array {
-        let x = &reads[0];
-        let (firsts, step) = lines(&x.lengths, self.axis);
-        let mut out = Array::clone(x);
-        for first in firsts {
-            let all = (0..x.lengths[self.axis]).map(|i| first + i * step);
-            let most = all.clone().map(|at| x.data[at]).fold(f32::NEG_INFINITY, f32::max);
-            let sum: f32 = all.clone().map(|at| (x.data[at] - most).exp()).sum();
-            all.for_each(|at| out.data[at] = x.data[at] - most - sum.ln());
-        }
-        out
+        along_rows(&reads[0], self.axis, |x, sum| x - sum.ln())
     }
 
     /// Computes all rows at once.
@@ -43,6 +34,19 @@ impl Definition for LogSoftmax {
         let x = lower.at_nominal(site.reads[0], site.at);
         Ok(Held::nominal(by_rows(x, site.lengths, self.axis, Val::log_softmax)))
     }
+}
+
+/// A function of each element less the greatest one along the axis, and of the sum of e^x of these.
+pub(super) fn along_rows(x: &Array, axis: usize, one: impl Fn(f32, f32) -> f32) -> Array {
+    let (firsts, step) = lines(&x.lengths, axis);
+    let mut out = x.clone();
+    for first in firsts {
+        let all = (0..x.lengths[axis]).map(|i| first + i * step);
+        let most = all.clone().map(|at| x.data[at]).fold(f32::NEG_INFINITY, f32::max);
+        let sum: f32 = all.clone().map(|at| (x.data[at] - most).exp()).sum();
+        all.for_each(|at| out.data[at] = one(x.data[at] - most, sum));
+    }
+    out
 }
 
 /// A function of the rows of a matrix, applied along an axis.

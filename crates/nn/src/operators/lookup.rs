@@ -26,10 +26,7 @@ impl Definition for Lookup {
     }
 
     fn part(&self, part: WeightPart) -> Cow<'_, [f32]> {
-        match part {
-            WeightPart::Factors => Cow::Borrowed(&self.table.data),
-            _ => Cow::Borrowed(&[]),
-        }
+        part.of(&[(WeightPart::Factors, &self.table.data)])
     }
 
     fn products(&self, made: u64, _: &[&[usize]]) -> u64 {

@@ -109,7 +109,7 @@ mod prelude {
         import::operator::{Import, Known, Reading},
         secure::{
             context::{Held, Lower, Placed, Site, along, shape},
-            recipe::{Recipe, Squares, WeightPart},
+            recipe::{Recipe, Squares, WeightPart, known_data},
             room::{Limit, Limits, Room},
         },
     };

@@ -25,10 +25,7 @@ impl Definition for Mul {
     }
 
     fn part(&self, part: WeightPart) -> Cow<'_, [f32]> {
-        match (&self.weights, part) {
-            (Some(weights), WeightPart::Factors) => Cow::Borrowed(&weights.data),
-            _ => Cow::Borrowed(&[]),
-        }
+        part.of(&[(WeightPart::Factors, known_data(&self.weights))])
     }
 
     fn factors(&self) -> Option<Factors> {

@@ -430,14 +430,24 @@ fn gather_elements(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault
     if !fits {
         return Err(op.error(format!("it takes {lengths:?} of {from:?}"), "save the model anew"));
     }
-    let (own, across) = (steps(&from), steps(&lengths));
-    let places = among(op, &places, from[axis])?;
-    let one = |(i, place): (usize, &usize)| {
-        let along = |k: usize| if k == axis { *place } else { i / across[k] % lengths[k] };
+    let places = along_axis(op, &from, axis, &lengths, &places)?;
+    at_places(op, import, of, places, lengths)
+}
+
+/// For each of the `places` along an axis, which have `lengths`, its place among all elements.
+pub(super) fn along_axis(
+    op: &Reading<'_>,
+    from: &[usize],
+    axis: usize,
+    lengths: &[usize],
+    places: &[i64],
+) -> Result<Vec<usize>, Fault> {
+    let (own, across) = (steps(from), steps(lengths));
+    let one = |(i, place): (usize, usize)| {
+        let along = |k: usize| if k == axis { place } else { i / across[k] % lengths[k] };
         (0..from.len()).map(|k| along(k) * own[k]).sum()
     };
-    let places = places.iter().enumerate().map(one).collect();
-    at_places(op, import, of, places, lengths)
+    Ok(among(op, places, from[axis])?.into_iter().enumerate().map(one).collect())
 }
 
 /// The elements at secret places along an axis. For each place, every element of the axis is either

@@ -33,10 +33,7 @@ impl Definition for Remainder {
     }
 
     fn part(&self, part: WeightPart) -> Cow<'_, [f32]> {
-        match (&self.weights, part) {
-            (Some(weights), WeightPart::Terms) => Cow::Borrowed(&weights.data),
-            _ => Cow::Borrowed(&[]),
-        }
+        part.of(&[(WeightPart::Terms, known_data(&self.weights))])
     }
 
     fn value(&self, reads: &[Arc<Array>], to: &[usize]) -> Array {
@@ -50,21 +47,9 @@ impl Definition for Remainder {
     }
 
     fn lower<'b>(&self, lower: &mut Lower<'b>, site: Site<'_>) -> Result<Held<'b>, Fault> {
-        let (at, to) = (site.at, site.lengths);
-        let x = lower.at_nominal(site.reads[0], at);
-        let x = lower.spread(x, site.reads[0], to);
-        let y = match &self.weights {
-            Some(weights) => {
-                let (frac, own) = (lower.numbers.frac, weights.lengths.clone());
-                let nominal = Some(crate::scale::Classes::NOMINAL);
-                let recipe = Recipe { frac, to: nominal, ..Recipe::of(at, WeightPart::Terms, own.clone()) };
-                along(lower.weights("terms", recipe), &own, to)
-            }
-            None => {
-                let y = lower.at_nominal(site.reads[1], at + 1_000_000);
-                lower.spread(y, site.reads[1], to)
-            }
-        };
+        let x = lower.operand(&site, &None, site.reads[0], site.at);
+        let by = site.reads[site.reads.len() - 1];
+        let y = lower.operand(&site, &self.weights, by, site.at + 1_000_000);
         let rest = x % y;
         if self.of_dividend {
             return Ok(Held::nominal(rest));

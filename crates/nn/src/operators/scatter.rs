@@ -45,13 +45,7 @@ fn elements(
         let cause = format!("it replaces {lengths:?} of {from:?} by {updates:?}");
         return Err(op.error(cause, "save the model anew"));
     }
-    let (own, across) = (steps(from), steps(lengths));
-    let places = pick::among(op, places, from[axis])?;
-    let one = |(i, place): (usize, &usize)| {
-        let along = |k: usize| if k == axis { *place } else { i / across[k] % lengths[k] };
-        (0..from.len()).map(|k| along(k) * own[k]).sum()
-    };
-    Ok(places.iter().enumerate().map(one).collect())
+    pick::along_axis(op, from, axis, lengths, places)
 }
 
 fn parts(

@@ -1,7 +1,10 @@
 //! Softmax.
 
-use super::{log_softmax::by_rows, pick::reshaped, prelude::*};
-use crate::array::lines;
+use super::{
+    log_softmax::{along_rows, by_rows},
+    pick::reshaped,
+    prelude::*,
+};
 use hushwire_compute::Val;
 
 pub(super) const SOFTMAX: Operator = Operator {
@@ -26,17 +29,7 @@ impl Definition for Softmax {
     }
 
     fn value(&self, reads: &[Arc<Array>], _: &[usize]) -> Array {
-        let x = &reads[0];
-        let (firsts, step) = lines(&x.lengths, self.axis);
-        let mut out = Array::clone(x);
-        for first in firsts {
-            let at = |i: usize| first + i * step;
-            let n = x.lengths[self.axis];
-            let most = (0..n).map(|i| x.data[at(i)]).fold(f32::NEG_INFINITY, f32::max);
-            let sum: f32 = (0..n).map(|i| (x.data[at(i)] - most).exp()).sum();
-            (0..n).for_each(|i| out.data[at(i)] = (x.data[at(i)] - most).exp() / sum);
-        }
-        out
+        along_rows(&reads[0], self.axis, |x, sum| x.exp() / sum)
     }
 
     /// Computes all rows at once.

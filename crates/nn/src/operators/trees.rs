@@ -539,7 +539,7 @@ fn ensemble(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::super::checks::check_ml;
     use crate::{onnx::Attribute, zoo::Writer};
 
@@ -547,10 +547,10 @@ mod tests {
         Attribute::Ints(all.to_vec())
     }
 
-    /// x0 ≤ 0 ? (x1 < 0.5 ? 1 : 2) : −3, and x2 == 1 ? 0.5 : 0.25, with two targets.
-    fn forest(w: &mut Writer) -> String {
-        let modes = ["BRANCH_LEQ", "BRANCH_LT", "LEAF", "LEAF", "LEAF", "BRANCH_EQ", "LEAF", "LEAF"];
-        let attributes = [
+    /// The nodes of two trees: x0 ≤ 0 ? (x1 < 0.5 ? 2 : 3) : 4, and a comparison of x2 with 1.
+    pub(in crate::operators) fn two_trees(last: &str) -> Vec<(&'static str, Attribute)> {
+        let modes = ["BRANCH_LEQ", "BRANCH_LT", "LEAF", "LEAF", "LEAF", last, "LEAF", "LEAF"];
+        vec![
             ("nodes_treeids", ints(&[0, 0, 0, 0, 0, 1, 1, 1])),
             ("nodes_nodeids", ints(&[0, 1, 2, 3, 4, 0, 1, 2])),
             ("nodes_featureids", ints(&[0, 1, 0, 0, 0, 2, 0, 0])),
@@ -558,6 +558,12 @@ mod tests {
             ("nodes_falsenodeids", ints(&[4, 3, 0, 0, 0, 2, 0, 0])),
             ("nodes_values", Attribute::Floats(vec![0.0, 0.5, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0])),
             ("nodes_modes", Attribute::Texts(modes.map(str::to_owned).to_vec())),
+        ]
+    }
+
+    /// x0 ≤ 0 ? (x1 < 0.5 ? 1 : 2) : −3, and x2 == 1 ? 0.5 : 0.25, with two targets.
+    fn forest(w: &mut Writer) -> String {
+        let targets = [
             ("target_treeids", ints(&[0, 0, 0, 1, 1])),
             ("target_nodeids", ints(&[2, 3, 4, 1, 2])),
             ("target_ids", ints(&[0, 0, 1, 0, 0])),
@@ -565,6 +571,7 @@ mod tests {
             ("base_values", Attribute::Floats(vec![0.125, 0.0])),
             ("n_targets", Attribute::Int(2)),
         ];
+        let attributes = [two_trees("BRANCH_EQ"), targets.to_vec()].concat();
         w.op("TreeEnsembleRegressor", &["input"], &attributes)
     }
 

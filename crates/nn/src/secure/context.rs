@@ -4,7 +4,7 @@ use super::recipe::{Recipe, Squares, WeightPart};
 use crate::{Array, Fault, Numbers, numbers::INPUT, scale::Classes};
 use hushwire_compute::{Builder, Comparison, Dim, Member, Scalar, Shape, Tensor, Val};
 use hushwire_fault::code;
-use std::{collections::BTreeMap, mem::replace};
+use std::{collections::BTreeMap, mem::replace, sync::Arc};
 
 /// LOCAL: the largest number of products of matrices of one layer, each of which takes operations
 /// of its own.
@@ -280,6 +280,25 @@ impl<'b> Lower<'b> {
     /// A layer's value at the nominal scale.
     pub(crate) fn at_nominal(&mut self, at: usize, place: usize) -> Val<'b> {
         self.aligned(at, Classes::NOMINAL, 1.0, place)
+    }
+
+    /// An operand at the nominal scale, along the result's axes: weights of the layer, or else the
+    /// value of `read`. `place` is as in [`Self::aligned`].
+    pub(crate) fn operand(
+        &mut self,
+        site: &Site<'_>,
+        weights: &Option<Arc<Array>>,
+        read: usize,
+        place: usize,
+    ) -> Val<'b> {
+        let Some(weights) = weights else {
+            let val = self.at_nominal(read, place);
+            return self.spread(val, read, site.lengths);
+        };
+        let (frac, own) = (self.numbers.frac, weights.lengths.clone());
+        let nominal = Some(Classes::NOMINAL);
+        let recipe = Recipe { frac, to: nominal, ..Recipe::of(site.at, WeightPart::Terms, own.clone()) };
+        along(self.weights("terms", recipe), &own, site.lengths)
     }
 
     /// Weights that convert the scale of one layer to that of a node, wide.

@@ -1,7 +1,8 @@
 //! Recipes of the owner's inputs: the weights from which they are computed, and their scale.
 
-use crate::Numbers;
+use crate::{Array, Numbers};
 use hushwire_compute::Scalar;
+use std::{borrow::Cow, sync::Arc};
 
 /// A part of a layer's weights.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +31,19 @@ pub(crate) enum WeightPart {
     Counts,
     /// The number 1.
     One,
+}
+
+impl WeightPart {
+    /// This part of weights that have these parts.
+    pub(crate) fn of<'a>(self, all: &[(WeightPart, &'a [f32])]) -> Cow<'a, [f32]> {
+        let own = all.iter().find(|(part, _)| *part == self);
+        Cow::Borrowed(own.map_or(&[], |(_, data)| data))
+    }
+}
+
+/// The elements of an operand that is weights; none if it is a value.
+pub(crate) fn known_data(weights: &Option<Arc<Array>>) -> &[f32] {
+    weights.as_ref().map_or(&[], |weights| &weights.data)
 }
 
 /// An input of the owner: weights times the quotient of two values' scales and a power of two,

@@ -4,7 +4,7 @@ use hushwire_aes::Backend;
 use hushwire_block::Block;
 use hushwire_machine::drive::Wiring;
 use hushwire_ot::{
-    Context, Duplex, Level, Machine, Malicious, Opening, OtError, Protocol, Receiver, Receiving, Security,
+    Context, Duplex, Machine, Malicious, Opening, OtError, Protocol, Receiver, Receiving, Security,
     SemiHonest, Sender, Sending, Sid, Triples,
     base::{BaseProtocol, ChouOrlandi, ChouOrlandi16, Csw, NaorPinkas},
     vole::{self, Field, Full128, Pair64},
@@ -118,10 +118,7 @@ fn on_two(all: &mut Digests, name: &str, run: impl Fn(Backend) -> Trace) {
 }
 
 fn at<S: Security>(all: &mut Digests) {
-    let level = match S::LEVEL {
-        Level::SemiHonest => "semi-honest",
-        Level::Malicious => "malicious",
-    };
+    let level = S::LEVEL.name();
     for protocol in Protocol::ALL.into_iter().filter(|protocol| protocol.supports(S::LEVEL)) {
         let name = format!("ot/{protocol}/{level}");
         if protocol.name().starts_with("ferret") {

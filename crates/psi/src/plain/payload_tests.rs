@@ -4,27 +4,18 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use hushwire_aes::Backend;
 use hushwire_block::{Block, registry};
 use hushwire_machine::drive::{Lockstep, Machine, Place};
-use hushwire_ot::{Context, Level, Sid};
+use hushwire_ot::Level;
 use hushwire_prg::Seed;
 use proptest::prelude::*;
 
 use super::payload::{Pieces, SEAL, Seals, opens};
+use super::tests::{context, digests};
 use super::*;
 use crate::{PsiError, Store};
 
 const LEVELS: [Level; 2] = [Level::SemiHonest, Level::Malicious];
-
-fn context() -> Context {
-    Context { sid: Sid([7; 32]), backend: Backend::best() }
-}
-
-fn digests(items: &[u64]) -> Vec<ItemDigest> {
-    let digester = Digester::new(&context().sid);
-    items.iter().map(|item| digester.digest(&item.to_le_bytes())).collect()
-}
 
 /// The payload of the item at that place, different for each.
 fn payload(item: u64, place: usize, width: usize) -> Vec<u8> {

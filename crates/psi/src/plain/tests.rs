@@ -13,11 +13,11 @@ use proptest::prelude::*;
 use super::*;
 use crate::{PsiError, Store};
 
-fn context() -> Context {
+pub(crate) fn context() -> Context {
     Context { sid: Sid([7; 32]), backend: Backend::best() }
 }
 
-fn digests(items: &[u64]) -> Vec<ItemDigest> {
+pub(crate) fn digests(items: &[u64]) -> Vec<ItemDigest> {
     let digester = Digester::new(&context().sid);
     items.iter().map(|item| digester.digest(&item.to_le_bytes())).collect()
 }

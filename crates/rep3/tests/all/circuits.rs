@@ -7,7 +7,7 @@ use hushwire_machine::drive::Machine;
 use hushwire_rep3::{
     CircuitBatch, CircuitWorkspace, ShareError, Shares, circuit_cost, open, share, test_support::context,
 };
-use hushwire_testkit::{backends, lockstep, noise, prg, world};
+use hushwire_testkit::{backends, lockstep, noise, picked_circuit, prg, world};
 use proptest::prelude::*;
 use std::sync::Arc;
 
@@ -69,25 +69,6 @@ fn check(backend: Backend, circuit: &Circuit, instances: usize) {
     assert!(run(backend, &program, &inputs, instances) == want, "{instances} instances on {backend:?}");
 }
 
-/// A circuit from random choices: equal operands, constants, copies, chains of NOTs and unused
-/// wires all occur.
-fn random_circuit(inputs: [usize; 2], picks: &[(u8, u32, u32)], outputs: usize) -> Circuit {
-    let mut wires = (inputs[0] + inputs[1]) as u32;
-    let mut gates = vec![];
-    for &(kind, a, b) in picks {
-        let (a, b, out) = (a % wires, b % wires, wires);
-        gates.push(match kind % 8 {
-            0..=2 => Gate::And { a, b, out },
-            3 | 4 => Gate::Xor { a, b, out },
-            5 => Gate::Inv { a, out },
-            6 => Gate::Copy { a, out },
-            _ => Gate::Const { value: b % 2 == 1, out },
-        });
-        wires += 1;
-    }
-    Circuit::new(inputs.to_vec(), vec![outputs.min(picks.len())], wires as usize, gates).unwrap()
-}
-
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
     #[test]
@@ -97,7 +78,7 @@ proptest! {
         outputs in 1usize..20,
         instances in prop::sample::select(vec![1usize, 2, 3, 7, 8, 9, 64, 100, 511, 512, 513, 2048, 2100]),
     ) {
-        let circuit = random_circuit([widths.0, widths.1], &picks, outputs);
+        let circuit = picked_circuit([widths.0, widths.1], &picks, outputs);
         check(Backend::best(), &circuit, instances);
     }
 }

@@ -23,7 +23,7 @@ pub use hosts::{Hosts, SHARD_WORD, ShardHost, shard_address};
 
 use crate::{Agreement, Fault, Member};
 use hushwire_fault::{Excuse, code};
-use hushwire_machine::{NetError, PartyId, Reason, Watch};
+use hushwire_machine::{NetError, PartyId, Reason, Watch, lock};
 use hushwire_rep3::{MemoryMover, Mover, gone, in_memory, ranges};
 use hushwire_wire::{Identity, Listener, TransportKind};
 use std::{
@@ -115,8 +115,8 @@ impl ShardPlace {
                 (Box::new(mover), watch.map_or(Ward::None, Ward::Watch))
             }
         };
-        let (mover, ward, lost) = (Arc::new(Mutex::new(mover)), Arc::new(ward), Arc::default());
-        Ok(Shards { shard, shards, mover, ward, lost })
+        let (mover, ward) = (Arc::new(Mutex::new(mover)), Arc::new(ward));
+        Ok(Shards { shard, shards, mover, ward, lost: Arc::default(), ended: Arc::default() })
     }
 }
 
@@ -191,6 +191,8 @@ pub struct Shards {
     ward: Arc<Ward>,
     /// The error of the first shard that was lost.
     lost: Arc<Mutex<Option<Fault>>>,
+    /// Set when this shard ends early: whether it had lost another shard before.
+    ended: Arc<Mutex<Option<Result<(), Fault>>>>,
 }
 
 impl Shards {
@@ -251,7 +253,17 @@ impl Shards {
 
     /// Tells the other shards that this one ends early.
     pub fn end(&self) {
-        self.ward.end(self.shard);
+        let mut ended = lock(&self.ended);
+        if ended.is_none() {
+            *ended = Some(self.ward.check(self.shard).map_err(Fault::from));
+            self.ward.end(self.shard);
+        }
+    }
+
+    /// Whether another shard was lost before this one ended.
+    fn check(&self) -> Result<(), Fault> {
+        let ended = lock(&self.ended).clone();
+        ended.unwrap_or_else(|| self.ward.check(self.shard).map_err(Fault::from))
     }
 
     /// Returns the error of the first lost shard if there is one, since it caused every other
@@ -265,8 +277,8 @@ impl Shards {
         if let Some(lost) = lock(&self.lost).clone() {
             return lost;
         }
-        match self.ward.check(self.shard) {
-            Err(lost) if e.is_consequence() => Fault::from(lost).telling(Excuse::Shard),
+        match self.check() {
+            Err(lost) if e.is_consequence() => lost.telling(Excuse::Shard),
             _ => e,
         }
     }
@@ -284,8 +296,8 @@ impl Shards {
                 if *over {
                     return;
                 }
-                if let Err(lost) = shards.ward.check(shards.shard) {
-                    *lock(&shards.lost) = Some(Fault::from(lost).telling(Excuse::Shard));
+                if let Err(lost) = shards.check() {
+                    *lock(&shards.lost) = Some(lost.telling(Excuse::Shard));
                     session.abort(me, Reason::Local(Excuse::Shard), MOVING);
                     return;
                 }
@@ -299,10 +311,6 @@ impl Shards {
         let thread = thread::Builder::new().name("shards".into()).spawn(looks).ok();
         Vigil { over, thread }
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A thread that watches the other shards.

@@ -149,6 +149,30 @@ fn a_shard_that_ends_ends_the_others_soon() {
     assert!(begun.elapsed() < Duration::from_secs(30));
 }
 
+/// A shard whose session lost another member ends the member's other shards, and still blames the
+/// other member. A shard that had lost another one blames that one.
+#[test]
+fn a_shard_that_ends_does_not_blame_itself() {
+    let key = key();
+    let dead =
+        || Fault::from(NetError::Dead { peer: Some(PartyId(2)), step: "a product".into(), silent_for: None });
+    let blamed = over_tcp(
+        2,
+        |_| (again(&key), plan("SELECT 1")),
+        |shards| {
+            let shards = shards.expect("they meet");
+            if shards.shard() == 0 {
+                // It ends after the other one.
+                shards.meet().expect_err("a shard is gone");
+            }
+            shards.end();
+            shards.explains(dead())
+        },
+    );
+    assert_eq!(blamed.iter().map(Fault::code).collect::<Vec<_>>(), [code::SHARD, dead().code()]);
+    assert!(blamed[0].to_string().contains("shard 1"), "{}", blamed[0]);
+}
+
 #[test]
 fn hosts_are_a_list_or_a_pattern() {
     let read = |text: &str| Hosts::parse(text, Path::new("hosts.toml")).map_err(|e| e.to_string());

@@ -12,7 +12,7 @@ use crate::{
 };
 use hushwire_fault::code;
 use hushwire_tables::{
-    algebra::{ColumnType, Expr, Value},
+    algebra::{ColumnType, Expr, Value, whole},
     functions::with_room,
 };
 use sqlparser::ast;
@@ -76,7 +76,6 @@ impl<'q> Binder<'q> {
             ColumnType::Decimal { scale, .. } if scale < 12 => Ok(number(scale + 1, of)?.cast(ty)),
             ColumnType::Double { .. } => Ok(number(9, of)?.cast(ty)),
             ColumnType::Date => {
-                let whole = |n| Expr::Literal(Value::Number(n), ColumnType::BigInt);
                 let part = |from, length| {
                     let text = self.call("substring", vec![of.clone(), whole(from), whole(length)], at)?;
                     Ok::<_, Fault>(number(0, text)?.cast(ColumnType::Integer))

@@ -587,11 +587,6 @@ fn unknown_operator(op: &B, at: At) -> Fault {
     fault(at, code::OPERATOR_UNSUPPORTED, &fields)
 }
 
-/// The number 1.
-pub(super) fn one() -> Expr {
-    Expr::Literal(Value::Number(1), ColumnType::BigInt)
-}
-
 fn comparison(op: &B) -> Option<Comparison> {
     Some(match op {
         B::Eq => Comparison::Equal,

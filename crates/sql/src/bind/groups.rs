@@ -16,7 +16,7 @@ use crate::{
 };
 use hushwire_tables::{
     aggregates::MIN,
-    algebra::{Aggregate, ColumnType, Expr, SetOperation, Value, WindowFunction},
+    algebra::{Aggregate, Expr, SetOperation, Value, WindowFunction, whole},
 };
 use sqlparser::ast;
 
@@ -315,7 +315,7 @@ impl<'q> Binder<'q> {
             let made = self.staged(plan, figures.staged, &ids)?;
             let made = self.group(made, &ids, figures.all.to_vec(), asked);
             let levels = figures.levels.iter();
-            let zeros = levels.map(|(_, id)| (*id, Expr::Literal(Value::Number(0), ColumnType::BigInt)));
+            let zeros = levels.map(|(_, id)| (*id, whole(0)));
             return Ok(made.extended(zeros.collect()));
         };
         let level = |set: &[usize], of: &[Expr]| {
@@ -341,7 +341,7 @@ impl<'q> Binder<'q> {
             for id in &columns {
                 let level_of = figures.levels.iter().find(|(_, of)| of == id);
                 let value = match level_of {
-                    Some((of, _)) => Expr::Literal(Value::Number(level(set, of)), ColumnType::BigInt),
+                    Some((of, _)) => whole(level(set, of)),
                     None if all.contains(id) && !ids.contains(id) => {
                         Expr::Literal(Value::Null, self.columns.of(*id).ty)
                     }

@@ -1,21 +1,16 @@
 //! FIRST_VALUE, LAST_VALUE and NTH_VALUE: values of certain rows of a frame.
 
 use super::{
-    expr::one,
     frame::{Edge, Spec},
-    ranged::{Ends, RangedFigure, whole},
-    window::{InWindow, counted},
+    ranged::{Ends, RangedFigure},
+    window::InWindow,
 };
 use crate::{Fault, error::unsupported};
 use hushwire_compute::Comparison;
 use hushwire_tables::{
     aggregates::OverFrame,
-    algebra::{Expr, Frame, WindowFunction},
+    algebra::{Expr, Frame, WindowFunction, counted, when, whole},
 };
-
-fn when(condition: Expr, value: Expr) -> Expr {
-    Expr::Case { branches: vec![(condition, value)], otherwise: None }
-}
 
 impl InWindow<'_, '_> {
     /// The first or the last value of the frame; NULL if there is none. `nulls` tells whether NULLs
@@ -30,7 +25,7 @@ impl InWindow<'_, '_> {
         if is_sure {
             return Ok(value);
         }
-        self.counting(&if nulls { one() } else { counted(of) }, 1, value)
+        self.counting(&if nulls { whole(1) } else { counted(of) }, 1, value)
     }
 
     /// The n-th value of the frame, counted from 1; NULL if the frame has fewer.
@@ -39,7 +34,7 @@ impl InWindow<'_, '_> {
         // The n-th value is the first of the values n - 1 rows further on, among the rows that
         // count.
         let (counts, moved) = if nulls {
-            (one(), self.neighbour(&spec, of, n - 1)?)
+            (whole(1), self.neighbour(&spec, of, n - 1)?)
         } else {
             spec.partition.push(of.clone().is_null());
             let moved = self.neighbour(&spec, of, n - 1)?;
@@ -95,7 +90,7 @@ impl InWindow<'_, '_> {
         }
         // The nearest value that is not NULL is the frame's value if the nearest row has a value.
         let is_there = self.over_distance(&spec, ends, RangedFigure::End { of: counted(of), first })?;
-        Ok(when(self.compared(Comparison::Equal, is_there, one())?, value))
+        Ok(when(self.compared(Comparison::Equal, is_there, whole(1))?, value))
     }
 
     /// The first value of a frame that has one.
@@ -124,7 +119,7 @@ impl InWindow<'_, '_> {
                 let by = n.unsigned_abs() as u64;
                 let first = self.call(spec, held(Frame::Rows))?;
                 let before = self.call(spec, WindowFunction::Lag(of.clone(), by))?;
-                let is_there = self.call(spec, WindowFunction::Lag(one(), by))?;
+                let is_there = self.call(spec, WindowFunction::Lag(whole(1), by))?;
                 self.choose(is_there.is_null(), first, before)
             }
             (Edge::Row(n), _) if nulls => {

@@ -6,7 +6,7 @@ use crate::{
     cell::{DAY, days_later, months_later},
     error::{At, refused_at},
 };
-use hushwire_tables::algebra::{Arithmetic, ColumnType, Expr, Value};
+use hushwire_tables::algebra::{Arithmetic, ColumnType, Expr, Value, whole};
 use sqlparser::ast::{self, BinaryOperator as B, UnaryOperator as U};
 
 /// LOCAL: the largest number of a unit in an interval.
@@ -25,10 +25,6 @@ impl Interval {
     pub(super) fn has_time(&self) -> bool {
         self.micros.is_some()
     }
-}
-
-fn whole(n: i128) -> Expr {
-    Expr::Literal(Value::Number(n), ColumnType::BigInt)
 }
 
 /// Whether an expression is an interval, by its form.

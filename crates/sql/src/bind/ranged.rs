@@ -22,7 +22,7 @@ use crate::{
 use hushwire_compute::Comparison;
 use hushwire_tables::{
     algebra::{
-        Arithmetic, Column, ColumnType, Expr, Frame, SetOperation, Value, WindowFunction, common_type,
+        Arithmetic, Column, ColumnType, Expr, Frame, SetOperation, Value, WindowFunction, common_type, whole,
     },
     functions::coalesce,
 };
@@ -90,10 +90,6 @@ pub(super) struct Ranged {
     pub(super) figures: Vec<(Id, RangedFigure)>,
 }
 
-pub(super) fn whole(n: i128) -> Expr {
-    Expr::Literal(Value::Number(n), ColumnType::BigInt)
-}
-
 /// The kinds of rows in the order of rows and markers.
 pub(super) const FIRST: i128 = 0;
 const ROW: i128 = 1;
@@ -111,7 +107,66 @@ pub(super) struct Marked<'a> {
     pub(super) number: Id,
 }
 
-impl Binder<'_> {
+impl Marked<'_> {
+    /// Whether a row is of a kind.
+    pub(super) fn is(&self, kind: i128) -> Expr {
+        Expr::Column(self.kind).compare(Comparison::Equal, whole(kind))
+    }
+}
+
+/// A window's expression in the columns of the plan below it.
+type Rewritten<'a, 'b> = &'a dyn Fn(&Binder<'b>, &Expr) -> Result<Expr, Fault>;
+
+/// The figures of a frame, each with its column, in three groups.
+struct Grouped<'a> {
+    sums: Vec<(Id, &'a RangedFigure)>,
+    extremes: Vec<(Id, &'a RangedFigure)>,
+    at_ends: Vec<(Id, &'a RangedFigure)>,
+}
+
+impl<'a> Grouped<'a> {
+    fn of(figures: &'a [(Id, RangedFigure)]) -> Self {
+        let mut grouped = Grouped { sums: vec![], extremes: vec![], at_ends: vec![] };
+        for (id, figure) in figures {
+            match figure {
+                RangedFigure::Sum(_) => grouped.sums.push((*id, figure)),
+                RangedFigure::Extreme { .. } => grouped.extremes.push((*id, figure)),
+                RangedFigure::End { .. } => grouped.at_ends.push((*id, figure)),
+            }
+        }
+        grouped
+    }
+
+    fn has_sums_alone(&self) -> bool {
+        self.extremes.is_empty() && self.at_ends.is_empty()
+    }
+
+    /// All figures, in the order of their columns of values.
+    fn all(&self) -> impl Iterator<Item = &'a RangedFigure> {
+        self.sums.iter().chain(&self.extremes).chain(&self.at_ends).map(|(_, figure)| *figure)
+    }
+}
+
+/// The column of a figure's values in rows and markers.
+struct ValueColumn {
+    id: Id,
+    of_row: Expr,
+    of_marker: Value,
+}
+
+/// The columns of the table that has rows and markers.
+struct Layout<'a> {
+    /// The columns of the rows alone.
+    kept: &'a [Id],
+    key: Id,
+    place: Id,
+    /// The type of `place`.
+    ty: ColumnType,
+    kind: Id,
+    values: &'a [ValueColumn],
+}
+
+impl<'b> Binder<'b> {
     /// The figures of a window's frame by a distance. `partition`, `key` and the row number are
     /// columns of the plan.
     pub(super) fn ranged(
@@ -123,97 +178,112 @@ impl Binder<'_> {
         rewritten: impl Fn(&Self, &Expr) -> Result<Expr, Fault>,
     ) -> Result<LogicalPlan, Fault> {
         let columns = plan.columns();
-        let (mut sums, mut extremes, mut at_ends) = (vec![], vec![], vec![]);
-        for (id, figure) in &ranged.figures {
-            match figure {
-                RangedFigure::Sum(_) => sums.push((*id, figure)),
-                RangedFigure::Extreme { .. } => extremes.push((*id, figure)),
-                RangedFigure::End { .. } => at_ends.push((*id, figure)),
-            }
+        let figures = Grouped::of(&ranged.figures);
+        let markers = self.markers(key.id, &ranged.ends, figures.has_sums_alone(), &rewritten)?;
+        let ty = self.type_of_places(key.id, &markers)?;
+        let (place, kind) = (self.column("place", ty, true), self.column("kind", ColumnType::BigInt, false));
+        let (plan, values) = self.with_values(plan, &figures, &rewritten)?;
+        let layout = Layout { kept: &columns, key: key.id, place, ty, kind, values: &values };
+        let plan = self.with_markers(&plan, &layout, markers);
+        let place = OrderKey { id: place, ..key };
+        let marked = Marked { partition, ends: &ranged.ends, place, kind, number };
+        let (of_sums, others) = values.split_at(figures.sums.len());
+        let (of_extremes, of_ends) = others.split_at(figures.extremes.len());
+        let (mut plan, mut results) = self.sums(plan, &marked, &figures.sums, of_sums)?;
+        if !figures.extremes.is_empty() {
+            let asked = figures.extremes.iter().zip(of_extremes).map(|((id, figure), value)| {
+                (*id, value.id, matches!(figure, RangedFigure::Extreme { greatest: true, .. }))
+            });
+            let asked: Vec<_> = asked.collect();
+            (plan, results) = self.extremes(plan, &marked, &asked, results)?;
         }
-        let sums_alone = extremes.is_empty() && at_ends.is_empty();
-        let mut markers: Vec<(i128, Expr)> = vec![];
-        for (kind, end) in [FIRST, LAST].into_iter().zip(&ranged.ends) {
+        if !figures.at_ends.is_empty() {
+            let asked = figures.at_ends.iter().zip(of_ends).map(|((id, figure), value)| {
+                (*id, value.id, matches!(figure, RangedFigure::End { first: true, .. }))
+            });
+            let asked: Vec<_> = asked.collect();
+            (plan, results) = self.at_ends(plan, &marked, &asked, results);
+        }
+        let plan = filtered(plan, [marked.is(ROW)]);
+        let own = columns.into_iter().map(|id| (id, Expr::Column(id)));
+        Ok(LogicalPlan::Project { input: Box::new(plan), columns: own.chain(results).collect() })
+    }
+
+    /// The markers of each row: their kinds and their values of the key.
+    fn markers(
+        &self,
+        key: Id,
+        ends: &Ends,
+        has_sums_alone: bool,
+        rewritten: Rewritten<'_, 'b>,
+    ) -> Result<Vec<(i128, Expr)>, Fault> {
+        let mut markers = vec![];
+        for (kind, end) in [FIRST, LAST].into_iter().zip(ends) {
             match (end, kind) {
                 (End::At(at), _) => markers.push((kind, rewritten(self, at)?)),
                 // All rows equal to the current row count.
-                (End::Row, FIRST) => markers.push((kind, Expr::Column(key.id))),
-                (End::Row, _) if !sums_alone => markers.push((kind, Expr::Column(key.id))),
+                (End::Row, FIRST) => markers.push((kind, Expr::Column(key))),
+                (End::Row, _) if !has_sums_alone => markers.push((kind, Expr::Column(key))),
                 (End::Row | End::Partition, _) => {}
             }
         }
-        let key_type = self.columns.of(key.id).ty;
-        let mut types = vec![key_type];
-        for (_, at) in &markers {
-            types.push(at.check(&self.columns.0)?.ty);
-        }
-        let ty = types.iter().copied().reduce(|a, b| common_type(a, b).unwrap_or(a));
-        let ty = ty.unwrap_or(key_type);
-        let of_type = |at: Expr| coalesce(vec![at, Expr::Literal(Value::Null, ty)]);
+        Ok(markers)
+    }
 
-        // The columns of rows and markers in one table.
-        let (place, kind) = (self.column("place", ty, true), self.column("kind", ColumnType::BigInt, false));
-        let (mut added, mut more) = (vec![], vec![]);
-        for (_, figure) in sums.iter().chain(&extremes).chain(&at_ends) {
+    /// The type that has the keys of rows and the values at which markers are.
+    fn type_of_places(&self, key: Id, markers: &[(i128, Expr)]) -> Result<ColumnType, Fault> {
+        let mut ty = self.columns.of(key).ty;
+        for (_, at) in markers {
+            ty = common_type(ty, at.check(&self.columns.0)?.ty).unwrap_or(ty);
+        }
+        Ok(ty)
+    }
+
+    /// The column of values of each figure, and the plan with the columns that they read.
+    fn with_values(
+        &mut self,
+        plan: LogicalPlan,
+        figures: &Grouped<'_>,
+        rewritten: Rewritten<'_, 'b>,
+    ) -> Result<(LogicalPlan, Vec<ValueColumn>), Fault> {
+        let (mut values, mut more) = (vec![], vec![]);
+        for figure in figures.all() {
             let of = rewritten(self, figure.argument())?;
             let ty = of.check(&self.columns.0)?.ty;
-            let of = match of {
+            let of_row = match of {
                 Expr::Literal(..) => of,
                 of => Expr::Column(self.id_of("value", &of, &mut more)?),
             };
             // A marker adds nothing to the sums, and has no value.
-            let (column, at_marker) = match figure {
+            let (id, of_marker) = match figure {
                 RangedFigure::Sum(_) => (self.column("added", ty, false), Value::Number(0)),
                 RangedFigure::Extreme { .. } | RangedFigure::End { .. } => {
                     (self.column("value", ty, true), Value::Null)
                 }
             };
-            added.push((column, of, at_marker));
+            values.push(ValueColumn { id, of_row, of_marker });
         }
-        let numbered = plan.extended(more);
-        // Markers also mention the columns that rows read, and rows the columns that markers read.
-        // An unread column is removed from a plan, and rows of another plan might be numbered
-        // differently.
-        let unread = |of: Vec<Expr>, value: Expr| match of.is_empty() {
-            true => value,
-            false => {
-                let branches = of.into_iter().map(|e| (truth(false), e)).collect();
-                Expr::Case { branches, otherwise: Some(Box::new(value)) }
-            }
-        };
-        let also = |e: &Expr| e.columns().iter().any(|id| *id != key.id);
+        Ok((plan.extended(more), values))
+    }
+
+    /// The rows and their markers in one table, with the columns of the layout.
+    fn with_markers(
+        &mut self,
+        rows: &LogicalPlan,
+        layout: &Layout<'_>,
+        markers: Vec<(i128, Expr)>,
+    ) -> LogicalPlan {
+        let &Layout { kept, key, place, ty, kind, values } = layout;
+        let also = |e: &Expr| e.columns().iter().any(|id| *id != key);
         let moved: Vec<Expr> =
-            markers.iter().map(|(_, at)| of_type(at.clone())).filter(|at| also(at)).collect();
-        let kept = columns.clone();
+            markers.iter().map(|(_, at)| of_type(at.clone(), ty)).filter(|at| also(at)).collect();
         let all: Vec<Id> =
-            kept.iter().copied().chain([place, kind]).chain(added.iter().map(|(id, ..)| *id)).collect();
-        let branch = |this: &mut Self, of: i128, at: Expr| -> (LogicalPlan, Vec<Id>) {
-            let mut made: Vec<(Id, Expr)> = kept.iter().map(|id| (*id, Expr::Column(*id))).collect();
-            let mut ids = kept.clone();
-            let places = this.column("place", ty, true);
-            made.push((places, unread(moved.clone(), of_type(at))));
-            let kinds = this.column("kind", ColumnType::BigInt, false);
-            made.push((kinds, whole(of)));
-            ids.extend([places, kinds]);
-            for (id, value, at_marker) in &added {
-                let Column { ty, nullable, .. } = *this.columns.of(*id);
-                let column = this.column("added", ty, nullable);
-                let value = match value {
-                    Expr::Literal(..) if of != ROW => Expr::Literal(at_marker.clone(), ty),
-                    value if of != ROW => unread(vec![value.clone()], Expr::Literal(at_marker.clone(), ty)),
-                    value => value.clone(),
-                };
-                made.push((column, value));
-                ids.push(column);
-            }
-            let plan = LogicalPlan::Project { input: Box::new(numbered.clone()), columns: made };
-            (plan, ids)
-        };
-        let mut made = branch(self, ROW, Expr::Column(key.id));
+            kept.iter().copied().chain([place, kind]).chain(values.iter().map(|value| value.id)).collect();
+        let mut made = self.branch(rows, layout, &moved, (ROW, Expr::Column(key)));
         let mut rest = markers.len();
-        for (of, at) in markers {
+        for marker in markers {
             rest -= 1;
-            let other = branch(self, of, at);
+            let other = self.branch(rows, layout, &moved, marker);
             let columns: Vec<Id> = if rest == 0 {
                 all.clone()
             } else {
@@ -230,33 +300,65 @@ impl Binder<'_> {
             };
             made = (set, columns);
         }
-        let mut plan = match made.1 == all {
-            true => made.0,
-            false => {
-                let names = all.iter().zip(&made.1).map(|(id, from)| (*id, Expr::Column(*from)));
-                LogicalPlan::Project { input: Box::new(made.0), columns: names.collect() }
-            }
-        };
+        if made.1 == all {
+            return made.0;
+        }
+        let names = all.iter().zip(&made.1).map(|(id, from)| (*id, Expr::Column(*from)));
+        LogicalPlan::Project { input: Box::new(made.0), columns: names.collect() }
+    }
 
-        // Running sums of rows, and the sums at each row's markers.
-        let order =
-            vec![OrderKey { id: place, ..key }, OrderKey { id: kind, descending: false, nulls_first: false }];
+    /// The rows, or one marker of each row, and their columns in the order of the layout. `moved`
+    /// has the places of markers that read more columns than the key.
+    fn branch(
+        &mut self,
+        rows: &LogicalPlan,
+        layout: &Layout<'_>,
+        moved: &[Expr],
+        (kind, at): (i128, Expr),
+    ) -> (LogicalPlan, Vec<Id>) {
+        let mut made: Vec<(Id, Expr)> = layout.kept.iter().map(|id| (*id, Expr::Column(*id))).collect();
+        let places = self.column("place", layout.ty, true);
+        made.push((places, with_unread(moved.to_vec(), of_type(at, layout.ty))));
+        made.push((self.column("kind", ColumnType::BigInt, false), whole(kind)));
+        for ValueColumn { id, of_row, of_marker } in layout.values {
+            let Column { ty, nullable, .. } = *self.columns.of(*id);
+            let column = self.column("added", ty, nullable);
+            let of_marker = || Expr::Literal(of_marker.clone(), ty);
+            let value = match of_row {
+                Expr::Literal(..) if kind != ROW => of_marker(),
+                of_row if kind != ROW => with_unread(vec![of_row.clone()], of_marker()),
+                of_row => of_row.clone(),
+            };
+            made.push((column, value));
+        }
+        let ids = made.iter().map(|(id, _)| *id).collect();
+        (LogicalPlan::Project { input: Box::new(rows.clone()), columns: made }, ids)
+    }
+
+    /// Adds the running sums of rows and the sums at each row's markers. The results are the sums
+    /// over frames.
+    fn sums(
+        &mut self,
+        mut plan: LogicalPlan,
+        marked: &Marked<'_>,
+        sums: &[(Id, &RangedFigure)],
+        values: &[ValueColumn],
+    ) -> Result<(LogicalPlan, Vec<(Id, Expr)>), Fault> {
         let (mut running, mut totals, mut at_markers, mut results) = (vec![], vec![], vec![], vec![]);
-        let of_kind = |of: i128| Expr::Column(kind).compare(Comparison::Equal, whole(of));
-        for ((id, _), (column, ..)) in sums.iter().zip(&added) {
-            let sum = WindowFunction::RunningSum(Expr::Column(*column), Frame::Peers);
+        for ((id, _), value) in sums.iter().zip(values) {
+            let sum = WindowFunction::RunningSum(Expr::Column(value.id), Frame::Peers);
             let ty = self.columns.of(*id).ty;
             let so_far = self.column("so far", ty, false);
             running.push((so_far, sum.clone()));
             let mut at = |this: &mut Self, of: i128| {
                 let there =
-                    Expr::Case { branches: vec![(of_kind(of), Expr::Column(so_far))], otherwise: None };
+                    Expr::Case { branches: vec![(marked.is(of), Expr::Column(so_far))], otherwise: None };
                 let column = this.column("at marker", ty, true);
                 let held = WindowFunction::Extreme { of: there, greatest: true, frame: Frame::Peers };
                 at_markers.push((column, held));
                 Expr::Column(column)
             };
-            let upper = match &ranged.ends[1] {
+            let upper = match &marked.ends[1] {
                 End::At(_) => at(self, LAST),
                 End::Row => Expr::Column(so_far),
                 End::Partition => {
@@ -265,7 +367,7 @@ impl Binder<'_> {
                     Expr::Column(total)
                 }
             };
-            let value = match &ranged.ends[0] {
+            let value = match &marked.ends[0] {
                 End::Partition => upper,
                 End::Row | End::At(_) => {
                     let lower = at(self, FIRST);
@@ -274,37 +376,35 @@ impl Binder<'_> {
             };
             results.push((*id, value));
         }
+        let by_kind = OrderKey { id: marked.kind, descending: false, nulls_first: false };
         let windows = [
-            (partition.to_vec(), order, running),
-            (partition.to_vec(), vec![], totals),
-            (vec![number], vec![], at_markers),
+            (marked.partition.to_vec(), vec![marked.place, by_kind], running),
+            (marked.partition.to_vec(), vec![], totals),
+            (vec![marked.number], vec![], at_markers),
         ];
         for (partition, order, calls) in windows {
             if !calls.is_empty() {
                 plan = LogicalPlan::Window { input: Box::new(plan), partition, order, calls };
             }
         }
-        let place = OrderKey { id: place, ..key };
-        let marked = Marked { partition, ends: &ranged.ends, place, kind, number };
-        let (of_extremes, of_ends) = added[sums.len()..].split_at(extremes.len());
-        if !extremes.is_empty() {
-            let asked = extremes.iter().zip(of_extremes).map(|((id, figure), (value, ..))| {
-                (*id, *value, matches!(figure, RangedFigure::Extreme { greatest: true, .. }))
-            });
-            let asked: Vec<_> = asked.collect();
-            (plan, results) = self.extremes(plan, &marked, &asked, results)?;
-        }
-        if !at_ends.is_empty() {
-            let asked = at_ends.iter().zip(of_ends).map(|((id, figure), (value, ..))| {
-                (*id, *value, matches!(figure, RangedFigure::End { first: true, .. }))
-            });
-            let asked: Vec<_> = asked.collect();
-            (plan, results) = self.at_ends(plan, &marked, &asked, results);
-        }
-        let plan = filtered(plan, [of_kind(ROW)]);
-        let own = columns.into_iter().map(|id| (id, Expr::Column(id)));
-        Ok(LogicalPlan::Project { input: Box::new(plan), columns: own.chain(results).collect() })
+        Ok((plan, results))
     }
+}
+
+/// An expression of the places' type.
+fn of_type(at: Expr, ty: ColumnType) -> Expr {
+    coalesce(vec![at, Expr::Literal(Value::Null, ty)])
+}
+
+/// A value that also mentions expressions, which do not change it. Rows mention the columns that
+/// markers read, and markers those of rows: an unread column is removed from a plan, and rows of
+/// another plan might be numbered differently.
+fn with_unread(mentioned: Vec<Expr>, value: Expr) -> Expr {
+    if mentioned.is_empty() {
+        return value;
+    }
+    let branches = mentioned.into_iter().map(|e| (truth(false), e)).collect();
+    Expr::Case { branches, otherwise: Some(Box::new(value)) }
 }
 
 /// Splits windows into two lists. The second has windows with a frame by a distance, and those that

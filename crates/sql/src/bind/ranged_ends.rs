@@ -7,10 +7,9 @@
 
 use super::{
     Binder,
-    ranged::{End, FIRST, LAST, Marked, whole},
+    ranged::{End, FIRST, LAST, Marked},
 };
 use crate::logical::{Id, LogicalPlan, OrderKey};
-use hushwire_compute::Comparison;
 use hushwire_tables::algebra::{Expr, Frame, WindowFunction};
 
 /// A requested value: its column, the column of values, and whether it is the first.
@@ -41,7 +40,7 @@ impl Binder<'_> {
                 let [at_marker, at_row] = ["held", "end"].map(|name| self.column(name, ty, true));
                 let call = |of, first| WindowFunction::Held { of, first, nulls: false, frame: Frame::Rows };
                 held.push((at_marker, call(Expr::Column(*value), opens)));
-                let is_marker = Expr::Column(marked.kind).compare(Comparison::Equal, whole(marker));
+                let is_marker = marked.is(marker);
                 let branches = vec![(is_marker, Expr::Column(at_marker))];
                 at_rows.push((at_row, call(Expr::Case { branches, otherwise: None }, true)));
                 results.push((*id, Expr::Column(at_row)));

@@ -14,8 +14,7 @@
 
 use super::{
     Binder,
-    expr::one,
-    ranged::{End, FIRST, LAST, Marked, whole},
+    ranged::{End, FIRST, LAST, Marked},
 };
 use crate::{
     Fault,
@@ -23,7 +22,7 @@ use crate::{
     logical::{Id, LogicalPlan, OrderKey, emit},
 };
 use hushwire_compute::Comparison;
-use hushwire_tables::algebra::{Arithmetic, ColumnType, Expr, Frame, WindowFunction};
+use hushwire_tables::algebra::{Arithmetic, ColumnType, Expr, Frame, WindowFunction, whole};
 
 /// A requested extreme: its column, the column of values, and whether it is the greatest.
 pub(super) type ExtremeKey = (Id, Id, bool);
@@ -50,7 +49,6 @@ impl Binder<'_> {
         let ascending = |id| OrderKey { id, descending: false, nulls_first: false };
         // The number orders equal rows and markers. Their order does not matter.
         let order = vec![marked.place, ascending(marked.kind), ascending(marked.number)];
-        let of_kind = |kind| Expr::Column(marked.kind).compare(Comparison::Equal, whole(kind));
         // Each marker's contribution to the frame's extreme, for each requested extreme.
         let (mut plan, picked) = match marked.ends {
             [End::Partition, _] => self.running(plan, marked, order, asked, LAST),
@@ -68,14 +66,14 @@ impl Binder<'_> {
                 let ends = [(FIRST, "first"), (LAST, "last")];
                 let calls = ends.map(|(kind, name)| {
                     let id = self.column(name, ColumnType::BigInt, true);
-                    let of = case(vec![(of_kind(kind), Expr::Column(position))]);
+                    let of = case(vec![(marked.is(kind), Expr::Column(position))]);
                     (id, WindowFunction::Extreme { of, greatest: true, frame: Frame::Peers })
                 });
                 let [first, last] = [calls[0].0, calls[1].0].map(Expr::Column);
                 let plan = self.of_each_row(plan, marked, calls.to_vec());
                 // The length also counts the markers.
                 let length = self.reader().arithmetic(Arithmetic::Subtract, last, first)?;
-                let length = self.reader().arithmetic(Arithmetic::Add, length, one())?;
+                let length = self.reader().arithmetic(Arithmetic::Add, length, whole(1))?;
                 let of_level = |columns: &[Expr]| {
                     let levels = columns.iter().enumerate().rev().map(|(k, column)| {
                         let reached = length.clone().compare(Comparison::GreaterOrEqual, whole(1 << k));
@@ -84,7 +82,7 @@ impl Binder<'_> {
                     case(levels.collect())
                 };
                 let picked = levels.iter().map(|Levels { up_to, from }| {
-                    case(vec![(of_kind(LAST), of_level(up_to)), (of_kind(FIRST), of_level(from))])
+                    case(vec![(marked.is(LAST), of_level(up_to)), (marked.is(FIRST), of_level(from))])
                 });
                 (plan, picked.collect())
             }
@@ -123,7 +121,7 @@ impl Binder<'_> {
             let id = self.column("so far", self.columns.of(*value).ty, true);
             let of = Expr::Column(*value);
             calls.push((id, WindowFunction::Extreme { of, greatest: *greatest, frame: Frame::Rows }));
-            let here = Expr::Column(marked.kind).compare(Comparison::Equal, whole(kind));
+            let here = marked.is(kind);
             picked.push(case(vec![(here, Expr::Column(id))]));
         }
         let partition = marked.partition.to_vec();

@@ -4,7 +4,7 @@
 
 use super::{
     Binder, BoundQuery, Env, QueryOrder,
-    expr::{Calls, one},
+    expr::Calls,
     foreign,
     groups::{Figures, Groups},
     order_key, ordinal,
@@ -17,11 +17,11 @@ use super::{
 use crate::{
     Fault,
     error::{At, fault, refused_at, unsupported},
-    logical::{Id, Ids, LogicalPlan, OrderKey, RowFacts, conjuncts, filtered, reads},
+    logical::{Id, Ids, LogicalPlan, OrderKey, Pool, RowFacts, conjuncts, filtered, reads},
 };
 use hushwire_fault::code;
 use hushwire_tables::{
-    algebra::{Aggregate, Column, ColumnType, Expr, Relation, Schema, WindowFunction},
+    algebra::{Aggregate, Column, ColumnType, Expr, Relation, Schema, WindowFunction, whole},
     plain::{Tables, evaluate},
 };
 use sqlparser::ast::{self, Spanned};
@@ -46,52 +46,20 @@ impl<'q> Binder<'q> {
         let (mut pool, scope) = self.from(&select.from, outer)?;
         let env = Env { scope: &scope, outer, barred: None };
         let own: Ids = pool.items.iter().flat_map(LogicalPlan::columns).collect();
-        let mut correlated: Vec<(Expr, At)> = vec![];
-        let mut calls = Calls::subqueries("WHERE", select);
-        for part in select.selection.iter().flat_map(parts) {
-            let at = At::of(part);
-            let first = calls.subqueries.as_ref().map_or(0, Vec::len);
-            let condition = self.condition(&env, &mut calls, part)?;
-            let made = calls.subqueries.as_ref().map_or(&[][..], |all| &all[first..]);
-            let mut mine = own.clone();
-            mine.extend(made.iter().map(|sub| sub.id));
-            for sub in made {
-                sub.refuse_beyond(&own)?;
-            }
-            for condition in conjuncts(condition) {
-                if foreign(&reads(&condition), &mine).is_empty() {
-                    pool.conditions.push(condition);
-                } else if outer.is_none()
-                    || reads(&condition).iter().any(|id| made.iter().any(|s| s.id == *id))
-                {
-                    let clause = "a column of the query around beside a subquery";
-                    let remedy = "write it as a condition of its own, joined by AND, or join the subquery's table in FROM";
-                    return Err(unsupported(at, clause, remedy));
-                } else {
-                    correlated.push((condition, at));
-                }
-            }
-        }
-        attached(self, &mut pool, calls.subqueries.take().unwrap_or_default())?;
+        let mut correlated = self.conditions(select, &env, &own, &mut pool)?;
         let plan = self.joined(pool);
         let mut calls = Calls::all(select);
         let within = |clause| Env { barred: Some(clause), ..env };
         let mut grouping = self.group_by(select, &within("GROUP BY"))?;
-        let mut items = vec![];
         // For EXISTS, the list matters only if it has an aggregate. Its columns may then belong to
         // any query.
-        let mut aggregates = false;
-        if exists {
-            let (mut all, mut none) = (Calls::all(select), vec![]);
-            for item in &select.projection {
-                self.item(&env, &mut all, item, &mut none)?;
-            }
-            aggregates = !all.aggregates.is_empty();
+        let (items, aggregates) = if exists {
+            let mut all = Calls::all(select);
+            self.list(select, &env, &mut all)?;
+            (vec![], !all.aggregates.is_empty())
         } else {
-            for item in &select.projection {
-                self.item(&within("the list"), &mut calls, item, &mut items)?;
-            }
-        }
+            (self.list(select, &within("the list"), &mut calls)?, false)
+        };
         if grouping.all {
             // GROUP BY ALL: by the items that contain no aggregate.
             let made = calls.made();
@@ -146,7 +114,7 @@ impl<'q> Binder<'q> {
             sub.refuse_beyond(&own)?;
             sub.each_outer(|expr| rewritten(self, expr, At::default()))?;
         }
-        let mut pool = crate::logical::Pool { items: vec![plan], conditions: vec![] };
+        let mut pool = Pool { items: vec![plan], conditions: vec![] };
         if let Some(having) = &having {
             pool.conditions.push(rewritten(self, having, At::default())?);
         }
@@ -165,21 +133,20 @@ impl<'q> Binder<'q> {
         if !late.is_empty() {
             (plan, number) = self.numbered(plan, late.iter().any(Over::goes_by_order));
         }
-        for over in early.into_iter().chain(late) {
-            let (over, by) = ((&over, number), &by[..]);
-            plan = self.window(plan, over, by, |binder, expr| rewritten(binder, expr, At::default()))?;
+        let plainly = |binder: &Self, expr: &Expr| rewritten(binder, expr, At::default());
+        for over in early.iter().chain(&late) {
+            plan = self.window(plan, (over, number), &by, plainly)?;
         }
         if let Some(qualify) = &qualify {
-            plan = filtered(plan, [rewritten(self, qualify, At::default())?]);
+            plan = filtered(plan, [plainly(self, qualify)?]);
         }
         if let Some(partition) = first {
             let id = self.column("row", ColumnType::BigInt, false);
             let order = orders.iter().map(|(expr, key, _)| (expr.clone(), *key)).collect();
             let calls = vec![(id, WindowFunction::RowNumber)];
             let over = Over { calls, ..Over::new(partition, order) };
-            let (over, by) = ((&over, number), &by[..]);
-            plan = self.window(plan, over, by, |binder, expr| rewritten(binder, expr, At::default()))?;
-            plan = filtered(plan, [Expr::Column(id).equals(one())]);
+            plan = self.window(plan, (&over, number), &by, plainly)?;
+            plan = filtered(plan, [Expr::Column(id).equals(whole(1))]);
         }
 
         let (mut more, mut columns, mut list) = (vec![], vec![], vec![]);
@@ -210,6 +177,58 @@ impl<'q> Binder<'q> {
         };
         let beside = list.iter().flat_map(reads).any(|id| !known(&id));
         Ok(Selected { bound: BoundQuery { plan, columns }, correlated, one, figures, list, beside })
+    }
+
+    /// Adds the conditions of WHERE, and their subqueries, to the tables of FROM. Returns the
+    /// conditions that also read the query around.
+    fn conditions(
+        &mut self,
+        select: &'q ast::Select,
+        env: &Env<'_>,
+        own: &Ids,
+        pool: &mut Pool,
+    ) -> Result<Vec<(Expr, At)>, Fault> {
+        let mut correlated = vec![];
+        let mut calls = Calls::subqueries("WHERE", select);
+        for part in select.selection.iter().flat_map(parts) {
+            let at = At::of(part);
+            let first = calls.subqueries.as_ref().map_or(0, Vec::len);
+            let condition = self.condition(env, &mut calls, part)?;
+            let made = calls.subqueries.as_ref().map_or(&[][..], |all| &all[first..]);
+            let mut mine = own.clone();
+            mine.extend(made.iter().map(|sub| sub.id));
+            for sub in made {
+                sub.refuse_beyond(own)?;
+            }
+            for condition in conjuncts(condition) {
+                let read = reads(&condition);
+                if foreign(&read, &mine).is_empty() {
+                    pool.conditions.push(condition);
+                } else if env.outer.is_none() || made.iter().any(|sub| read.contains(&sub.id)) {
+                    let clause = "a column of the query around beside a subquery";
+                    let remedy = "write it as a condition of its own, joined by AND, or join the subquery's table in FROM";
+                    return Err(unsupported(at, clause, remedy));
+                } else {
+                    correlated.push((condition, at));
+                }
+            }
+        }
+        attached(self, pool, calls.subqueries.take().unwrap_or_default())?;
+        Ok(correlated)
+    }
+
+    /// The items of the list.
+    fn list(
+        &mut self,
+        select: &'q ast::Select,
+        env: &Env<'_>,
+        calls: &mut Calls<'q>,
+    ) -> Result<Vec<Item>, Fault> {
+        let mut items = vec![];
+        for item in &select.projection {
+            self.item(env, calls, item, &mut items)?;
+        }
+        Ok(items)
     }
 
     /// The rows that HAVING leaves of an aggregate over no input rows.

@@ -27,7 +27,7 @@ use hushwire_compute::Comparison;
 use hushwire_fault::code;
 use hushwire_tables::{
     aggregates::{COUNT, MAX, MIN},
-    algebra::{Aggregate, Column, ColumnType, Expr, Value, WindowFunction},
+    algebra::{Aggregate, Column, ColumnType, Expr, Value, WindowFunction, whole},
     functions::coalesce,
 };
 use sqlparser::ast;
@@ -217,7 +217,7 @@ impl<'q> Binder<'q> {
         let row = self.column("row", ColumnType::BigInt, false);
         let calls = vec![(row, WindowFunction::RowNumber)];
         let plan = LogicalPlan::Window { input, partition, order, calls };
-        let end = |n: u64| Expr::Literal(Value::Number(n.into()), ColumnType::BigInt);
+        let end = |n: u64| whole(n.into());
         let of = |by, n| Expr::Column(row).compare(by, end(n));
         let last = limit.map(|limit| of(Comparison::LessOrEqual, limit.saturating_add(offset)));
         let first = (offset > 0).then(|| of(Comparison::Greater, offset));
@@ -459,7 +459,7 @@ impl<'q> Binder<'q> {
                 on,
                 residual: None,
             };
-            let none = Expr::Literal(Value::Number(0), ColumnType::BigInt);
+            let none = whole(0);
             return Ok(plan.extended(vec![(id, Expr::Column(count).compare(Comparison::Greater, none))]));
         }
         let mut keys: Vec<Id> = on.iter().map(|(_, key)| *key).collect();
@@ -510,9 +510,9 @@ impl<'q> Binder<'q> {
             Comparison::Greater | Comparison::GreaterOrEqual => compared(least)?,
             _ => compared(least)?.or(compared(greatest)?),
         };
-        let number = |e: Expr| coalesce(vec![e, zero()]);
+        let number = |e: Expr| coalesce(vec![e, whole(0)]);
         let (rows, count) = (number(rows), number(count));
-        let some = self.compared(Comparison::Greater, rows.clone(), zero(), at)?;
+        let some = self.compared(Comparison::Greater, rows.clone(), whole(0), at)?;
         let nulls = self.compared(Comparison::Greater, rows, count, at)?;
         let unsure = some.and(of.is_null()).or(nulls);
         let found = three_valued(coalesce(vec![holds, truth(false)]), unsure);
@@ -588,10 +588,6 @@ pub(super) fn three_valued(found: Expr, unsure: Expr) -> Expr {
         branches: vec![(found, truth(true)), (unsure, null)],
         otherwise: Some(Box::new(truth(false))),
     }
-}
-
-fn zero() -> Expr {
-    Expr::Literal(Value::Number(0), ColumnType::BigInt)
 }
 
 /// Whether a plan always has exactly one row.

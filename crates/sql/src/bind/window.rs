@@ -6,11 +6,11 @@
 
 use super::{
     Binder, Env,
-    expr::{Calls, one, placed},
+    expr::{Calls, placed},
     frame::{Edge, Spec},
     function::Given,
     instead::known,
-    ranged::{Ends, Over, Ranged, RangedFigure, whole},
+    ranged::{Ends, Over, Ranged, RangedFigure},
 };
 use crate::{
     Fault,
@@ -21,7 +21,9 @@ use hushwire_compute::Comparison;
 use hushwire_fault::code;
 use hushwire_tables::{
     aggregates::{self, AggregateArguments, AggregateMeaning, Figure, Figures, OverFrame},
-    algebra::{Arithmetic, Column, Expr, Frame, Relation, SortKey, Value, Window, WindowFunction},
+    algebra::{
+        Arithmetic, Column, Expr, Frame, Relation, SortKey, Value, Window, WindowFunction, counted, whole,
+    },
     functions::{Reader, coalesce},
 };
 use sqlparser::ast;
@@ -38,12 +40,6 @@ pub(super) struct InWindow<'a, 'q> {
     pub(super) at: At,
 }
 
-/// 1 for each value that is not NULL, so that the sum is a count.
-pub(super) fn counted(of: &Expr) -> Expr {
-    let branches = vec![(of.clone().is_null(), whole(0))];
-    Expr::Case { branches, otherwise: Some(Box::new(one())) }
-}
-
 impl Figures for InWindow<'_, '_> {
     fn reader(&self) -> Reader<'_> {
         self.binder.reader()
@@ -55,7 +51,7 @@ impl Figures for InWindow<'_, '_> {
         argument: Option<Expr>,
         distinct: bool,
     ) -> Result<Expr, Fault> {
-        let Some(of) = argument else { return self.sum(&one()) };
+        let Some(of) = argument else { return self.sum(&whole(1)) };
         let of = figure.taken(&self.reader(), of).map_err(|e| e.placed(self.at.0))?;
         if distinct && figure.repeats() {
             return self.distinct(figure, of);
@@ -134,7 +130,7 @@ impl InWindow<'_, '_> {
     /// `yes` if the condition is true, else `no`.
     pub(super) fn choose(&self, condition: Expr, yes: Expr, no: Expr) -> Result<Expr, Fault> {
         let mut both = self.reader().united(vec![no, yes])?;
-        let branches = vec![(condition, both.pop().unwrap_or_else(one))];
+        let branches = vec![(condition, both.pop().unwrap_or_else(|| whole(1)))];
         Ok(Expr::Case { branches, otherwise: both.pop().map(Box::new) })
     }
 
@@ -192,7 +188,7 @@ impl InWindow<'_, '_> {
         let sum = between(&if nullable { there } else { of.clone() })?;
         // A frame may be empty.
         let count = between(&counted(of))?;
-        if *of == counted(of) || *of == one() || is_count(of) {
+        if *of == counted(of) || *of == whole(1) || is_count(of) {
             return Ok(sum);
         }
         let some = self.compared(Comparison::Greater, count, whole(0))?;
@@ -271,7 +267,7 @@ impl InWindow<'_, '_> {
                     return self.call(&spec, WindowFunction::Lag(so_far, n.unsigned_abs() as u64));
                 }
                 let moved = self.call(&spec, WindowFunction::Lead(so_far, n as u64))?;
-                let is_there = self.call(&spec, WindowFunction::Lead(one(), n as u64))?;
+                let is_there = self.call(&spec, WindowFunction::Lead(whole(1), n as u64))?;
                 let all = self.call(&Spec { order: vec![], ..spec.clone() }, of_frame(Frame::Peers))?;
                 self.choose(is_there.is_null(), all, moved)
             }
@@ -323,7 +319,7 @@ impl InWindow<'_, '_> {
     /// The number of rows of the partition.
     fn rows(&mut self) -> Result<Expr, Fault> {
         let spec = Spec { order: vec![], ..self.spec.clone() };
-        self.call(&spec, WindowFunction::RunningSum(one(), Frame::Peers))
+        self.call(&spec, WindowFunction::RunningSum(whole(1), Frame::Peers))
     }
 
     /// A window function that is not an aggregate.
@@ -333,7 +329,7 @@ impl InWindow<'_, '_> {
             Expr::Literal(Value::Number(n), ty) if ty.is_integer() && *n >= 0 => Some(*n),
             _ => None,
         };
-        let minus_one = |this: &Self, e: Expr| this.arithmetic(Arithmetic::Subtract, e, one());
+        let minus_one = |this: &Self, e: Expr| this.arithmetic(Arithmetic::Subtract, e, whole(1));
         match (self.name, args) {
             ("row_number", []) => self.call(&spec, WindowFunction::RowNumber),
             ("rank", []) => self.call(&spec, WindowFunction::Rank),
@@ -341,12 +337,12 @@ impl InWindow<'_, '_> {
             ("percent_rank", []) => {
                 let rank = self.call(&spec, WindowFunction::Rank)?;
                 let rows = self.rows()?;
-                let single = self.compared(Comparison::Equal, rows.clone(), one())?;
+                let single = self.compared(Comparison::Equal, rows.clone(), whole(1))?;
                 let ratio = self.ratio(minus_one(self, rank)?, minus_one(self, rows)?)?;
                 self.choose(single, whole(0), ratio)
             }
             ("cume_dist", []) => {
-                let so_far = self.call(&spec, WindowFunction::RunningSum(one(), Frame::Peers))?;
+                let so_far = self.call(&spec, WindowFunction::RunningSum(whole(1), Frame::Peers))?;
                 let rows = self.rows()?;
                 self.ratio(so_far, rows)
             }
@@ -366,7 +362,7 @@ impl InWindow<'_, '_> {
                     "lag" => WindowFunction::Lag(of, by),
                     _ => WindowFunction::Lead(of, by),
                 };
-                let (value, there) = (neighbour(of.clone()), neighbour(one()));
+                let (value, there) = (neighbour(of.clone()), neighbour(whole(1)));
                 if ignores {
                     if by != 1 || rest.len() > 1 {
                         let clause = "LAG or LEAD with IGNORE NULLS by more than one row, or with a default";
@@ -427,10 +423,10 @@ impl InWindow<'_, '_> {
         use Arithmetic::{Add, DivideWhole, Multiply, Remainder, Subtract};
         let number = self.call(spec, WindowFunction::RowNumber)?;
         let rows = self.rows()?;
-        let before = self.arithmetic(Subtract, number, one())?;
+        let before = self.arithmetic(Subtract, number, whole(1))?;
         let size = self.arithmetic(DivideWhole, rows.clone(), parts.clone())?;
         let larger = self.arithmetic(Remainder, rows, parts.clone())?;
-        let size_of_larger = self.arithmetic(Add, size.clone(), one())?;
+        let size_of_larger = self.arithmetic(Add, size.clone(), whole(1))?;
         let in_larger = self.arithmetic(Multiply, larger.clone(), size_of_larger.clone())?;
         let is_in = self.compared(Comparison::Less, before.clone(), in_larger.clone())?;
         let first = self.arithmetic(DivideWhole, before.clone(), size_of_larger)?;
@@ -438,7 +434,7 @@ impl InWindow<'_, '_> {
         let second = self.arithmetic(DivideWhole, behind, size)?;
         let second = self.arithmetic(Add, larger, second)?;
         let place = self.choose(is_in, first, second)?;
-        self.arithmetic(Add, place, one())
+        self.arithmetic(Add, place, whole(1))
     }
 }
 

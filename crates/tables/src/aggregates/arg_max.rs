@@ -1,9 +1,9 @@
 //! The SQL aggregate ARG_MAX.
 
-use super::{AggregateArguments, AggregateDef, AggregateMeaning, MIN, definition::when};
+use super::{AggregateArguments, AggregateDef, AggregateMeaning, MIN};
 use crate::{
     Fault,
-    algebra::{Expr, Frame, WindowFunction},
+    algebra::{Expr, Frame, WindowFunction, when},
 };
 use hushwire_compute::Comparison;
 

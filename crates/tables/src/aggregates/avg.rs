@@ -2,11 +2,10 @@
 
 use super::{
     AggregateDef, AggregateMeaning, Figure,
-    definition::counted,
     figure::{FigureForm, as_double},
 };
 use crate::{
-    algebra::{Arithmetic, ColumnType, Expr, ExprType, MAX_DIGITS, Mean, Value, sum_range},
+    algebra::{Arithmetic, ColumnType, Expr, ExprType, MAX_DIGITS, Mean, Value, counted, sum_range},
     functions::coalesce,
     lower::{cell::either, divide::mean},
     plain::numbers,

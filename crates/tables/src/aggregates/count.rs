@@ -2,10 +2,9 @@
 
 use super::{
     AggregateDef, AggregateMeaning, Figure,
-    definition::counted,
     figure::{FigureForm, as_it_is},
 };
-use crate::algebra::{Aggregate, ColumnType, ExprType, Range, Value};
+use crate::algebra::{Aggregate, ColumnType, ExprType, Range, Value, counted};
 
 pub(super) static DEFINITION: AggregateDef = AggregateDef {
     names: &["count"],

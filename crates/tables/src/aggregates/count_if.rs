@@ -1,9 +1,7 @@
 //! The SQL aggregate COUNT_IF.
 
-use super::{
-    AggregateDef, AggregateMeaning, COUNT,
-    definition::{when, whole},
-};
+use super::{AggregateDef, AggregateMeaning, COUNT};
+use crate::algebra::{when, whole};
 
 pub(super) static DEFINITION: AggregateDef = AggregateDef {
     names: &["count_if", "countif"],

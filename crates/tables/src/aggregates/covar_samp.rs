@@ -1,7 +1,7 @@
 //! The SQL aggregate COVAR_SAMP.
 
-use super::{AggregateDef, AggregateMeaning, definition::whole, moments::Moments};
-use crate::algebra::Arithmetic;
+use super::{AggregateDef, AggregateMeaning, moments::Moments};
+use crate::algebra::{Arithmetic, whole};
 
 pub(super) static DEFINITION: AggregateDef = AggregateDef {
     names: &["covar_samp"],

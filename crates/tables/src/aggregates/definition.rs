@@ -3,7 +3,7 @@
 use super::{Figure, MAX, MIN};
 use crate::{
     Fault,
-    algebra::{Arithmetic, ColumnType, Expr, Frame, Value, WindowFunction},
+    algebra::{Arithmetic, ColumnType, Expr, Frame, Value, WindowFunction, counted, when},
     functions::{self, Arguments, Reader},
 };
 use core::{fmt::Display, ops::RangeInclusive};
@@ -170,6 +170,17 @@ impl AggregateArguments<'_> {
         self.figure(figure, when(reached, of.clone()))
     }
 
+    /// The value by which to order, its direction, and the share, which is the last argument.
+    pub(crate) fn percentile(&self) -> Result<(Expr, bool, (i128, i128)), Fault> {
+        let (argument, share) = match &self.all[..] {
+            [share] => (None, share),
+            [of, share] => (Some(of), share),
+            _ => return Err(self.wrong_count("1 or 2")),
+        };
+        let (of, descending) = self.ordered(argument)?;
+        Ok((of, descending, self.share(share)?))
+    }
+
     /// A fraction between 0 and 1, given as a literal, in lowest terms.
     pub(crate) fn share(&self, of: &Expr) -> Result<(i128, i128), Fault> {
         let Expr::Literal(Value::Number(n), ty) = of else {
@@ -202,20 +213,4 @@ impl AggregateArguments<'_> {
             }
         }
     }
-}
-
-/// A literal whole number.
-pub(crate) fn whole(n: i128) -> Expr {
-    Expr::Literal(Value::Number(n), ColumnType::BigInt)
-}
-
-/// A value if a condition is true, else NULL.
-pub(crate) fn when(condition: Expr, value: Expr) -> Expr {
-    Expr::Case { branches: vec![(condition, value)], otherwise: None }
-}
-
-/// 1 for a value that is not NULL, else 0.
-pub(crate) fn counted(of: &Expr) -> Expr {
-    let branches = vec![(of.clone().is_null(), whole(0))];
-    Expr::Case { branches, otherwise: Some(Box::new(whole(1))) }
 }

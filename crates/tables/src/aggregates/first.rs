@@ -2,9 +2,12 @@
 
 use super::{
     AggregateArguments, AggregateDef, AggregateMeaning, AggregateOrder, MIN, Nulls, arg_max::extreme,
-    definition::when,
 };
-use crate::{Fault, algebra::Expr, functions::coalesce};
+use crate::{
+    Fault,
+    algebra::{Expr, when},
+    functions::coalesce,
+};
 
 pub(super) static DEFINITION: AggregateDef = AggregateDef {
     names: &["first"],

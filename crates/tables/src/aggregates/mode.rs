@@ -1,10 +1,7 @@
 //! The SQL aggregate MODE.
 
-use super::{
-    AggregateDef, AggregateMeaning, MIN,
-    definition::{counted, when},
-};
-use crate::algebra::{Frame, WindowFunction};
+use super::{AggregateDef, AggregateMeaning, MIN};
+use crate::algebra::{Frame, WindowFunction, counted, when};
 use hushwire_compute::Comparison;
 
 pub(super) static DEFINITION: AggregateDef = AggregateDef {

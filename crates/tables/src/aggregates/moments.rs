@@ -1,9 +1,9 @@
 //! Sums over pairs of numbers, from which correlations and regression lines are computed.
 
-use super::{AggregateArguments, COUNT, SUM, definition::when};
+use super::{AggregateArguments, COUNT, SUM};
 use crate::{
     Fault,
-    algebra::{Arithmetic, ColumnType, Expr, Value},
+    algebra::{Arithmetic, ColumnType, Expr, Value, when},
 };
 
 /// The sums of one of two numbers.

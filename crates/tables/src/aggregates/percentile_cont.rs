@@ -1,12 +1,9 @@
 //! The SQL aggregate PERCENTILE_CONT.
 
-use super::{
-    AggregateArguments, AggregateDef, AggregateMeaning, SUM,
-    definition::{counted, whole},
-};
+use super::{AggregateArguments, AggregateDef, AggregateMeaning, SUM};
 use crate::{
     Fault,
-    algebra::{Arithmetic, Expr},
+    algebra::{Arithmetic, Expr, counted, whole},
 };
 
 pub(super) static DEFINITION: AggregateDef = AggregateDef {
@@ -18,13 +15,7 @@ pub(super) static DEFINITION: AggregateDef = AggregateDef {
     example: "PERCENTILE_CONT(0.25) WITHIN GROUP (ORDER BY n)",
     distinct: false,
     meaning: AggregateMeaning::Rewritten(|arguments| {
-        let (argument, share) = match &arguments.all[..] {
-            [share] => (None, share.clone()),
-            [of, share] => (Some(of), share.clone()),
-            _ => return Err(arguments.wrong_count("1 or 2")),
-        };
-        let (of, descending) = arguments.ordered(argument)?;
-        let share = arguments.share(&share)?;
+        let (of, descending, share) = arguments.percentile()?;
         between(arguments, &of, descending, share)
     }),
 };

@@ -1,7 +1,7 @@
 //! The SQL aggregate PERCENTILE_DISC.
 
-use super::{AggregateDef, AggregateMeaning, definition::whole};
-use crate::algebra::Arithmetic;
+use super::{AggregateDef, AggregateMeaning};
+use crate::algebra::{Arithmetic, whole};
 
 pub(super) static DEFINITION: AggregateDef = AggregateDef {
     names: &["percentile_disc", "quantile_disc", "quantile"],
@@ -12,13 +12,7 @@ pub(super) static DEFINITION: AggregateDef = AggregateDef {
     example: "PERCENTILE_DISC(0.5) WITHIN GROUP (ORDER BY n)",
     distinct: false,
     meaning: AggregateMeaning::Rewritten(|arguments| {
-        let (argument, share) = match &arguments.all[..] {
-            [share] => (None, share.clone()),
-            [of, share] => (Some(of), share.clone()),
-            _ => return Err(arguments.wrong_count("1 or 2")),
-        };
-        let (of, descending) = arguments.ordered(argument)?;
-        let (p, q) = arguments.share(&share)?;
+        let (of, descending, (p, q)) = arguments.percentile()?;
         let (place, count) = arguments.places(&of, descending)?;
         // The place is rounded up, and at least 1.
         let wanted = arguments.arithmetic(Arithmetic::Multiply, count, whole(p))?;

@@ -1,6 +1,7 @@
 //! The SQL aggregate REGR_AVGY.
 
-use super::{AVG, AggregateDef, AggregateMeaning, definition::when};
+use super::{AVG, AggregateDef, AggregateMeaning};
+use crate::algebra::when;
 
 pub(super) static DEFINITION: AggregateDef = AggregateDef {
     names: &["regr_avgy"],

@@ -1,9 +1,7 @@
 //! The SQL aggregate REGR_COUNT.
 
-use super::{
-    AggregateDef, AggregateMeaning, COUNT,
-    definition::{when, whole},
-};
+use super::{AggregateDef, AggregateMeaning, COUNT};
+use crate::algebra::{when, whole};
 
 pub(super) static DEFINITION: AggregateDef = AggregateDef {
     names: &["regr_count"],

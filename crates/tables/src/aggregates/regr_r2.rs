@@ -1,7 +1,7 @@
 //! The SQL aggregate REGR_R2.
 
-use super::{AggregateDef, AggregateMeaning, corr, definition::whole, moments::Moments};
-use crate::algebra::{Arithmetic, ColumnType, Expr};
+use super::{AggregateDef, AggregateMeaning, corr, moments::Moments};
+use crate::algebra::{Arithmetic, ColumnType, Expr, whole};
 use hushwire_compute::Comparison;
 
 pub(super) static DEFINITION: AggregateDef = AggregateDef {

@@ -1,11 +1,8 @@
 //! The SQL aggregate STRING_AGG.
 
-use super::{
-    AggregateArguments, AggregateDef, AggregateMeaning, MIN, Nulls,
-    definition::{when, whole},
-};
+use super::{AggregateArguments, AggregateDef, AggregateMeaning, MIN, Nulls};
 use crate::{
-    algebra::{ColumnType, Expr, Value, WindowFunction},
+    algebra::{ColumnType, Expr, Value, WindowFunction, when, whole},
     functions::coalesce,
 };
 use hushwire_compute::Comparison;

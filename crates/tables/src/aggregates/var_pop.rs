@@ -2,12 +2,11 @@
 
 use super::{
     AggregateDef, AggregateMeaning, Figure, OverFrame,
-    definition::counted,
     figure::{Checked, FigureForm, FigureRows, FigureValues, counted_truths},
 };
 use crate::{
     Fault,
-    algebra::{Arithmetic, ColumnType, Expr, ExprType, MAX_DIGITS, NUMBERS, Range, Value, Variance},
+    algebra::{Arithmetic, ColumnType, Expr, ExprType, MAX_DIGITS, NUMBERS, Range, Value, Variance, counted},
     error::Refused,
     functions::Reader,
     lower::{

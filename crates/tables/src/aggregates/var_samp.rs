@@ -2,12 +2,11 @@
 
 use super::{
     AggregateDef, AggregateMeaning, Figure,
-    definition::whole,
     figure::{FigureForm, counted_truths},
     var_pop::{in_the_clear, on_shares, over, variance},
 };
 use crate::{
-    algebra::{Arithmetic, Value},
+    algebra::{Arithmetic, Value, whole},
     lower::numbers::number,
 };
 

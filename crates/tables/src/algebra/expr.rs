@@ -86,6 +86,25 @@ impl Call {
     }
 }
 
+/// A literal whole number.
+#[must_use]
+pub fn whole(n: i128) -> Expr {
+    Expr::Literal(Value::Number(n), ColumnType::BigInt)
+}
+
+/// A value if a condition is true, else NULL.
+#[must_use]
+pub fn when(condition: Expr, value: Expr) -> Expr {
+    Expr::Case { branches: vec![(condition, value)], otherwise: None }
+}
+
+/// 1 for a value that is not NULL, else 0, so that the sum is a count.
+#[must_use]
+pub fn counted(of: &Expr) -> Expr {
+    let branches = vec![(of.clone().is_null(), whole(0))];
+    Expr::Case { branches, otherwise: Some(Box::new(whole(1))) }
+}
+
 impl Expr {
     /// The members that compute this expression, not counting its operands.
     #[must_use]

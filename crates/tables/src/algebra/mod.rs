@@ -26,7 +26,7 @@ mod window;
 
 pub use aggregate::Aggregate;
 pub use arithmetic::Arithmetic;
-pub use expr::{Call, CallPlace, Expr};
+pub use expr::{Call, CallPlace, Expr, counted, when, whole};
 pub use join::Pairing;
 pub use operators::distinct;
 pub use relation::{JoinKind, MAX_ROWS, Operator, Relation, SetOperation, SortKey, Table, TablePart};

@@ -47,7 +47,7 @@ static ADD_MONTHS: Primitive = Primitive {
         value(&values, |x| {
             let unit = if typed.ty(0) == ColumnType::Timestamp { DAY } else { 1 };
             let (day, time) = (x[0].div_euclid(unit), x[0].rem_euclid(unit));
-            let [year, month, of_month] = civil(day).map(i128::from);
+            let [year, month, of_month] = civil(day);
             let (made, there) = moved(year, month, of_month, x[1].clamp(-MOST, MOST));
             (there && ColumnType::Date.range().holds(Range { low: day, high: day }))
                 .then(|| made * unit + time)

@@ -5,12 +5,11 @@ use super::{
     calendar::{dated, month_days},
     call,
     definition::as_call,
-    slice::whole,
     text::varchar,
 };
 use crate::{
     Fault,
-    algebra::{Arithmetic, Call, ColumnType, DAY, Expr, Value},
+    algebra::{Arithmetic, Call, ColumnType, DAY, Expr, Value, whole},
     plain::numbers::civil,
 };
 use hushwire_compute::Comparison;
@@ -53,7 +52,7 @@ static AGE: Primitive = Primitive {
 /// The months, days and microseconds from one time to another.
 fn between(last: i128, first: i128) -> [i128; 3] {
     let fields = |at: i128| {
-        let [year, month, day] = civil(at.div_euclid(DAY)).map(i128::from);
+        let [year, month, day] = civil(at.div_euclid(DAY));
         [year, month, day, at.rem_euclid(DAY)]
     };
     let (sign, late, early) = if last < first { (-1, first, last) } else { (1, last, first) };

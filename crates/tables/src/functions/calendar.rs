@@ -1,12 +1,32 @@
 //! Expressions on the days of dates, and the calendar on shares and in the clear.
 
-use super::{Arguments, Reader, call, slice::whole};
+use super::{Arguments, Reader, call};
 use crate::{
     Fault,
-    algebra::{Arithmetic, ColumnType, DAY, Expr, Value},
+    algebra::{Arithmetic, ColumnType, DAY, Expr, Value, whole},
     error::refused,
     fixed::Fixed,
 };
+use hushwire_compute::Comparison;
+
+/// The English names of months.
+pub(super) const MONTHS: [&str; 12] = [
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+];
+/// The English names of weekdays, from Sunday on.
+pub(super) const WEEKDAYS: [&str; 7] =
+    ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
 
 /// The days since 1970-01-01 of a date in a year from 0 on. Within an era, years begin in March.
 pub(super) fn days<F: Fixed>(year: F, month: F, day: F) -> F {
@@ -121,6 +141,27 @@ fn of_day(of: Expr, reader: Reader<'_>) -> Result<Expr, Fault> {
 pub(super) fn weekday(of: Expr, reader: Reader<'_>) -> Result<Expr, Fault> {
     let day = reader.arithmetic(Arithmetic::Add, day_number(of, reader)?, whole(3))?;
     reader.arithmetic(Arithmetic::Add, modulo(day, 7, reader)?, whole(1))
+}
+
+/// The Thursday of a date's week of ISO 8601, which belongs to the year of its Thursday.
+pub(super) fn thursday(arguments: &Arguments<'_>) -> Result<Expr, Fault> {
+    let [of] = arguments.exactly()?;
+    let reader = arguments.reader;
+    let of = dated(of, reader)?;
+    let day = if reader.ty(&of)? == ColumnType::Timestamp { of.cast(ColumnType::Date) } else { of };
+    let by = reader.arithmetic(Arithmetic::Subtract, whole(4), weekday(day.clone(), reader)?)?;
+    Ok(days_later(day, by))
+}
+
+/// The English name of the day or the month that `part`, a function of dates, numbers from 1 on.
+pub(super) fn named(part: &str, names: &[&str], arguments: &Arguments<'_>) -> Result<Expr, Fault> {
+    let of = call(part, arguments.all.clone(), arguments.reader)?;
+    let branch = |(name, n): (&&str, i128)| {
+        let is = arguments.reader.compared(Comparison::Equal, of.clone(), whole(n))?;
+        Ok((is, Expr::Literal(Value::text(name), ColumnType::Varchar(9))))
+    };
+    let branches = names.iter().zip(1..).map(branch).collect::<Result<_, Fault>>()?;
+    Ok(Expr::Case { branches, otherwise: None })
 }
 
 /// A date moved by a number of days.

@@ -1,7 +1,7 @@
 //! The SQL function CENTURY.
 
-use super::{FnDef, Leaks, Meaning, calendar::floored, call, slice::whole};
-use crate::algebra::Arithmetic;
+use super::{FnDef, Leaks, Meaning, calendar::floored, call};
+use crate::algebra::{Arithmetic, whole};
 
 pub(super) static DEFINITION: FnDef = FnDef {
     names: &["century"],

@@ -2,10 +2,9 @@
 
 use super::{
     FnDef, Leaks, Meaning, call,
-    slice::whole,
     starts_with::{escaped, like},
 };
-use crate::algebra::{Expr, Value};
+use crate::algebra::{Expr, Value, whole};
 use hushwire_compute::Comparison;
 
 pub(super) static DEFINITION: FnDef = FnDef {

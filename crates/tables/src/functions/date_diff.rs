@@ -3,12 +3,10 @@
 use super::{
     FnDef, Leaks, Meaning,
     calendar::{dated, day_number, first_day, floored, micros, unit, unit_micros},
-    call,
-    slice::whole,
-    text,
+    call, text,
 };
 use crate::Fault;
-use crate::algebra::{Arithmetic, Expr};
+use crate::algebra::{Arithmetic, Expr, whole};
 
 pub(super) static DEFINITION: FnDef = FnDef {
     names: &["date_diff", "datediff"],

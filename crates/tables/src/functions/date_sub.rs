@@ -3,11 +3,9 @@
 use super::{
     FnDef, Leaks, Meaning,
     calendar::{dated, micros, unit, unit_micros},
-    call,
-    slice::whole,
-    text,
+    call, text,
 };
-use crate::algebra::{Arithmetic, ColumnType, DAY, Expr, Value};
+use crate::algebra::{Arithmetic, ColumnType, DAY, Expr, Value, whole};
 use hushwire_compute::Comparison;
 
 pub(super) static DEFINITION: FnDef = FnDef {

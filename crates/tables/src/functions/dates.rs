@@ -39,7 +39,7 @@ pub(super) fn checked(part: DatePart, operands: &Operands<'_>) -> Result<ExprTyp
 
 /// The range of a part, for a range of days.
 pub(super) fn range(part: DatePart, day: Range) -> Range {
-    let year = |n| i128::from(civil(n)[0]);
+    let year = |n| civil(n)[0];
     match part {
         DatePart::Year => Range { low: year(day.low), high: year(day.high) },
         DatePart::Month => Range { low: 1, high: 12 },
@@ -55,7 +55,7 @@ pub(super) fn value(part: DatePart, typed: &Typed<'_>, values: &[Value]) -> Valu
         DatePart::Month => 1,
         DatePart::Day => 2,
     };
-    day.map_or(Value::Null, |day| Value::Number(civil(day)[at].into()))
+    day.map_or(Value::Null, |day| Value::Number(civil(day)[at]))
 }
 
 /// The text of a part in a plan.
@@ -71,7 +71,7 @@ pub(super) fn part<'b>(part: DatePart, of: Cell<'b>, range: Range) -> Val<'b> {
     let day = of.converted(ColumnType::Date);
     let to = scalar(ColumnType::Integer, range);
     let years = civil(day.range.high)[0] - civil(day.range.low)[0] + 1;
-    let steps = i128::from(years) * if part == DatePart::Year { 1 } else { 12 };
+    let steps = years * if part == DatePart::Year { 1 } else { 12 };
     if steps > MOST {
         return computed(part, day).cast(to);
     }
@@ -84,10 +84,10 @@ pub(super) fn part<'b>(part: DatePart, of: Cell<'b>, range: Range) -> Val<'b> {
     };
     let Range { low, high } = day.range;
     let figure = |d: i128| match part {
-        DatePart::Year => i128::from(civil(d)[0]),
-        DatePart::Month => i128::from(civil(d)[1]),
+        DatePart::Year => civil(d)[0],
+        DatePart::Month => civil(d)[1],
         // The day before the first of the month.
-        DatePart::Day => d - i128::from(civil(d)[2]),
+        DatePart::Day => d - civil(d)[2],
     };
     let b = day.builder();
     let wide = if part == DatePart::Day { scalar(day.ty, Range { low: low - 31, high }) } else { to };
@@ -129,5 +129,26 @@ fn computed<'b>(part: DatePart, day: Cell<'b>) -> Val<'b> {
     match part {
         DatePart::Month => b.select(next, month - n(9), month + n(3)),
         _ => era * n(400) + year + next.cast(hushwire_compute::Scalar::signed(bits)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{
+        algebra::{Column, ColumnType},
+        functions::tests::{numbers, values},
+    };
+
+    /// Days from `date -u -d @…`, with a range of all years and of few.
+    #[test]
+    fn days_have_years_months_and_days() {
+        let day = Column::new("d", ColumnType::Date).nullable();
+        let days = numbers([Some(9204), Some(-1), Some(11_016), None]);
+        for (part, expected) in [("year", [1995, 1969, 2000]), ("month", [3, 12, 2]), ("day", [15, 31, 29])] {
+            let [a, b, c] = expected.map(Some);
+            for column in [day.clone(), day.clone().within(-400, 11_100)] {
+                assert_eq!(values(part, &[(column, days.clone())], &[]), numbers([a, b, c, None]));
+            }
+        }
     }
 }

@@ -4,9 +4,8 @@ use super::{
     FnDef, Leaks, Meaning,
     calendar::{dated, day_number},
     call,
-    slice::whole,
 };
-use crate::algebra::Arithmetic;
+use crate::algebra::{Arithmetic, whole};
 
 pub(super) static DEFINITION: FnDef = FnDef {
     names: &["doy", "dayofyear"],

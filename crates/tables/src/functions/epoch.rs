@@ -3,9 +3,8 @@
 use super::{
     FnDef, Leaks, Meaning,
     calendar::{dated, day_number, micros},
-    slice::whole,
 };
-use crate::algebra::{Arithmetic, ColumnType, Expr, Value};
+use crate::algebra::{Arithmetic, ColumnType, Expr, Value, whole};
 
 pub(super) static DEFINITION: FnDef = FnDef {
     names: &["epoch"],

@@ -109,6 +109,9 @@ mod tests {
         assert_eq!(values("greatest", &given[..1], &[]), given[0].1);
         let positive = numbers([Some(2), Some(3), Some(9), Some(0), Some(0), Some(0)]);
         assert_eq!(values("greatest", &given, &[int(0)]), positive);
+        let expected = numbers([Some(0), Some(-3), Some(4), Some(-1), Some(-5), None]);
+        assert_eq!(values("least", &given, &[]), expected);
+        assert_eq!(values("least", &given[1..2], &[]), given[1].1);
     }
 
     #[test]

@@ -4,8 +4,8 @@ use super::{
     FnDef, Leaks, Meaning,
     calendar::{dated, days_later, first_day},
     call,
-    slice::whole,
 };
+use crate::algebra::whole;
 
 pub(super) static DEFINITION: FnDef = FnDef {
     names: &["last_day"],

@@ -42,19 +42,6 @@ mod tests {
     };
 
     #[test]
-    fn nulls_are_left_out() {
-        let column = |name| Column::new(name, ColumnType::Integer).nullable();
-        let given = [
-            (column("x"), numbers([Some(1), Some(3), None, None, Some(-5), None])),
-            (column("y"), numbers([Some(2), Some(-3), Some(4), None, None, None])),
-            (column("z"), numbers([Some(0), Some(3), Some(9), Some(-1), None, None])),
-        ];
-        let expected = numbers([Some(0), Some(-3), Some(4), Some(-1), Some(-5), None]);
-        assert_eq!(values("least", &given, &[]), expected);
-        assert_eq!(values("least", &given[1..2], &[]), given[1].1);
-    }
-
-    #[test]
     fn numbers_of_mixed_kind_are_compared_in_one() {
         let double = Column::new("x", ColumnType::Double { frac: 8 }).within(-2000, 2000).nullable();
         let whole = Column::new("y", ColumnType::Integer).within(-9, 9);

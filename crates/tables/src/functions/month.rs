@@ -26,24 +26,3 @@ static MONTH: Primitive = Primitive {
     lower: |typed, cells| typed.cell(dates::part(DatePart::Month, cells[0], typed.own.range)),
     shown: dates::shown,
 };
-
-#[cfg(test)]
-mod tests {
-    use crate::{
-        algebra::{Column, ColumnType},
-        functions::tests::{numbers, values},
-    };
-
-    /// Days from `date -u -d @…`, with a range of all years and of few.
-    #[test]
-    fn days_have_it() {
-        let day = Column::new("d", ColumnType::Date).nullable();
-        let days = [Some(9204), Some(-1), Some(11_016), None];
-        for column in [day.clone(), day.within(-400, 11_100)] {
-            assert_eq!(
-                values("month", &[(column, numbers(days))], &[]),
-                numbers([Some(3), Some(12), Some(2), None])
-            );
-        }
-    }
-}

@@ -1,7 +1,7 @@
 //! The SQL function QUARTER.
 
-use super::{FnDef, Leaks, Meaning, call, slice::whole};
-use crate::algebra::Arithmetic;
+use super::{FnDef, Leaks, Meaning, call};
+use crate::algebra::{Arithmetic, whole};
 
 pub(super) static DEFINITION: FnDef = FnDef {
     names: &["quarter"],

@@ -1,10 +1,7 @@
 //! The SQL function RIGHT.
 
-use super::{
-    FnDef, Leaks, Meaning, call,
-    slice::{slice, whole},
-};
-use crate::algebra::{Arithmetic, Expr, Value};
+use super::{FnDef, Leaks, Meaning, call, slice::slice};
+use crate::algebra::{Arithmetic, Expr, Value, whole};
 
 pub(super) static DEFINITION: FnDef = FnDef {
     names: &["right"],

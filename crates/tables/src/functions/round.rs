@@ -1,9 +1,9 @@
 //! The SQL function ROUND.
 
-use super::{Arguments, FnDef, Leaks, Meaning, call, slice::whole};
+use super::{Arguments, FnDef, Leaks, Meaning, call};
 use crate::{
     Fault,
-    algebra::{Arithmetic, ColumnType, Expr, Value},
+    algebra::{Arithmetic, ColumnType, Expr, Value, whole},
 };
 use hushwire_compute::Comparison;
 

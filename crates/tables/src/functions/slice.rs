@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     Fault,
-    algebra::{ColumnType, Expr, Value, continues},
+    algebra::{Expr, Value, continues},
     lower::{
         bytes::{begins, below, circuit, counts, kept, packed, read, write},
         numbers::number,
@@ -61,11 +61,6 @@ static SLICE: Primitive = Primitive {
     },
     shown: as_call,
 };
-
-/// A literal whole number.
-pub(super) fn whole(n: i128) -> Expr {
-    Expr::Literal(Value::Number(n), ColumnType::BigInt)
-}
 
 /// Characters `skip..end` of a text.
 pub(super) fn slice(text: Expr, skip: Expr, end: Expr, reader: Reader<'_>) -> Result<Expr, Fault> {

@@ -1,7 +1,7 @@
 //! The SQL function STARTS_WITH.
 
-use super::{FnDef, Leaks, Meaning, call, slice::whole};
-use crate::algebra::{Expr, Value};
+use super::{FnDef, Leaks, Meaning, call};
+use crate::algebra::{Expr, Value, whole};
 use hushwire_compute::Comparison;
 
 pub(super) static DEFINITION: FnDef = FnDef {

@@ -2,7 +2,7 @@
 
 use super::{
     ComputedBy, FnDef, Leaks, Meaning, Primitive,
-    calendar::{dated, days},
+    calendar::{MONTHS, WEEKDAYS, dated, days},
     dates::{self, DatePart},
     strptime::of_mysql,
     text::{self, of_public, public, varchar},
@@ -131,22 +131,6 @@ enum DateText {
     Fraction,
 }
 
-const MONTHS: [&str; 12] = [
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-];
-const WEEKDAYS: [&str; 7] = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
-
 /// The names of a code, and the number of the first one.
 fn names(code: u8) -> (Vec<&'static str>, i128) {
     let short = |all: &[&'static str]| all.iter().map(|name| &name[..3]).collect();
@@ -208,7 +192,7 @@ impl DateText {
 
     /// The number to write, from a day and the microseconds since midnight.
     fn of(&self, day: i128, time: i128) -> i128 {
-        let [year, month, of_month] = civil(day).map(i128::from);
+        let [year, month, of_month] = civil(day);
         let weekday = (day + 4).rem_euclid(7);
         match self {
             DateText::Letter(_) => 0,

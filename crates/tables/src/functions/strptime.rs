@@ -2,7 +2,7 @@
 
 use super::{
     ComputedBy, FnDef, Leaks, Meaning, Primitive, by_owners,
-    calendar::{days, month_days},
+    calendar::{MONTHS, WEEKDAYS, days, month_days},
     text::{self, checked, of_public, public, shown, value},
 };
 use crate::algebra::{ColumnType, DAY, ExprType, Value};
@@ -90,22 +90,6 @@ static STRPTIME: Primitive = Primitive {
     lower: by_owners,
     shown: |of, operands, public| shown(of, operands, &public[1..]),
 };
-
-const MONTHS: [&str; 12] = [
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-];
-const WEEKDAYS: [&str; 7] = ["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"];
 
 /// The number in up to `most` digits at the front, and the rest of the text.
 fn digits(text: &[u8], most: usize) -> Option<(i128, &[u8])> {

@@ -3,12 +3,12 @@
 use super::{
     Arguments, ComputedBy, FnDef, Leaks, Letters, Meaning, Primitive, call,
     pad::{self, PAD},
-    slice::{slice, whole},
+    slice::slice,
     text::characters,
 };
 use crate::{
     Fault,
-    algebra::{Arithmetic, Call, ColumnType, Expr, ExprType, Value},
+    algebra::{Arithmetic, Call, ColumnType, Expr, ExprType, Value, whole},
 };
 use hushwire_fault::code;
 

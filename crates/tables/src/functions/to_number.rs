@@ -209,65 +209,23 @@ mod tests {
 
     #[test]
     fn texts_are_read_or_null() {
-        let texts = [
-            "12",
-            " -7 ",
-            "+3.25",
-            "0.5",
-            ".5",
-            "5.",
-            "",
-            "-",
-            "1 2",
-            "1-",
-            "x1",
-            "1.2.3",
-            "12345678901234567",
-            "1234567890123456789",
-            "é",
-            "3.999",
+        let given = [
+            ("12", Some(1200), Some(12)),
+            (" -7 ", Some(-700), Some(-7)),
+            ("+3.25", Some(325), Some(3)),
+            ("0.5", Some(50), Some(0)),
+            (".5", Some(50), Some(0)),
+            ("5.", Some(500), Some(5)),
+            ("12345678901234567", None, Some(12_345_678_901_234_567)),
+            ("3.999", Some(399), Some(3)),
         ];
-        let given: Vec<Value> = texts.map(Value::text).into_iter().chain([Value::Null]).collect();
+        let wrong = ["", "-", "1 2", "1-", "x1", "1.2.3", "1234567890123456789", "é"];
+        let texts = given.iter().map(|(text, ..)| *text).chain(wrong).map(Value::text);
+        let texts: Vec<Value> = texts.chain([Value::Null]).collect();
         let column = Column::new("x", ColumnType::Varchar(20)).nullable();
-        let expected = [
-            Some(1200),
-            Some(-700),
-            Some(325),
-            Some(50),
-            Some(50),
-            Some(500),
-            None,
-            None,
-            None,
-            None,
-            None,
-            None,
-            None,
-            None,
-            None,
-            Some(399),
-            None,
-        ];
-        assert_eq!(values("to_number", &[(column.clone(), given.clone())], &[int(2)]), numbers(expected));
-        let expected = [
-            Some(12),
-            Some(-7),
-            Some(3),
-            Some(0),
-            Some(0),
-            Some(5),
-            None,
-            None,
-            None,
-            None,
-            None,
-            None,
-            Some(12_345_678_901_234_567),
-            None,
-            None,
-            Some(3),
-            None,
-        ];
-        assert_eq!(values("to_number", &[(column, given)], &[int(0)]), numbers(expected));
+        let found = |digits| values("to_number", &[(column.clone(), texts.clone())], &[int(digits)]);
+        let nulls = vec![Value::Null; wrong.len() + 1];
+        assert_eq!(found(2), [numbers(given.map(|(_, two, _)| two)), nulls.clone()].concat());
+        assert_eq!(found(0), [numbers(given.map(|(.., none)| none)), nulls].concat());
     }
 }

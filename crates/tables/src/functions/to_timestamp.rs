@@ -1,9 +1,9 @@
 //! The SQL function TO_TIMESTAMP.
 
-use super::{Arguments, FnDef, Leaks, Meaning, slice::whole};
+use super::{Arguments, FnDef, Leaks, Meaning};
 use crate::{
     Fault,
-    algebra::{Arithmetic, ColumnType, Expr, Value},
+    algebra::{Arithmetic, ColumnType, Expr, Value, whole},
     error::refused,
 };
 

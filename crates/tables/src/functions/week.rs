@@ -1,12 +1,7 @@
 //! The SQL function WEEK.
 
-use super::{
-    FnDef, Leaks, Meaning,
-    calendar::{dated, days_later, weekday},
-    call,
-    slice::whole,
-};
-use crate::algebra::{Arithmetic, ColumnType};
+use super::{FnDef, Leaks, Meaning, calendar::thursday, call};
+use crate::algebra::{Arithmetic, whole};
 
 pub(super) static DEFINITION: FnDef = FnDef {
     names: &["week", "weekofyear"],
@@ -17,14 +12,8 @@ pub(super) static DEFINITION: FnDef = FnDef {
     example: "EXTRACT(WEEK FROM day)",
     leaks: Leaks::Nothing,
     meaning: Meaning::Rewritten(|arguments| {
-        let [of] = arguments.exactly()?;
         let reader = arguments.reader;
-        // A week belongs to the year of its Thursday.
-        let of = dated(of, reader)?;
-        let day = if reader.ty(&of)? == ColumnType::Timestamp { of.cast(ColumnType::Date) } else { of };
-        let by = reader.arithmetic(Arithmetic::Subtract, whole(4), weekday(day.clone(), reader)?)?;
-        let thursday = days_later(day, by);
-        let day = call("doy", vec![thursday], reader)?;
+        let day = call("doy", vec![thursday(arguments)?], reader)?;
         let week = reader.arithmetic(
             Arithmetic::DivideWhole,
             reader.arithmetic(Arithmetic::Subtract, day, whole(1))?,

@@ -12,7 +12,7 @@ use super::{
     Lower,
     cell::{Cell, both, either, is_number},
     join::Join,
-    numbers::{number, resized, width, zero},
+    numbers::{number, resized, width, zero, zeros},
     rows::{CellRows, behind, ends, places, reversed},
 };
 use crate::algebra::{ColumnType, Range, common_type};
@@ -143,25 +143,18 @@ impl<'b> Meeting<'b> {
         Meeting { b, order, groups: all.starts(&keys.collect::<Vec<_>>()), right: n, all: n + m }
     }
 
-    fn zeros(&self, like: Val<'b>, rows: u64) -> Val<'b> {
-        match like.ty() {
-            Some(ty) => zero(self.b, ty.scalar).broadcast(Shape::vector(rows)),
-            None => like,
-        }
-    }
-
     pub(super) fn sorted(&self, val: Val<'b>) -> Val<'b> {
         self.order.map_or(val, |order| val.permute(order))
     }
 
     /// The right rows' values, with zeros in left rows.
     pub(super) fn of_right(&self, val: Val<'b>) -> Val<'b> {
-        self.sorted(behind(self.b, val, self.zeros(val, self.all - self.right)))
+        self.sorted(behind(self.b, val, zeros(val, self.all - self.right)))
     }
 
     /// The left rows' values, with zeros in right rows.
     pub(super) fn of_left(&self, val: Val<'b>) -> Val<'b> {
-        self.sorted(behind(self.b, self.zeros(val, self.right), val))
+        self.sorted(behind(self.b, zeros(val, self.right), val))
     }
 
     fn as_they_came(&self, val: Val<'b>) -> Val<'b> {

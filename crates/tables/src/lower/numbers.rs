@@ -1,7 +1,7 @@
 //! Numbers and constants of a computation: widths that hold a range, and single public values.
 
 use crate::algebra::Range;
-use hushwire_compute::{Builder, Comparison, Scalar, Tensor, Val};
+use hushwire_compute::{Builder, Comparison, Scalar, Shape, Tensor, Val};
 
 /// The width in which numbers of a range are held.
 pub(crate) fn width(range: Range) -> u8 {
@@ -31,6 +31,14 @@ pub(crate) fn truth(b: &Builder, truth: bool) -> Val<'_> {
 /// A single zero of a scalar.
 pub(crate) fn zero(b: &Builder, scalar: Scalar) -> Val<'_> {
     b.constant(Tensor::zeros(scalar, &[]))
+}
+
+/// Rows of zeros like those of another value.
+pub(crate) fn zeros(like: Val<'_>, rows: u64) -> Val<'_> {
+    match like.ty() {
+        Some(ty) => zero(like.builder(), ty.scalar).broadcast(Shape::vector(rows)),
+        None => like,
+    }
 }
 
 /// A number converted to another width.

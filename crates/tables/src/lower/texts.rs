@@ -1,6 +1,6 @@
 //! Strings: patterns as circuits, and the order of bytes.
 
-use super::cell::Cell;
+use super::{bytes::or, cell::Cell};
 use crate::algebra::Token;
 use hushwire_circuit::{Bit, Builder as Circuits};
 use hushwire_compute::{Comparison, Netlist, Op, Scalar, Val};
@@ -121,11 +121,6 @@ fn matcher(bytes: usize, tokens: &[Token]) -> Result<Netlist, bool> {
         return Err(accepted == Bit::ONE);
     }
     Ok(Netlist::new(c.finish(&[vec![accepted]])).expect("one input and one output"))
-}
-
-fn or(c: &mut Circuits, a: Bit, b: Bit) -> Bit {
-    let (both, one) = (c.and(a, b), c.xor(a, b));
-    c.xor(both, one)
 }
 
 fn or_and(c: &mut Circuits, a: Bit, b: Bit, d: Bit) -> Bit {

@@ -5,11 +5,11 @@ use super::{
     cell::{Cell, both, either, extreme, scalar},
     figures::{leaves, ordered, upper},
     group::{counted, ones},
-    numbers::{number, resized, width, zero},
+    numbers::{number, resized, width, zeros},
     rows::{CellKey, CellRows, behind, ends, reversed},
 };
 use crate::algebra::{Column, ColumnType, Expr, Frame, Relation, Window, WindowFunction, sum_range};
-use hushwire_compute::{Comparison, Scan, Shape, Val};
+use hushwire_compute::{Comparison, Scan, Val};
 
 /// Rows sorted for a window.
 struct Sorted<'b> {
@@ -179,13 +179,13 @@ impl<'b> Lower<'b> {
             }
             (WindowFunction::Lag(_, by), Some(cell)) => {
                 let by = (*by).min(on.rows);
-                let moved = cell.map(|val| behind(self.b, self.zeros(val, by), val.slice(0, on.rows - by)));
+                let moved = cell.map(|val| behind(self.b, zeros(val, by), val.slice(0, on.rows - by)));
                 let none = on.number.compare(Comparison::LessOrEqual, number(on.number, by.into()));
                 self.neighbour(moved, none)
             }
             (WindowFunction::Lead(_, by), Some(cell)) => {
                 let by = (*by).min(on.rows);
-                let up = |val: Val<'b>| behind(self.b, val.slice(by, on.rows), self.zeros(val, by));
+                let up = |val: Val<'b>| behind(self.b, val.slice(by, on.rows), zeros(val, by));
                 // The row `by` rows later is in the same partition if it has this number.
                 let expected = on.number + number(on.number, by.into());
                 let wrong = up(on.number).compare(Comparison::NotEqual, expected);
@@ -205,13 +205,6 @@ impl<'b> Lower<'b> {
     fn neighbour(&self, moved: Cell<'b>, none: Val<'b>) -> Cell<'b> {
         let val = if moved.ty == ColumnType::Boolean { moved.val & !none } else { moved.val };
         Cell { val, null: either(moved.null, Some(none)), id: u32::MAX, ..moved }
-    }
-
-    fn zeros(&self, like: Val<'b>, rows: u64) -> Val<'b> {
-        match like.ty() {
-            Some(ty) => zero(self.b, ty.scalar).broadcast(Shape::vector(rows)),
-            None => like,
-        }
     }
 }
 

@@ -8,6 +8,7 @@ pub(crate) mod numbers;
 mod windows;
 
 pub(crate) use expr::{compared, converted, value};
+pub use numbers::civil;
 
 use crate::incoming::unknown_part;
 use crate::{

@@ -71,7 +71,8 @@ pub(crate) fn rescale(n: i128, from: ColumnType, to: ColumnType) -> Option<i128>
 
 /// Year, month and day of a day since 1970-01-01, in the Gregorian calendar. Eras of 400 years are
 /// counted, in which years begin in March.
-pub(crate) fn civil(day: i128) -> [i32; 3] {
+#[must_use]
+pub fn civil(day: i128) -> [i128; 3] {
     let since = day + 719_468;
     let (era, of_era) = (since.div_euclid(146_097), since.rem_euclid(146_097));
     let year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
@@ -79,7 +80,7 @@ pub(crate) fn civil(day: i128) -> [i32; 3] {
     let month = (5 * of_year + 2) / 153;
     let day = of_year - (153 * month + 2) / 5 + 1;
     let (month, next) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };
-    [(era * 400 + year + next) as i32, month as i32, day as i32]
+    [era * 400 + year + next, month, day]
 }
 
 #[cfg(test)]

@@ -9,41 +9,24 @@ use std::{
     time::Duration,
 };
 
-use crate::common::{World, err, ok};
-use hushwire_machine::{Net, NetError, PartyId};
+use crate::common::{World, err, hello, ok};
+use hushwire_machine::{NetError, PartyId};
 use hushwire_wire::{Event, Identity, Listener, Observer, TransportKind, connect, connect_observed};
 
 const LONG: Duration = Duration::from_secs(30);
 const INSECURE: TransportKind = TransportKind::TcpInsecure;
 
-/// The first message of party 1 on the control connection (`u16::MAX`) or a lane.
-fn hello(lane: u16, nonce: u8) -> [u8; 128] {
-    let mut hello = [0; 128];
-    hello[..12].copy_from_slice(b"hushwire\x09\x00\x01\x00");
-    hello[12..28].fill(7);
-    hello[28..60].fill(8);
-    hello[60..92].fill(9);
-    hello[92..94].copy_from_slice(&lane.to_le_bytes());
-    hello[94] = 1;
-    hello[112..].fill(nonce);
-    hello
-}
-
 /// A process of party 1 that has joined at `address`, and dies when this is dropped.
 fn first_process(address: &str) -> Vec<TcpStream> {
     let say = |lane| {
         let mut stream = ok(TcpStream::connect(address));
-        ok(stream.write_all(&hello(lane, 1)));
+        ok(stream.write_all(&hello(lane, 1, 1)));
         let mut answer = [0; 128];
         ok(stream.read_exact(&mut answer));
         assert_eq!(answer[99], 0, "it is not let in");
         stream
     };
     [u16::MAX, 0].map(say).into()
-}
-
-fn join(world: &World, me: usize) -> Result<Net, NetError> {
-    connect(&world.configs[me], &world.identities[me], world.listeners[me].as_ref())
 }
 
 /// The first process dies before the second one comes, at the same time, or a moment later.
@@ -54,22 +37,22 @@ fn a_party_that_is_started_again_joins() {
         let address = world.configs[1].peers[0].address.clone().unwrap_or_default();
         thread::scope(|scope| {
             let world = &world;
-            let mut joining: Vec<_> = [0, 3].map(|me| scope.spawn(move || join(world, me))).into();
+            let mut joining: Vec<_> = [0, 3].map(|me| scope.spawn(move || world.join(me))).into();
             let first = first_process(&address);
             match after {
                 None => {
                     drop(first);
                     thread::sleep(Duration::from_millis(300));
-                    joining.push(scope.spawn(move || join(world, 1)));
+                    joining.push(scope.spawn(move || world.join(1)));
                 }
                 Some(after) => {
-                    joining.push(scope.spawn(move || join(world, 1)));
+                    joining.push(scope.spawn(move || world.join(1)));
                     thread::sleep(after);
                     drop(first);
                 }
             }
             thread::sleep(Duration::from_millis(300));
-            joining.push(scope.spawn(move || join(world, 2)));
+            joining.push(scope.spawn(move || world.join(2)));
             let nets = joining.into_iter().map(|net| net.join().unwrap_or_else(|_| panic!("it panicked")));
             let ids: Vec<_> = nets.map(|net| ok(net).session()).collect();
             assert!(ids.iter().all(|id| id.is_some() && *id == ids[0]), "{after:?}: {ids:?}");
@@ -162,11 +145,11 @@ fn the_error_in_the_end_says_what_was_seen() {
     let mut world = World::new(2, false, TransportKind::TcpTls, 1, "127.0.0.1");
     let (address, _held) = world.absent(1);
     world.configs[0].connect_timeout = Duration::from_secs(3);
-    let said = err(join(&world, 0)).to_string();
+    let said = err(world.join(0)).to_string();
     assert!(said.contains("refused") && said.contains("start it, or see its own output"), "{said}");
     assert!(!said.contains("firewall"), "{said}");
     let listens = ok(TcpListener::bind(&address));
-    let said = err(join(&world, 0)).to_string();
+    let said = err(world.join(0)).to_string();
     assert!(said.contains("takes the connection and does not greet") && !said.contains("firewall"), "{said}");
     drop(listens);
     assert!(said.contains(&PartyId(1).to_string()), "{said}");

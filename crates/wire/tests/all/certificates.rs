@@ -8,8 +8,8 @@ use std::{
 };
 
 use crate::common::{World, err, ok};
-use hushwire_machine::{Net, NetError, PartyId};
-use hushwire_wire::{Event, Identity, TransportKind, Validity, connect, connect_observed};
+use hushwire_machine::{NetError, PartyId};
+use hushwire_wire::{Event, Identity, TransportKind, Validity, connect_observed};
 
 const DAY: Duration = Duration::from_secs(86_400);
 
@@ -27,10 +27,6 @@ fn replace(world: &mut World, of: usize, validity: Validity) {
         peer.pin = identity.pin();
     }
     world.identities[of] = identity;
-}
-
-fn join(world: &World, me: usize) -> Result<Net, NetError> {
-    connect(&world.configs[me], &world.identities[me], world.listeners[me].as_ref())
 }
 
 /// Whether the error is `Expired` about `peer`, with the remedy in its message.
@@ -71,7 +67,7 @@ fn our_own_certificate_is_looked_at_first() {
     ] {
         let mut world = world(2, false);
         replace(&mut world, 0, dates);
-        let e = err(join(&world, 0));
+        let e = err(world.join(0));
         assert!(is_expired(&e, PartyId(0)), "{e}");
         assert!(e.to_string().contains(&dates.to_string()), "{e}");
     }
@@ -84,12 +80,12 @@ fn expires_meanwhile(mut world: World, late: usize, judge: usize) {
     let (world, id) = (&world, world.configs[late].me);
     thread::scope(|scope| {
         scope.spawn(move || {
-            let e = err(join(world, late));
+            let e = err(world.join(late));
             assert!(is_expired(&e, id), "its holder: {e}");
             assert!(e.to_string().contains("says that it does not hold today"), "{e}");
         });
         thread::sleep(Duration::from_millis(6300));
-        let e = err(join(world, judge));
+        let e = err(world.join(judge));
         assert!(is_expired(&e, id), "its peer: {e}");
         assert!(e.to_string().contains("not by our clock"), "{e}");
     });

@@ -8,10 +8,9 @@ use std::{
 };
 
 use crate::common::{World, err, ok};
-use hushwire_machine::{Excuse, Net, NetError, PartyId, Reason};
+use hushwire_machine::{Excuse, NetError, PartyId, Reason};
 use hushwire_wire::{
-    Identity, Listener, News, PeerConfig, SessionConfig, TransportKind, connect, connect_or_news, excuse,
-    retell,
+    Identity, Listener, News, PeerConfig, SessionConfig, TransportKind, connect_or_news, excuse, retell,
 };
 
 /// Shorter than every time-out, with slack for a busy host.
@@ -24,15 +23,11 @@ fn world(transport: TransportKind) -> World {
     World::new(3, true, transport, 2, "127.0.0.1")
 }
 
-fn join(world: &World, me: usize) -> Result<Net, NetError> {
-    connect(&world.configs[me], &world.identities[me], world.listeners[me].as_ref())
-}
-
 /// All members join except `me`, which ends with the configuration `ends`. Returns the errors of
 /// the others.
 fn others_errors(world: &World, me: usize, ends: &SessionConfig) -> Vec<(PartyId, NetError)> {
     let others: Vec<_> = (0..world.configs.len()).filter(|other| *other != me).collect();
-    let join = |other: usize| (world.configs[other].me, err(join(world, other)));
+    let join = |other: usize| (world.configs[other].me, err(world.join(other)));
     let join = &join;
     thread::scope(|scope| {
         let joining: Vec<_> = others.into_iter().map(|other| scope.spawn(move || join(other))).collect();
@@ -92,7 +87,7 @@ fn a_stranger_ends_nobody() {
     let stranger = ok(Identity::generate("party 1"));
     thread::scope(|scope| {
         let world = &world;
-        let joining = scope.spawn(move || err(join(world, 0)));
+        let joining = scope.spawn(move || err(world.join(0)));
         // No member can dial it, and it dials those that listen.
         let mut cfg = world.configs[1].clone();
         cfg.peers.retain(|peer| peer.address.is_some());
@@ -109,7 +104,7 @@ fn a_second_process_does_not_end_the_run_of_the_first() {
     world.configs.iter_mut().for_each(|cfg| cfg.connect_timeout = Duration::from_secs(6));
     thread::scope(|scope| {
         let world = &world;
-        let joining: Vec<_> = [0, 1].map(|me| scope.spawn(move || err(join(world, me)))).into();
+        let joining: Vec<_> = [0, 1].map(|me| scope.spawn(move || err(world.join(me)))).into();
         thread::sleep(Duration::from_secs(2));
         // The first process holds the port.
         ok(excuse(&world.configs[1], &world.identities[1], None, WHY));

@@ -69,7 +69,7 @@ fn another_wire_version_is_named_on_both_sides() {
         ok(stream.read_exact(&mut hello));
         hello
     });
-    let e = err(connect(&world.configs[0], &world.identities[0], world.listeners[0].as_ref()));
+    let e = err(world.join(0));
     assert!(
         matches!(&e, NetError::HandshakeMismatch { peer: Some(PartyId(1)), field: "wire version", theirs, .. } if theirs.written() == "1"),
         "{e}"
@@ -131,7 +131,7 @@ fn all_who_did_not_come_are_named() {
     world.configs[0].connect_timeout = Duration::from_secs(4);
     let here = world.listeners[0].as_ref().map(Listener::address).unwrap_or_default();
     let [(one, _one), (two, _two)] = [1, 2].map(|of| world.absent(of));
-    let e = err(connect(&world.configs[0], &world.identities[0], world.listeners[0].as_ref()));
+    let e = err(world.join(0));
     let refused = "Connection refused (os error 111)";
     if cfg!(target_os = "linux") {
         assert_eq!(
@@ -202,7 +202,7 @@ fn an_absent_peer_is_named_with_its_address() {
     let mut world = two(TransportKind::TcpTls);
     let (address, _held) = world.absent(1);
     world.configs[0].connect_timeout = Duration::from_secs(4);
-    let e = err(connect(&world.configs[0], &world.identities[0], world.listeners[0].as_ref()));
+    let e = err(world.join(0));
     assert!(
         matches!(&e, NetError::Connect { peer: Some(PartyId(1)), address: a, .. } if *a == address),
         "{e}"
@@ -214,7 +214,7 @@ fn an_absent_peer_is_named_with_its_address() {
 fn a_client_that_never_comes_is_named() {
     let mut world = World::new(1, true, TransportKind::TcpTls, 1, LOOPBACK);
     world.configs[0].connect_timeout = Duration::from_millis(300);
-    let e = err(connect(&world.configs[0], &world.identities[0], world.listeners[0].as_ref()));
+    let e = err(world.join(0));
     assert!(matches!(&e, NetError::Absent { peers, .. } if *peers == [PartyId::OWNER]), "{e}");
     let here = world.listeners[0].as_ref().map(Listener::address).unwrap_or_default();
     assert_eq!(

@@ -4,7 +4,7 @@
 
 use crate::common::{World, err, ok, unix_listener};
 use hushwire_machine::{NetError, PartyId};
-use hushwire_wire::{Listener, TransportKind, connect};
+use hushwire_wire::{Listener, TransportKind};
 
 const LOCAL: [TransportKind; 2] = [TransportKind::Unix, TransportKind::Shm];
 
@@ -51,11 +51,11 @@ fn addresses_of_another_transport_are_refused_before_dialling() {
     for transport in LOCAL {
         let mut world = World::new(2, false, transport, 1, "");
         world.configs[0].peers[0].address = Some("127.0.0.1:1".to_owned());
-        let e = err(connect(&world.configs[0], &world.identities[0], world.listeners[0].as_ref()));
+        let e = err(world.join(0));
         assert!(matches!(e, NetError::Config { peer: Some(PartyId(1)), .. }), "{e}");
         world.configs[1].transport = TransportKind::TcpTls;
         world.configs[1].peers[0].address = Some("127.0.0.1:1".to_owned());
-        let e = err(connect(&world.configs[1], &world.identities[1], world.listeners[1].as_ref()));
+        let e = err(world.join(1));
         assert!(matches!(e, NetError::Config { .. }) && e.to_string().contains("listens on"), "{e}");
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::common::{World, err, ok};
 use hushwire_machine::NetError;
-use hushwire_wire::{DialledPeer, Prober, TransportKind, Visit, connect, presented};
+use hushwire_wire::{DialledPeer, Prober, TransportKind, Visit, presented};
 use std::{
     thread::{scope, sleep},
     time::Duration,
@@ -43,12 +43,11 @@ fn two_that_look_measure_each_other_over_every_connection() {
 
 #[test]
 fn a_session_that_waits_answers_and_waits_on() {
-    let world = World::new(3, false, TransportKind::TcpTls, 2, "127.0.0.1");
-    let join = |i: usize| connect(&world.configs[i], &world.identities[i], world.listeners[i].as_ref());
+    let world = &World::new(3, false, TransportKind::TcpTls, 2, "127.0.0.1");
     scope(|s| {
-        let waiting = [0, 1].map(|i| s.spawn(move || join(i)));
+        let waiting = [0, 1].map(|i| s.spawn(move || world.join(i)));
         sleep(Duration::from_millis(100));
-        let last = prober(&world, 2);
+        let last = prober(world, 2);
         let Some(listener) = &world.listeners[2] else { panic!("a party listens") };
         for peer in &world.configs[2].peers {
             assert!(matches!(ok(last.dial(peer)), DialledPeer::InSession(Some(_))));
@@ -61,7 +60,7 @@ fn a_session_that_waits_answers_and_waits_on() {
             let visit = last.answer(incoming.unwrap_or_else(|| panic!("nobody dials")));
             assert!(matches!(visit, Visit::InSession(_)), "{visit:?}");
         }
-        let joined = join(2);
+        let joined = world.join(2);
         for party in waiting {
             ok(party.join().unwrap_or_else(|_| panic!("a party panicked")));
         }

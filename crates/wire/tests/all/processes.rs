@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use crate::common::{World, err, ok};
+use crate::common::{World, err, hello, ok};
 use hushwire_machine::{Net, NetError, PartyId};
 use hushwire_wire::{Event, TransportKind, connect, connect_observed};
 
@@ -38,7 +38,6 @@ fn sessions_of_one_name_have_ids_of_their_own_that_all_members_share() {
 #[test]
 fn a_second_process_is_refused_and_the_first_goes_on() {
     let world = &world();
-    let join = |me: usize| connect(&world.configs[me], &world.identities[me], world.listeners[me].as_ref());
     thread::scope(|scope| {
         // Party 2 does not come yet, so the owner waits with connections to the others.
         let (hears, heard) = mpsc::channel();
@@ -47,13 +46,13 @@ fn a_second_process_is_refused_and_the_first_goes_on() {
                 let _ = hears.send(missing.clone());
             }
         });
-        let mut waiting: Vec<_> = [0, 1].map(|me| scope.spawn(move || join(me))).into();
+        let mut waiting: Vec<_> = [0, 1].map(|me| scope.spawn(move || world.join(me))).into();
         waiting.push(scope.spawn(move || {
             connect_observed(&world.configs[OWNER], &world.identities[OWNER], None, observer)
         }));
         while ok(heard.recv_timeout(LONG)) != [PartyId(2)] {}
         for _ in 0..2 {
-            let e = err(join(OWNER));
+            let e = err(world.join(OWNER));
             assert!(matches!(e, NetError::Duplicate { peer: Some(PartyId::OWNER), .. }), "{e}");
             let said = |by| {
                 format!(
@@ -67,7 +66,7 @@ fn a_second_process_is_refused_and_the_first_goes_on() {
             waiting.iter().all(|party| !party.is_finished()),
             "the second process ended the first one's session"
         );
-        let mut ids = vec![ok(join(2)).session()];
+        let mut ids = vec![ok(world.join(2)).session()];
         ids.extend(
             waiting
                 .into_iter()
@@ -77,19 +76,6 @@ fn a_second_process_is_refused_and_the_first_goes_on() {
     });
 }
 
-/// A hello of party 1 in a session of [`World::new`], from a process with the nonce `nonce`.
-fn hello(lane: u16, nonce: u8) -> [u8; 128] {
-    let mut hello = [0; 128];
-    hello[..12].copy_from_slice(b"hushwire\x09\x00\x01\x00");
-    hello[12..28].fill(7);
-    hello[28..60].fill(8);
-    hello[60..92].fill(9);
-    hello[92..94].copy_from_slice(&lane.to_le_bytes());
-    hello[94] = 2;
-    hello[112..].fill(nonce);
-    hello
-}
-
 #[test]
 fn who_is_refused_is_not_answered_as_if_it_were_in() {
     let mut world = World::new(2, false, TransportKind::TcpInsecure, 2, "127.0.0.1");
@@ -97,11 +83,10 @@ fn who_is_refused_is_not_answered_as_if_it_were_in() {
     world.configs[0].connect_timeout = Duration::from_secs(6);
     let address = world.configs[1].peers[0].address.clone().unwrap_or_default();
     thread::scope(|scope| {
-        let party = scope
-            .spawn(|| err(connect(&world.configs[0], &world.identities[0], world.listeners[0].as_ref())));
+        let party = scope.spawn(|| err(world.join(0)));
         let say = |lane, nonce| {
             let mut stream = ok(TcpStream::connect(&address));
-            ok(stream.write_all(&hello(lane, nonce)));
+            ok(stream.write_all(&hello(lane, 2, nonce)));
             let mut answer = [0; 128];
             let answer = stream.read_exact(&mut answer).map(|()| answer).map_err(|e| e.kind());
             (stream, answer)
@@ -131,16 +116,15 @@ fn the_side_that_dials_sees_a_second_process_too() {
     world.configs[0].peers[0].address = Some(at.clone());
     let address = world.configs[1].peers[0].address.clone().unwrap_or_default();
     thread::scope(|scope| {
-        let party = scope
-            .spawn(|| err(connect(&world.configs[0], &world.identities[0], world.listeners[0].as_ref())));
+        let party = scope.spawn(|| err(world.join(0)));
         let mut first = ok(TcpStream::connect(&address));
-        ok(first.write_all(&hello(u16::MAX, 1)));
+        ok(first.write_all(&hello(u16::MAX, 2, 1)));
         let mut answer = [0; 128];
         ok(first.read_exact(&mut answer));
         // The first process is admitted before the second answers as a listener.
         let (mut stream, _) = ok(second.accept());
         ok(stream.read_exact(&mut answer));
-        let mut hello = hello(u16::MAX, 2);
+        let mut hello = hello(u16::MAX, 2, 2);
         hello[97] = 1;
         ok(stream.write_all(&hello));
         let e = party.join().unwrap_or_else(|_| panic!("the party panicked"));

@@ -6,7 +6,7 @@ use hushwire_aes::Tier;
 use hushwire_ot::{Level, Protocol};
 
 use super::{grid::OtKind, limits::aes_calls};
-use crate::{BenchRow, Paper, Report, Unit, axes::level_name, net::Transport};
+use crate::{BenchRow, Paper, Report, Unit, net::Transport};
 
 const SOURCE: &str =
     "Münch, Schneider, Yalame: VASA (ACSAC 2021), Table 5, EMP-OT on a Core i7-1068NG7, localhost";
@@ -152,7 +152,7 @@ pub(super) fn print(report: &Report, ots: usize) -> String {
         line(security, library.title, "Ref", paper(|s| s.reference).map(time));
         line("", "", "VAES", paper(|s| s.vaes).map(time));
         line("", "", "Improv%", printed.map(percent));
-        let of = format!("ours: {} {}", library.protocol, level_name(library.level));
+        let of = format!("ours: {} {}", library.protocol, library.level.name());
         line("", &of, "aesni", before.map(short));
         line("", "", new.map_or("VAES", Tier::name), with.map(short));
         line("", "", "Improv%", saved.map(percent));
@@ -186,7 +186,7 @@ fn less_saved(report: &Report, library: &Library, column: usize, [ours_saved, pa
     };
     let title = if kind == OtKind::Rcot { "random C-OT" } else { COLUMNS[column].0 };
     let mut text =
-        format!("- {protocol} {}, {title}: {ours_saved:.1} %, in the paper {paper:.1} %.", level_name(level));
+        format!("- {protocol} {}, {title}: {ours_saved:.1} %, in the paper {paper:.1} %.", level.name());
     if let Some((new, aes, spared)) = share() {
         // Writing to a string does not fail.
         let _ = write!(
@@ -215,7 +215,7 @@ fn ours<'a>(
     library.cells[column]?;
     let wanted = [
         ("protocol", &*library.protocol.to_string()),
-        ("security", level_name(library.level)),
+        ("security", library.level.name()),
         ("kind", library.kind(column).name()),
         ("tier", tier?.name()),
         ("batched", "true"),

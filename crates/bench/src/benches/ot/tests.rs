@@ -7,7 +7,7 @@ use super::{
     limits::{aes_bound, aes_calls},
     *,
 };
-use crate::{Measurement, Params, Report, axes::level_name, trial};
+use crate::{Measurement, Params, Report, trial};
 
 fn wanted(only: &[&str], count: &str) -> BenchAsked {
     BenchAsked { own: [("count", count.into())].into(), ..trial::asked(only) }
@@ -125,9 +125,7 @@ fn the_sets_hold_what_they_must() {
         let case = format!("{case},{}", widest());
         assert!(core.iter().any(|other| trial::has(other, &case)), "{case}");
     };
-    for (level, kind) in
-        LEVELS.iter().flat_map(|level| OtKind::ALL.map(|kind| (level_name(*level), kind.name())))
-    {
+    for (level, kind) in LEVELS.iter().flat_map(|level| OtKind::ALL.map(|kind| (level.name(), kind.name()))) {
         for protocol in ["softspoken4", "ferret-b11"] {
             has(&format!("protocol={protocol},security={level},kind={kind},transport=tcp-insecure"));
         }
@@ -171,7 +169,7 @@ fn the_papers_table_with_ours_beside() {
                     let mut row = BenchRow::new("throughput", Unit::OT_PER_S, measured);
                     row.params = Params::new()
                         .with("protocol", protocol.to_string())
-                        .with("security", level_name(level))
+                        .with("security", level.name())
                         .with("kind", kind.name())
                         .with("tier", tier)
                         .with("batched", true)

@@ -7,7 +7,7 @@ use hushwire_wire::Shape;
 
 use super::Point;
 use super::work::{METHODS, Method, Parties, SIZES};
-use crate::{BenchAsked, axes::level_name, net::Transport, trial};
+use crate::{BenchAsked, net::Transport, trial};
 
 #[test]
 fn every_method_finds_the_common_half() {
@@ -50,7 +50,7 @@ fn the_core_set_holds_the_named_sizes_over_plain_tcp() {
     assert_eq!(has("transport=tcp-insecure"), core.len());
     for line in &METHODS {
         for level in line.levels {
-            let case = format!("method={},reveal={},security={}", line.name, line.reveal, level_name(*level));
+            let case = format!("method={},reveal={},security={}", line.name, line.reveal, level.name());
             assert!(has(&case) > 0, "{case}");
         }
     }

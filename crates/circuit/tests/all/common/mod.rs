@@ -21,6 +21,29 @@ pub(crate) fn run(circuit: &Circuit, inputs: &[Vec<bool>]) -> Vec<Vec<bool>> {
     outputs
 }
 
+/// Runs a program, and the circuit that its file holds. Returns the first output.
+pub(crate) fn run_both(program: &Program, inputs: &[Vec<bool>]) -> Vec<bool> {
+    let outputs = eval::eval_bits(program, inputs).unwrap();
+    let circuit = program.to_circuit().unwrap();
+    assert_eq!(eval::eval_gates(&circuit, inputs).unwrap(), outputs, "stages and gates agree");
+    outputs.into_iter().next().unwrap()
+}
+
+/// Values of `width` bits as one bit string, value 0 first.
+pub(crate) fn join(values: &[u64], width: usize) -> Vec<bool> {
+    values.iter().flat_map(|v| (0..width).map(move |i| v >> i & 1 == 1)).collect()
+}
+
+/// The values of `width` bits of a bit string.
+pub(crate) fn split(bits: &[bool], width: usize) -> Vec<u64> {
+    bits.chunks(width).map(|bits| number(bits) as u64).collect()
+}
+
+pub(crate) fn sorted(mut values: Vec<u64>) -> Vec<u64> {
+    values.sort_unstable();
+    values
+}
+
 /// A small generator of numbers that are determined by a seed (splitmix64).
 pub(crate) struct Rng(pub(crate) u64);
 

@@ -1,12 +1,14 @@
 //! Runs the real command in its own directory, and the real openssl for comparison.
 
 use crate::schemas;
+pub(crate) use hushwire_testkit::noise;
+use hushwire_wire::Identity;
 use std::{
     fs,
     io::Write,
     os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
-    process::{Command, Output, Stdio},
+    process::{Child, Command, Output, Stdio},
 };
 
 /// The key of the tests that give a key.
@@ -45,11 +47,18 @@ impl Place {
     /// Writes a file.
     pub(crate) fn put(&self, name: &str, bytes: &[u8]) {
         fs::write(self.at(name), bytes).unwrap_or_else(|e| panic!("{name}: {e}"));
-        // Shares of keys must be readable by their owner only, as the command leaves them.
-        if name.ends_with(".share") {
+        // Keys must be readable by their owner only, as the command leaves them.
+        if name.ends_with(".share") || name.ends_with(".pem") {
             let own = fs::Permissions::from_mode(0o600);
             fs::set_permissions(self.at(name), own).unwrap_or_else(|e| panic!("{name}: {e}"));
         }
+    }
+
+    /// Writes a new key of this member. Returns its pin.
+    pub(crate) fn put_key(&self, file: &str, member: &str) -> String {
+        let identity = Identity::generate(member).unwrap_or_else(|e| panic!("{e}"));
+        self.put(file, identity.to_pem().as_bytes());
+        identity.pin().to_string()
     }
 
     /// Reads a file.
@@ -114,6 +123,12 @@ impl Place {
         (ended.status.code(), ended.stdout, String::from_utf8_lossy(&ended.stderr).into_owned())
     }
 
+    /// Starts `hushwire` with these arguments.
+    pub(crate) fn start(&self, args: &str) -> Child {
+        let mut command = self.hushwire(args);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap_or_else(|e| panic!("{e}"))
+    }
+
     /// Runs `hushwire` with these arguments.
     pub(crate) fn ran(&self, args: &str) -> Ran {
         Ran::new(self.hushwire(args).output().unwrap_or_else(|e| panic!("{args}: {e}")))
@@ -126,19 +141,12 @@ impl Place {
 
     /// Runs the command and expects success.
     pub(crate) fn good(&self, args: &str) -> Ran {
-        let ran = self.run(args);
-        assert_eq!(ran.code, Some(0), "{args}: {}", ran.err);
-        ran
+        self.run(args).good(args)
     }
 
     /// Runs the command and expects this exit code, and these words in the error.
     pub(crate) fn bad(&self, args: &str, code: i32, words: &[&str]) -> Ran {
-        let ran = self.run(args);
-        assert_eq!(ran.code, Some(code), "{args}: {}", ran.err);
-        for word in words {
-            assert!(ran.err.contains(word), "{args}: no {word:?} in: {}", ran.err);
-        }
-        ran
+        self.run(args).bad(args, code, words)
     }
 
     /// Returns the output of `openssl enc` for a file with AES in counter mode; `None` if openssl
@@ -172,18 +180,38 @@ impl Ran {
         schemas::see(&ran.out);
         ran
     }
+
+    /// Expects success of a command with these arguments.
+    pub(crate) fn good(self, args: &str) -> Self {
+        assert_eq!(self.code, Some(0), "{args}: {}", self.err);
+        self
+    }
+
+    /// Expects this exit code, and these words in the error.
+    pub(crate) fn bad(self, args: &str, code: i32, words: &[&str]) -> Self {
+        assert_eq!(self.code, Some(code), "{args}: {}{}", self.out, self.err);
+        for word in words {
+            assert!(self.err.contains(word), "{args}: no {word:?} in: {}", self.err);
+        }
+        self
+    }
 }
 
-/// Returns pseudorandom bytes that are the same every time.
-pub(crate) fn bytes(len: usize, seed: u64) -> Vec<u8> {
-    let mut x = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
-    let mut next = move || {
-        x ^= x << 13;
-        x ^= x >> 7;
-        x ^= x << 17;
-        (x >> 32) as u8
-    };
-    (0..len).map(|_| next()).collect()
+/// Runs `hushwire` with these arguments, and expects success.
+pub(crate) fn good(place: &Place, args: &str) -> Ran {
+    place.ran(args).good(args)
+}
+
+/// Runs `hushwire` with these arguments, and expects these lines on standard output.
+pub(crate) fn prints(place: &Place, args: &str, lines: &[&str]) -> Ran {
+    let ran = good(place, args);
+    assert_eq!(ran.out.lines().collect::<Vec<_>>(), lines, "{args}: {}", ran.err);
+    ran
+}
+
+/// Runs `hushwire` with these arguments, and expects this exit code, and these words in the error.
+pub(crate) fn bad(place: &Place, args: &str, code: i32, words: &[&str]) -> Ran {
+    place.ran(args).bad(args, code, words)
 }
 
 /// Returns the running processes whose parent is `parent`.

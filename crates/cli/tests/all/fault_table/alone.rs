@@ -7,7 +7,7 @@ use hushwire_wire::{Identity, Validity};
 use std::{
     fs,
     net::TcpListener,
-    thread::sleep,
+    thread::{self, sleep},
     time::{Duration, Instant, SystemTime},
 };
 
@@ -191,6 +191,15 @@ fn rows() -> Vec<Row> {
     rows
 }
 
+/// Runs all cases on a few threads, since members mostly wait.
+fn at_once<T: Sync>(cases: &[T], run: impl Fn(&T) + Sync) {
+    for some in cases.chunks(4) {
+        thread::scope(|scope| {
+            some.iter().for_each(|case| drop(scope.spawn(|| run(case))));
+        });
+    }
+}
+
 /// Sets the time for which a member waits for the others.
 fn waits(world: &Rehearsal, name: &str, time: &str) {
     world.edit(&format!("r/{name}.toml"), |text| {
@@ -227,13 +236,14 @@ fn run(row: &Row) {
 
 #[test]
 fn a_member_that_ends_alone_ends_all() {
-    rows().iter().filter(|row| row.ordinary).for_each(run);
+    let rows: Vec<_> = rows().into_iter().filter(|row| row.ordinary).collect();
+    at_once(&rows, run);
 }
 
 #[test]
 #[ignore = "takes minutes: scripts/test --full"]
 fn a_member_that_ends_alone_ends_all_in_every_kind() {
-    rows().iter().for_each(run);
+    at_once(&rows(), run);
 }
 
 /// One member lacks the circuit's file, so that it knows neither the digests nor the clients of the
@@ -276,58 +286,72 @@ enum Unproven {
 /// The other members go on waiting, report what they see, and report it again at the end.
 #[test]
 fn whoever_cannot_prove_who_it_is_ends_nobody() {
-    let refused: &[&str] = &["onnection refused"];
-    // Members may meet the process with the other key before it ends.
-    let stranger: &[&str] = &["onnection refused", "presents another key than the pinned one"];
-    for (fault, seen, code) in [
-        (Unproven::NoKey, refused, 4),
-        (Unproven::OtherKey, stranger, 3),
-        (Unproven::Expired, refused, 3),
-        (Unproven::TakenPort, &["it takes the connection and does not greet"], 3),
-    ] {
-        let world = Rehearsal::new(&sums("add:32", 1));
-        FIVE.iter().for_each(|name| waits(&world, name, WAIT));
-        let key = world.place.get("r/party1.pem");
-        let taken = match fault {
-            Unproven::NoKey => {
-                moved(&world, "r/party1.pem", "party1.pem");
-                None
-            }
-            Unproven::OtherKey => {
-                let other = Identity::generate("party 1").unwrap_or_else(|e| panic!("{e}"));
-                world.place.put("r/party1.pem", other.to_pem().as_bytes());
-                None
-            }
-            Unproven::Expired => {
-                let past = |days: u64| SystemTime::now() - Duration::from_secs(days * 86_400);
-                let validity = Validity { not_before: past(400), not_after: past(2) };
-                let old = Identity::generate_for("party 1", validity).unwrap_or_else(|e| panic!("{e}"));
-                world.place.put("r/party1.pem", old.to_pem().as_bytes());
-                None
-            }
-            Unproven::TakenPort => {
-                Some(TcpListener::bind(("127.0.0.1", world.port + 1)).unwrap_or_else(|e| panic!("{e}")))
-            }
-        };
-        let others = ["party0", "party2", "alice", "bob"];
-        let mut running = world.start_all(&others);
-        let own = world.end(vec![world.start("party1")]);
-        assert_eq!(own[0].code, Some(code), "{fault:?}: {}", own[0].err);
-        world.until_said(&others, "still waiting for ");
-        world.until_any_said(&["party0", "party2"], seen);
-        assert!(running.iter_mut().all(super::super::rehearsal::Running::lives), "{fault:?} ended somebody");
-        for member in world.end(running) {
-            member.blames("party1");
-            assert!(!member.error().contains("firewall"), "{fault:?}: {}", member.err);
+    let (refused, greets) = ("onnection refused", "it takes the connection and does not greet");
+    let stranger = "presents another key than the pinned one";
+    let dates = expired().to_string();
+    at_once(
+        &[
+            (Unproven::NoKey, &[refused][..], 4, &["party1.pem"][..]),
+            // Members may meet the process with the other key before it ends.
+            (Unproven::OtherKey, &[refused, stranger], 3, &["pin"]),
+            (Unproven::Expired, &[refused], 3, &["certificate", &dates, "hushwire keys rotate"]),
+            (Unproven::TakenPort, &[greets], 3, &["in use", "or choose another port"]),
+        ],
+        |(fault, seen, code, own_words)| unproven(*fault, seen, *code, own_words),
+    );
+}
+
+/// The dates of a certificate that has expired.
+fn expired() -> Validity {
+    let past = |days: u64| SystemTime::UNIX_EPOCH + Duration::from_secs(86_400 * days);
+    Validity { not_before: past(19_000), not_after: past(20_000) }
+}
+
+/// Checks that party 1 ends with `code` and `own_words`, and that the others see `seen` and wait.
+fn unproven(fault: Unproven, seen: &[&str], code: i32, own_words: &[&str]) {
+    let world = Rehearsal::new(&sums("add:32", 1));
+    FIVE.iter().for_each(|name| waits(&world, name, WAIT));
+    let key = world.place.get("r/party1.pem");
+    let taken = match fault {
+        Unproven::NoKey => {
+            moved(&world, "r/party1.pem", "party1.pem");
+            None
         }
-        // The others still wait for party 1, which then joins with its own key and port.
-        if let Unproven::NoKey = fault {
-            moved(&world, "party1.pem", "r/party1.pem");
+        Unproven::OtherKey => {
+            let other = Identity::generate("party 1").unwrap_or_else(|e| panic!("{e}"));
+            world.place.put("r/party1.pem", other.to_pem().as_bytes());
+            None
         }
-        world.place.put("r/party1.pem", &key);
-        drop(taken);
-        world.end(world.start_all(FIVE)).iter().for_each(Ended::good);
+        Unproven::Expired => {
+            let old = Identity::generate_for("party 1", expired()).unwrap_or_else(|e| panic!("{e}"));
+            world.place.put("r/party1.pem", old.to_pem().as_bytes());
+            None
+        }
+        Unproven::TakenPort => {
+            Some(TcpListener::bind(("127.0.0.1", world.port + 1)).unwrap_or_else(|e| panic!("{e}")))
+        }
+    };
+    let others = ["party0", "party2", "alice", "bob"];
+    let mut running = world.start_all(&others);
+    let own = world.end(vec![world.start("party1")]);
+    assert_eq!(own[0].code, Some(code), "{fault:?}: {}", own[0].err);
+    for words in own_words {
+        assert!(own[0].error().contains(words), "{fault:?}: no {words:?} in {}", own[0].err);
     }
+    world.until_said(&others, "still waiting for ");
+    world.until_any_said(&["party0", "party2"], seen);
+    assert!(running.iter_mut().all(super::super::rehearsal::Running::lives), "{fault:?} ended somebody");
+    for member in world.end(running) {
+        member.blames("party1");
+        assert!(!member.error().contains("firewall"), "{fault:?}: {}", member.err);
+    }
+    // The others still wait for party 1, which then joins with its own key and port.
+    if let Unproven::NoKey = fault {
+        moved(&world, "party1.pem", "r/party1.pem");
+    }
+    world.place.put("r/party1.pem", &key);
+    drop(taken);
+    world.end(world.start_all(FIVE)).iter().for_each(Ended::good);
 }
 
 /// A member is killed while `missing` is absent, and is started again.
@@ -350,12 +374,17 @@ fn again(world: &Rehearsal, members: &'static [&'static str], victim: &'static s
 
 #[test]
 fn a_member_that_was_killed_and_started_again_joins() {
-    let rep3 = || Rehearsal::new(&sums("add:32", 1));
-    again(&rep3(), FIVE, "party1", "party2");
-    again(&rep3(), FIVE, "alice", "party2");
-    // The others have all their connections, and wait for the message that everybody has.
-    again(&rep3(), FIVE, "party1", "bob");
-    again(&circuit("authgarble:3"), THREE, "party1", "party2");
+    let rep3: fn() -> Rehearsal = || Rehearsal::new(&sums("add:32", 1));
+    at_once(
+        &[
+            (rep3, FIVE, "party1", "party2"),
+            (rep3, FIVE, "alice", "party2"),
+            // The others have all their connections, and wait for the message that everybody has.
+            (rep3, FIVE, "party1", "bob"),
+            (|| circuit("authgarble:3"), THREE, "party1", "party2"),
+        ],
+        |(world, members, victim, missing)| again(&world(), members, victim, missing),
+    );
 }
 
 #[test]

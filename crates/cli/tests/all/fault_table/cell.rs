@@ -180,14 +180,15 @@ impl Cell {
     }
 
     /// Returns whether it is a part of the ordinary run. Psi and aes-ctr are jobs like the others,
-    /// so each fault is at one of their members only, in turn. A pause has the same effect for all
-    /// members, so it is at one member of each protocol.
+    /// so each fault is at one of their members only, in turn. The owner of a file sends and learns
+    /// other messages than a party, so each member of aes-ctr is killed and absent once. A pause
+    /// has the same effect for all members, so it is at one member of each protocol.
     pub(crate) fn is_ordinary(&self) -> bool {
         let members = self.protocol.members();
         let fault = Fault::all(Duration::ZERO).iter().position(|fault| fault.name() == self.fault.name());
         let turn = fault.map(|fault| members[fault % members.len()]);
         let turns = self.protocol.is_intersection()
-            || self.protocol == Protocol::AesCtr
+            || self.protocol == Protocol::AesCtr && !matches!(self.fault, Fault::Kill | Fault::Absent)
             || self.fault == Fault::Pause;
         let middle = matches!(self.fault, Fault::Kill | Fault::Pause | Fault::Freeze(_) | Fault::FullDisk);
         // The methods of an intersection only differ in the protocol itself, not before or after

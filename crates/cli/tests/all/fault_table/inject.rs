@@ -176,6 +176,9 @@ impl Cell {
         }
         let outputs: Vec<_> = good.iter().filter_map(|name| world.output_of(name)).collect();
         assert!(outputs.iter().all(|output| !output.is_empty()), "{self}: an output is empty");
+        if let Some(expected) = outputs.first().and_then(|_| world.expected()) {
+            assert!(outputs.iter().all(|output| *output == expected), "{self}: an output is wrong");
+        }
         // The parties of an encryption keep different shares.
         if self.protocol.is_job() && self.protocol != Protocol::AesCtr {
             assert!(

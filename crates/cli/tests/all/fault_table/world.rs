@@ -1,15 +1,14 @@
 //! The files and command lines of a cell.
 
 use crate::{
-    common::{bytes, children, cmdline},
+    common::{children, cmdline, noise},
     fault_table::cell::{Cell, Fault, Protocol, SUPERVISOR},
     rehearsal::{Rehearsal, Running},
 };
 use hushwire_wire::Identity;
 use std::{
     fmt::Write as _,
-    fs::{File, Permissions},
-    os::unix::fs::PermissionsExt,
+    fs::File,
     process::{Command, Stdio},
     time::Duration,
 };
@@ -152,12 +151,7 @@ impl World {
     }
 
     fn key(&self, name: &str) -> String {
-        let identity = Identity::generate(name).unwrap_or_else(|e| panic!("{e}"));
-        let file = format!("r/{name}.pem");
-        self.files.place.put(&file, identity.to_pem().as_bytes());
-        let private = Permissions::from_mode(0o600);
-        std::fs::set_permissions(self.files.place.at(&file), private).unwrap_or_else(|e| panic!("{e}"));
-        identity.pin().to_string()
+        self.files.place.put_key(&format!("r/{name}.pem"), name)
     }
 
     fn transfer(&mut self, count: usize) {
@@ -199,6 +193,18 @@ impl World {
     /// Returns the file of `member`'s output, if it can have one.
     pub(crate) fn output_of(&self, member: &str) -> Option<Vec<u8>> {
         std::fs::read(self.files.place.at(&format!("r/{member}.out"))).ok()
+    }
+
+    /// Returns the output of a circuit's job with many values.
+    pub(crate) fn expected(&self) -> Option<Vec<u8>> {
+        let [a, b] = ["a", "b"].map(|name| std::fs::read(self.files.place.at(&format!("r/{name}.bin"))).ok());
+        let (a, b) = (a?, b?);
+        let word = |bytes: &[u8]| u64::from(u32::from_le_bytes(bytes.try_into().unwrap_or_default()));
+        let records = a.chunks(4).zip(b.chunks(4)).map(|(a, b)| (word(a), word(b)));
+        Some(match circuit_of(&self.cell) {
+            ADD => records.flat_map(|(a, b)| (a + b).to_le_bytes()[..5].to_vec()).collect(),
+            _ => records.flat_map(|(a, b)| (a * b).to_le_bytes()).collect(),
+        })
     }
 
     fn line(&self, member: &str) -> String {
@@ -340,6 +346,14 @@ fn nowhere(files: &Rehearsal) -> String {
     format!("/sys/hushwire.{}.out", files.port)
 }
 
+const ADD: &str = "add:32";
+
+/// The absence of a member that only learns is noticed when links are full, and additions fill them
+/// soonest.
+fn circuit_of(cell: &Cell) -> &'static str {
+    if cell.member == "bob" { ADD } else { "mul:32" }
+}
+
 /// Writes a circuit's job whose output all members learn.
 fn circuit(cell: &Cell, count: usize) -> Rehearsal {
     let members = cell.protocol.members();
@@ -347,9 +361,7 @@ fn circuit(cell: &Cell, count: usize) -> Rehearsal {
         |name: &&str| if name.starts_with("party") { (*name).to_owned() } else { format!("client:{name}") };
     let all = members.iter().map(|name| format!("{:?}", key(name))).collect::<Vec<_>>().join(", ");
     let first = if cell.protocol == Protocol::Rep3 { "client:alice" } else { "party0" };
-    // The absence of a member that only learns is noticed when links are full, and additions fill
-    // them soonest.
-    let circuit = if cell.member == "bob" { "add:32" } else { "mul:32" };
+    let circuit = circuit_of(cell);
     let world = Rehearsal::new(&format!(
         "protocol = \"{}\"\ncircuit = \"{circuit}\"\ninstances = {count}\n\
          [[inputs]]\nname = \"a\"\nfrom = \"{first}\"\nsample = \"00000007\"\n\
@@ -359,7 +371,7 @@ fn circuit(cell: &Cell, count: usize) -> Rehearsal {
     ));
     if count > 1 {
         for (name, seed) in [("a", 1), ("b", 2)] {
-            world.place.put(&format!("r/{name}.bin"), &bytes(4 * count, seed));
+            world.place.put(&format!("r/{name}.bin"), &noise(seed, 4 * count));
         }
     }
     world

@@ -101,28 +101,6 @@ pub fn run(
     party.run(channel, program, roles, &inputs).map(|out| out.to_vec())
 }
 
-/// A circuit of random gates on inputs of random widths: equal operands, constants, NOTs, outputs
-/// that are inputs.
-pub fn random_circuit(prg: &mut Prg) -> Program {
-    let mut below = |n: usize| (prg.next_u64() % n as u64) as usize;
-    let mut builder = Builder::new();
-    let mut wires = vec![Bit::ZERO, Bit::ONE];
-    for _ in 0..1 + below(3) {
-        wires.extend(builder.input(below(9)));
-    }
-    for _ in 0..below(60) {
-        let (a, b) = (wires[below(wires.len())], wires[below(wires.len())]);
-        wires.push(match below(4) {
-            0 => builder.xor(a, b),
-            1 => builder.not(a),
-            _ => builder.and(a, b),
-        });
-    }
-    let outputs: Vec<Vec<Bit>> =
-        (0..1 + below(3)).map(|_| (0..below(9)).map(|_| wires[below(wires.len())]).collect()).collect();
-    Program::flat("random", &builder.finish(&outputs))
-}
-
 /// A program that runs one block again and again on the same registers; stages are made when
 /// needed.
 pub struct Repeat {

@@ -3,6 +3,7 @@
 use hushwire_circuit::{Planes, eval, planes};
 use hushwire_kinds::{CircuitJob, CircuitPlan, CircuitSource, Outputs, Prepared};
 use hushwire_session::{Fault, InputPlace, Member, MemberConfig, Outcome, OutputPlace, Peer, Stats, run};
+use hushwire_testkit::noise;
 use hushwire_wire::{Identity, Listener};
 use std::{collections::BTreeMap, fs, path::PathBuf, sync::Arc, thread, time::Duration};
 
@@ -60,6 +61,11 @@ pub(crate) fn check(
 
 /// The result of one member's run.
 pub(crate) type Ended = Result<Outcome<Outputs>, Fault>;
+
+/// The member that an error blames, as errors name it.
+pub(crate) fn blamed(error: &Fault) -> Option<String> {
+    error.peer().map(ToString::to_string)
+}
 
 /// A job and a directory.
 pub(crate) struct World {
@@ -140,24 +146,8 @@ impl World {
         &self,
         furnish: impl Fn(&Self, &Member, &mut MemberConfig),
     ) -> Vec<(Member, MemberConfig)> {
-        let members = self.plan.members();
-        let mut peers = vec![];
-        let mut configs = vec![];
-        for me in &members {
-            let identity = Identity::generate(&me.to_string()).expect("a key");
-            let listener =
-                matches!(me, Member::Party(_)).then(|| Listener::bind("127.0.0.1:0").expect("a port"));
-            let address = listener.as_ref().map(|l| l.local_addr().expect("an address").to_string());
-            peers.push(Peer { member: me.clone(), address, pin: identity.pin() });
-            configs.push((me.clone(), identity, listener));
-        }
-        let configs = configs.into_iter().map(|(me, identity, listener)| {
-            let mut config = MemberConfig {
-                peers: peers.iter().filter(|p| p.member != me).cloned().collect(),
-                connect_timeout: Duration::from_secs(30),
-                stall: Duration::from_secs(30),
-                ..MemberConfig::new(me.clone(), identity, listener.map(Arc::new))
-            };
+        let configs = configs(&self.plan.members()).into_iter().map(|mut config| {
+            let me = config.me.clone();
             furnish(self, &me, &mut config);
             (me, config)
         });
@@ -165,14 +155,21 @@ impl World {
     }
 }
 
-/// Bytes that look random, and are the same in every run.
-pub(crate) fn noise(seed: u64, len: usize) -> Vec<u8> {
-    let mut x = (seed + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
-    let mut next = move || {
-        x ^= x << 13;
-        x ^= x >> 7;
-        x ^= x << 17;
-        (x >> 32) as u8
-    };
-    (0..len).map(|_| next()).collect()
+/// The configurations of members: each has a key, and a port on loopback if it is a party.
+pub(crate) fn configs(members: &[Member]) -> Vec<MemberConfig> {
+    let (mut configs, mut peers) = (vec![], vec![]);
+    for me in members {
+        let identity = Identity::generate(&me.to_string()).expect("a key");
+        let is_party = matches!(me, Member::Party(_));
+        let listener = is_party.then(|| Arc::new(Listener::bind("127.0.0.1:0").expect("a port")));
+        let address = listener.as_ref().map(|listener| listener.address());
+        peers.push(Peer { member: me.clone(), address, pin: identity.pin() });
+        let config = MemberConfig::new(me.clone(), identity, listener);
+        let (connect_timeout, stall) = (Duration::from_secs(30), Duration::from_secs(300));
+        configs.push(MemberConfig { connect_timeout, stall, ..config });
+    }
+    for config in &mut configs {
+        config.peers = peers.iter().filter(|peer| peer.member != config.me).cloned().collect();
+    }
+    configs
 }

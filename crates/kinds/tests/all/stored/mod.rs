@@ -6,7 +6,7 @@ mod inferences;
 #[cfg(feature = "sql")]
 mod queries;
 
-use super::common::{World, noise};
+use super::common::{self, World};
 use hushwire_aes::Backend;
 use hushwire_block::Wiped;
 use hushwire_compute::{Tensor, evaluate};
@@ -17,10 +17,10 @@ use hushwire_rep3::{
     stored::{Dealer, PART, StoredColumn, parts},
 };
 use hushwire_session::{
-    Cancel, Decider, Decision, Event, Fault, InputPlace, Member, MemberConfig, Outcome, OutputPlace, Peer,
+    Cancel, Decider, Decision, Event, Fault, InputPlace, Member, MemberConfig, Outcome, OutputPlace,
     Protocol, SealedShare, SealedSink, StoredData, Task, run,
 };
-use hushwire_wire::{Identity, Listener};
+use hushwire_testkit::noise;
 use std::{
     collections::BTreeMap,
     path::Path,
@@ -97,24 +97,8 @@ impl Sink {
 
 /// The configurations of all connected members.
 pub(crate) fn configs<T: Task>(task: &T) -> BTreeMap<Member, MemberConfig> {
-    let (mut peers, mut made) = (vec![], vec![]);
-    for me in task.agreement().members() {
-        let identity = Identity::generate(&me.to_string()).expect("a key");
-        let listener = matches!(me, Member::Party(_)).then(|| Listener::bind("127.0.0.1:0").expect("a port"));
-        let address = listener.as_ref().map(|l| l.local_addr().expect("an address").to_string());
-        peers.push(Peer { member: me.clone(), address, pin: identity.pin() });
-        made.push((me, identity, listener));
-    }
-    let config = |(me, identity, listener): (Member, Identity, Option<Listener>)| {
-        let config = MemberConfig {
-            peers: peers.iter().filter(|peer| peer.member != me).cloned().collect(),
-            connect_timeout: Duration::from_secs(30),
-            stall: Duration::from_secs(30),
-            ..MemberConfig::new(me.clone(), identity, listener.map(Arc::new))
-        };
-        (me, config)
-    };
-    made.into_iter().map(config).collect()
+    let all = common::configs(&task.agreement().members()).into_iter();
+    all.map(|config| (config.me.clone(), config)).collect()
 }
 
 pub(crate) type Ended<T> = BTreeMap<Member, Result<Outcome<<T as Task>::Learnt>, Fault>>;

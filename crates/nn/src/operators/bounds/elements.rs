@@ -1,8 +1,7 @@
 //! Cases: functions of each element, and of two or three operands element by element.
 
-use super::nd::{erf, sigmoid};
-use super::{Cases, Nd, ints, known, name, parts, weights};
-use crate::{onnx::Attribute, zoo::Writer};
+use super::{Cases, Nd, ints, known, name, nd::sigmoid, parts, weights};
+use crate::{import::fold::erf, onnx::Attribute, zoo::Writer};
 
 fn float(name: &'static str, x: f32) -> (&'static str, Attribute) {
     (name, Attribute::Float(x))

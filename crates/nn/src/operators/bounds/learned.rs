@@ -4,6 +4,7 @@ use super::nd::{sigmoid, softmax};
 use super::{Cases, Nd, ints, name, parts, text, weights};
 use crate::{
     onnx::{Attribute, Data, Tensor},
+    operators::trees::tests::two_trees,
     zoo::Writer,
 };
 
@@ -227,17 +228,14 @@ fn leaves(x: &[f64]) -> f64 {
     f64::from(first) + f64::from(if x[2] >= 1.0 { 0.55f32 } else { 0.27 })
 }
 
+/// Adds trees whose value is the sum of [`leaves`].
+fn summed(all: &mut Cases, op: &'static str, attributes: &[(&str, Attribute)]) {
+    let build = |w: &mut Writer| w.op(name(op), &["input"], attributes);
+    all.add(op, &[40, 3], [-2.0, 2.0], 2, build, |x| x.data.chunks(3).map(leaves).collect());
+}
+
 fn trees(all: &mut Cases) {
-    let modes = ["BRANCH_LEQ", "BRANCH_LT", "LEAF", "LEAF", "LEAF", "BRANCH_GTE", "LEAF", "LEAF"];
-    let common = [
-        ("nodes_treeids", ints(&[0, 0, 0, 0, 0, 1, 1, 1])),
-        ("nodes_nodeids", ints(&[0, 1, 2, 3, 4, 0, 1, 2])),
-        ("nodes_featureids", ints(&[0, 1, 0, 0, 0, 2, 0, 0])),
-        ("nodes_truenodeids", ints(&[1, 2, 0, 0, 0, 1, 0, 0])),
-        ("nodes_falsenodeids", ints(&[4, 3, 0, 0, 0, 2, 0, 0])),
-        ("nodes_values", Attribute::Floats(vec![0.0, 0.5, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0])),
-        ("nodes_modes", Attribute::Texts(modes.map(str::to_owned).to_vec())),
-    ];
+    let common = two_trees("BRANCH_GTE");
     let sums = Attribute::Floats(vec![1.3, 2.1, -3.7, 0.55, 0.27]);
     let regressor = [
         ("target_treeids", ints(&[0, 0, 0, 1, 1])),
@@ -255,14 +253,7 @@ fn trees(all: &mut Cases) {
     ];
     let op = "ai.onnx.ml.TreeEnsembleRegressor";
     let attributes = [&common[..], &regressor].concat();
-    all.add(
-        op,
-        &[40, 3],
-        [-2.0, 2.0],
-        2,
-        |w| w.op(name(op), &["input"], &attributes),
-        |x| x.data.chunks(3).map(leaves).collect(),
-    );
+    summed(all, op, &attributes);
     let op = "ai.onnx.ml.TreeEnsembleClassifier";
     let attributes = [&common[..], &classifier].concat();
     let scores = |w: &mut Writer| {
@@ -299,14 +290,7 @@ fn trees(all: &mut Cases) {
         ("leaf_weights", floats(vec![1.3, 2.1, -3.7, 0.55, 0.27])),
         ("n_targets", Attribute::Int(1)),
     ];
-    all.add(
-        op,
-        &[40, 3],
-        [-2.0, 2.0],
-        2,
-        |w| w.op(name(op), &["input"], &attributes),
-        |x| x.data.chunks(3).map(leaves).collect(),
-    );
+    summed(all, op, &attributes);
 }
 
 pub(super) fn add(all: &mut Cases) {

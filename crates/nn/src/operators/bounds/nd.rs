@@ -125,17 +125,3 @@ pub(super) fn normal(line: &[f64], epsilon: f64) -> Vec<f64> {
 pub(super) fn sigmoid(x: f64) -> f64 {
     1.0 / (1.0 + (-x).exp())
 }
-
-/// The error function: the sum of positive terms.
-pub(super) fn erf(x: f64) -> f64 {
-    if x.abs() > 6.0 {
-        return x.signum();
-    }
-    let (mut term, mut sum, mut k) = (x, x, 1.0);
-    while term.abs() > 1e-18 * sum.abs() {
-        term *= 2.0 * x * x / (2.0 * k + 1.0);
-        sum += term;
-        k += 1.0;
-    }
-    std::f64::consts::FRAC_2_SQRT_PI * (-x * x).exp() * sum
-}

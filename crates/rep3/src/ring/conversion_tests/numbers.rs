@@ -8,7 +8,11 @@ use super::super::{
 use super::*;
 use crate::{Rep3, ShareError};
 use hushwire_circuit::Adder;
-use hushwire_machine::{Cost, drive::Place};
+use hushwire_machine::{
+    Cost,
+    drive::{Machine, Place},
+};
+use std::fmt::Debug;
 
 fn injected<W: Word>() {
     for width in [1, 2, 3] {
@@ -137,6 +141,20 @@ fn carries_are_brought_in_exactly() {
     assert_eq!(open_words(&out.map(Truncate::finish)), expected);
 }
 
+/// The message of party 0 in the first round.
+fn first_message<M: Machine<Error: Debug>>(machines: &mut [M; 3]) -> Vec<u8> {
+    let mut message = vec![];
+    let first = Place { round: 0, party: 0, slot: 1 };
+    Lockstep::new()
+        .run_edited(machines, |at, bytes| {
+            if at == first {
+                message = bytes.clone();
+            }
+        })
+        .unwrap();
+    message
+}
+
 #[test]
 fn bits_and_numbers_are_dealt_under_words_of_their_own() {
     let x = numbers::<u32>(&mut random(), 40);
@@ -146,14 +164,7 @@ fn bits_and_numbers_are_dealt_under_words_of_their_own() {
         let mut batch = parties[i].next_batch().unwrap();
         Truncate::new(&mut batch, &shares[i], 9, false, Adder::Ripple).unwrap()
     });
-    let mut message = vec![];
-    Lockstep::new()
-        .run_edited(&mut machines, |at, bytes| {
-            if at == (Place { round: 0, party: 0, slot: 1 }) {
-                message = bytes.clone();
-            }
-        })
-        .unwrap();
+    let message = first_message(&mut machines);
     let planes = 32 * 5;
     assert_eq!(message.len(), planes + 4 * 40);
     // The mask of the numbers is subtracted. It begins at the first word of the stream behind those
@@ -213,14 +224,7 @@ fn an_injection_deals_under_the_key_of_the_others() {
         let mut batch = parties[i].next_batch().unwrap();
         Inject::<u16>::new(&mut batch, &bits[i])
     });
-    let mut message = vec![];
-    Lockstep::new()
-        .run_edited(&mut machines, |at, bytes| {
-            if at == (Place { round: 0, party: 0, slot: 1 }) {
-                message = bytes.clone();
-            }
-        })
-        .unwrap();
+    let message = first_message(&mut machines);
     let mask = test_support::random(&keyed()[2], 0, 0, 160).next.clone();
     let word = |bytes: &[u8]| u16::from_le_bytes(bytes.try_into().unwrap());
     let [b_0, b_1] = [&bits[0].shares().own, &bits[0].shares().next];

@@ -12,7 +12,7 @@ use std::{
 use socket2::{Domain, Socket, Type};
 
 use hushwire_machine::{Net, NetError, PartyId, SessionId, inproc};
-use hushwire_wire::{Listener, LocalParties, TransportKind};
+use hushwire_wire::{Listener, LocalParties, TransportKind, connect};
 
 pub const STALL: Duration = Duration::from_secs(20);
 
@@ -73,9 +73,27 @@ impl World {
         (address, held)
     }
 
+    pub fn join(&self, me: usize) -> Result<Net, NetError> {
+        connect(&self.configs[me], &self.identities[me], self.listeners[me].as_ref())
+    }
+
     pub fn nets(&self) -> Vec<Net> {
         self.connect().into_iter().map(ok).collect()
     }
+}
+
+/// The first message of party 1 in a session of [`World::new`] with `lanes` lanes, on a lane or the
+/// control connection (`u16::MAX`), from a process with this nonce.
+pub fn hello(lane: u16, lanes: u8, nonce: u8) -> [u8; 128] {
+    let mut hello = [0; 128];
+    hello[..12].copy_from_slice(b"hushwire\x09\x00\x01\x00");
+    hello[12..28].fill(7);
+    hello[28..60].fill(8);
+    hello[60..92].fill(9);
+    hello[92..94].copy_from_slice(&lane.to_le_bytes());
+    hello[94] = lanes;
+    hello[112..].fill(nonce);
+    hello
 }
 
 /// A listener on a socket file of its own.
