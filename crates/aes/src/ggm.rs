@@ -89,8 +89,8 @@ impl Backend {
         self.run_batch(Level::<false> { left: &keys.left, right: &keys.right, parents, children });
     }
 
-    /// Makes a level of a half tree. The children of the parent p = `parents[n]` are `children[2 n]`
-    /// = H(p) and `children[2 n + 1]` = p ⊕ H(p), where H(p) = π(σ(p)) ⊕ σ(p).
+    /// Makes a level of a half tree. The children of the parent p = `parents[n]` are
+    /// `children[2 n]` = H(p) and `children[2 n + 1]` = p ⊕ H(p), where H(p) = π(σ(p)) ⊕ σ(p).
     ///
     /// Source: Guo et al., ePrint 2022/1431, Fig. 3. H is circular correlation robust; a level
     /// takes half the AES calls of [`Backend::ggm_level`].

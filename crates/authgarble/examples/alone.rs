@@ -1,6 +1,6 @@
-//! Measures the time of one party's own work, phase by phase. The messages of its peers are recorded
-//! beforehand, so that no other party takes time. Parties 0 and 1, the evaluator and a garbler, are
-//! measured with each number of threads.
+//! Measures the time of one party's own work, phase by phase. The messages of its peers are
+//! recorded beforehand, so that no other party takes time. Parties 0 and 1, the evaluator and a
+//! garbler, are measured with each number of threads.
 //!
 //! ```text
 //! cargo run --release -p hushwire-authgarble --example alone -- PARTIES CIRCUIT RUNS THREADS…

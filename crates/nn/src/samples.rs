@@ -491,8 +491,8 @@ mod tests {
             .expect("it is a network")
     }
 
-    /// The second group has integers for an input of integers, too. There is none if the type has few
-    /// bits, since the first group covers its range.
+    /// The second group has integers for an input of integers, too. There is none if the type has
+    /// few bits, since the first group covers its range.
     #[test]
     fn inputs_of_integers_are_balanced_by_integers() {
         let mut w = Writer::new("columns", 1, &[2, 2]);

@@ -53,7 +53,8 @@ pub struct DataDescription {
     pub expires: Option<u64>,
 }
 
-/// An owner's endpoint: it shares a data set, one part after the other. No `Debug`: it holds secrets.
+/// An owner's endpoint: it shares a data set, one part after the other. No `Debug`: it holds
+/// secrets.
 pub struct Dealer {
     description: DataDescription,
     uid: BlakeName,

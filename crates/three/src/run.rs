@@ -133,7 +133,8 @@ impl<'p> PlanRun<'p> {
         self.values.alone(|step, prim, reads| local(&mut own, step, prim, reads))
     }
 
-    /// All ready steps, and their pieces, which have not begun. Each piece has randomness of its own.
+    /// All ready steps, and their pieces, which have not begun. Each piece has randomness of its
+    /// own.
     pub(crate) fn wave(&mut self, party: &mut Rep3Party) -> Result<(Wave<'p>, Vec<Group<'p>>), ThreeError> {
         let wave = self.values.wave();
         let mut groups = vec![];

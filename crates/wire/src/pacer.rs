@@ -173,8 +173,8 @@ impl Pacer {
         self.due.wait_timeout(state, time).unwrap_or_else(PoisonError::into_inner).0
     }
 
-    /// Gives the first piece of line `i` to its link, or flushes the link if there is none. The lock
-    /// is not held meanwhile, so that callers can continue.
+    /// Gives the first piece of line `i` to its link, or flushes the link if there is none. The
+    /// lock is not held meanwhile, so that callers can continue.
     fn release<'a>(
         &'a self,
         mut state: MutexGuard<'a, PacerState>,

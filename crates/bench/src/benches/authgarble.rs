@@ -104,8 +104,8 @@ fn cases(points: Vec<Point>, asked: &BenchAsked) -> Vec<Case<'static>> {
     points.into_iter().filter(|p| p.implementation.backend(backend).is_some()).map(case).collect()
 }
 
-/// The row of a point's phase. The first phase of a point runs all phases, and the others take their
-/// rows from that run.
+/// The row of a point's phase. The first phase of a point runs all phases, and the others take
+/// their rows from that run.
 fn measure(
     ctx: &mut CaseContext<'_>,
     point: &Point,

@@ -61,8 +61,9 @@ impl Shown {
         format!("{name}={self}\n")
     }
 
-    /// A CSV file with a row for each place of the first axis. Its column is named after the output.
-    /// If there are more axes, each of their places has a column, with its number behind the name.
+    /// A CSV file with a row for each place of the first axis. Its column is named after the
+    /// output. If there are more axes, each of their places has a column, with its number behind
+    /// the name.
     #[must_use]
     pub fn csv(&self, name: &str) -> Wiped<String> {
         let columns: usize = self.lengths.iter().skip(1).product();
