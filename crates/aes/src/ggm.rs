@@ -14,7 +14,7 @@ pub struct GgmKeys {
     pub right: Aes128,
 }
 
-/// One level of a tree: of a half tree if `HALF` is set, which uses only the left key.
+/// One level of a GGM tree, or of a half tree if `HALF`, which uses only the left key.
 struct Level<'a, const HALF: bool> {
     left: &'a Aes128,
     right: &'a Aes128,
@@ -37,17 +37,17 @@ impl<const HALF: bool> Level<'_, HALF> {
             }
             let masks = left;
             l.encrypt_xor(k0, &masks, &mut left);
-            for (r, x) in right.iter_mut().zip(left) {
-                *r = l.xor(*r, x);
+            for (parent, hash) in right.iter_mut().zip(left) {
+                *parent = l.xor(*parent, hash);
             }
         } else {
             l.encrypt_xor(k0, &parents, &mut left);
             l.encrypt_xor(k1, &parents, &mut right);
         }
-        for ((a, b), dst) in left.into_iter().zip(right).zip(dst.chunks_exact_mut(2 * L::BYTES)) {
-            let (lo, hi) = l.zip(a, b);
-            l.store(lo, dst);
-            l.store(hi, &mut dst[L::BYTES..]);
+        for ((left, right), dst) in left.into_iter().zip(right).zip(dst.chunks_exact_mut(2 * L::BYTES)) {
+            let (low, high) = l.zip(left, right);
+            l.store(low, dst);
+            l.store(high, &mut dst[L::BYTES..]);
         }
     }
 }
@@ -64,17 +64,17 @@ impl<const HALF: bool> Kernel for Level<'_, HALF> {
         }
         let (src, dst) = (from.remainder(), to.into_remainder());
         if !src.is_empty() {
-            let (mut x, mut y) = ([0; 512], [0; 1024]);
-            x[..src.len()].copy_from_slice(src);
-            Self::step(l, &k0, &k1, &x, &mut y);
-            dst.copy_from_slice(&y[..dst.len()]);
+            let (mut parents, mut children) = ([0; 512], [0; 1024]);
+            parents[..src.len()].copy_from_slice(src);
+            Self::step(l, &k0, &k1, &parents, &mut children);
+            dst.copy_from_slice(&children[..dst.len()]);
         }
     }
 }
 
 impl Backend {
-    /// Makes a level of a GGM tree: `children[2 n] = π0(p) ⊕ p`, `children[2 n + 1] = π1(p) ⊕ p`, p
-    /// = `parents[n]`.
+    /// Makes a level of a GGM tree. The children of the parent p = `parents[n]` are `children[2 n]`
+    /// = π0(p) ⊕ p and `children[2 n + 1]` = π1(p) ⊕ p.
     ///
     /// These are two Davies–Meyer calls under public random keys: a length-doubling PRG in the
     /// ideal-cipher model (GKWY, ePrint 2019/074, section 4). Nodes are uniform and independent,
@@ -89,8 +89,8 @@ impl Backend {
         self.run_batch(Level::<false> { left: &keys.left, right: &keys.right, parents, children });
     }
 
-    /// Makes a level of a half tree: `children[2 n] = H(p)`, `children[2 n + 1] = p ⊕ H(p)`, H(p) =
-    /// π(σ(p)) ⊕ σ(p).
+    /// Makes a level of a half tree. The children of the parent p = `parents[n]` are
+    /// `children[2 n]` = H(p) and `children[2 n + 1]` = p ⊕ H(p), where H(p) = π(σ(p)) ⊕ σ(p).
     ///
     /// Source: Guo et al., ePrint 2022/1431, Fig. 3. H is circular correlation robust; a level
     /// takes half the AES calls of [`Backend::ggm_level`].

@@ -1,5 +1,6 @@
-//! Measures the time of one party's own work, phase by phase, on cores that nothing else uses. The
-//! messages of its peers are recorded beforehand.
+//! Measures the time of one party's own work, phase by phase. The messages of its peers are
+//! recorded beforehand, so that no other party takes time. Parties 0 and 1, the evaluator and a
+//! garbler, are measured with each number of threads.
 //!
 //! ```text
 //! cargo run --release -p hushwire-authgarble --example alone -- PARTIES CIRCUIT RUNS THREADS…
@@ -19,13 +20,14 @@ type Failed = Box<dyn std::error::Error>;
 const PHASES: [&str; 4] = ["set-up", "function-independent", "function-dependent", "online"];
 const OT: Protocol = Protocol::SoftSpoken4;
 
-/// The messages of a phase, indexed by round, sending party and peer.
+/// The messages of a phase, indexed by round, sending party and its slot. Slots are the peers in
+/// order.
 type Said = Vec<Vec<Vec<Vec<u8>>>>;
 
 fn main() -> Result<(), Failed> {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let [n, circuit, runs, threads @ ..] = &args[..] else {
-        return Err("say the number of parties, a circuit, runs and numbers of threads".into());
+        return Err("give the number of parties, a circuit, runs and numbers of threads".into());
     };
     let (n, runs): (usize, usize) = (n.parse()?, runs.parse()?);
     let threads: Vec<usize> = threads.iter().map(|t| t.parse()).collect::<Result<_, _>>()?;
@@ -34,13 +36,14 @@ fn main() -> Result<(), Failed> {
     let roles = Roles::new(&program, n, owners, vec![vec![true; n]; program.outputs().len()]);
     let context = Context { sid: Sid([7; 32]), backend: Backend::best() };
     let mut prg = Prg::new(context.backend, &Seed::from_bytes([1; 16]), "inputs");
-    let mut all = Planes::zeros(program.input_bits(), 1);
-    prg.fill(&mut all);
-    let all = all.trimmed();
+    let mut inputs = Planes::zeros(program.input_bits(), 1);
+    prg.fill(&mut inputs);
+    let inputs = inputs.trimmed();
     let task = Task::new(&program, roles, 1, Form::best(n));
-    let world = World { n, context, program, task, all };
+    let world = World { n, context, program, task, inputs };
     let said = world.record()?;
     for party in [0, 1] {
+        // The first run of each is not counted.
         for threads in &threads {
             world.alone(party, *threads, &said)?;
         }
@@ -53,26 +56,29 @@ fn main() -> Result<(), Failed> {
             }
         }
         for (threads, spans) in threads.iter().zip(spans) {
-            let median = |list: &[Span], which: usize| {
-                let mut list: Vec<f64> = list.iter().map(|span| span[which]).collect();
-                list.sort_by(f64::total_cmp);
-                list[list.len() / 2]
+            let median = |spans: &[Span], clock: usize| {
+                let mut times: Vec<f64> = spans.iter().map(|span| span[clock]).collect();
+                times.sort_by(f64::total_cmp);
+                times[times.len() / 2]
             };
-            let each = PHASES.iter().zip(&spans).map(|(phase, list)| {
-                format!("{phase} {:.2} (of all threads {:.2})", median(list, 0), median(list, 1))
+            let phases = PHASES.iter().zip(&spans).map(|(phase, spans)| {
+                format!("{phase} {:.2} (of all threads {:.2})", median(spans, 0), median(spans, 1))
             });
-            println!("party {party}, {threads} threads, ms: {}", each.collect::<Vec<_>>().join(", "));
+            println!("party {party}, {threads} threads, ms: {}", phases.collect::<Vec<_>>().join(", "));
         }
     }
     Ok(())
 }
 
+/// The parameters of all runs.
 struct World {
+    /// The number of parties.
     n: usize,
     context: Context,
     program: Program,
     task: Task,
-    all: Planes,
+    /// The inputs of all parties; party `i % n` owns input `i`.
+    inputs: Planes,
 }
 
 impl World {
@@ -81,7 +87,7 @@ impl World {
     }
 
     fn inputs(&self, party: usize) -> Planes {
-        self.all.select(self.program.inputs(), |i| i % self.n == party)
+        self.inputs.select(self.program.inputs(), |i| i % self.n == party)
     }
 
     /// Runs all parties through all phases on one thread, and records their messages.
@@ -112,6 +118,7 @@ impl World {
 /// Wall-clock milliseconds, and the CPU milliseconds of all threads.
 type Span = [f64; 2];
 
+/// Does the work, and measures its time.
 fn timed<T>(work: impl FnOnce() -> Result<T, Failed>) -> Result<(T, Span), Failed> {
     let cpu = || Duration::try_from(clock_gettime(ClockId::ProcessCPUTime));
     let (begin, cpu_begin) = (Instant::now(), cpu()?);
@@ -119,6 +126,7 @@ fn timed<T>(work: impl FnOnce() -> Result<T, Failed>) -> Result<(T, Span), Faile
     Ok((done, [begin.elapsed(), cpu()? - cpu_begin].map(|span| 1e3 * span.as_secs_f64())))
 }
 
+/// Runs the scripts of all parties in lockstep, and records their messages.
 fn recorded<T>(mut scripts: Vec<Script<'_, T>>) -> Result<(Vec<T>, Said), Failed> {
     let (n, mut said) = (scripts.len(), Said::new());
     let hear = |Place { round, party, slot }: Place, message: &mut Vec<u8>| {
@@ -141,6 +149,7 @@ fn play<T>(mut script: Script<'_, T>, me: usize, said: &Said) -> Result<T, Faile
                 return Err("another message than before".into());
             }
         }
+        // The peer's slot for this party skips the peer itself, as this party's slots skip it.
         let heard = |(slot, own)| {
             let peer: usize = slot + usize::from(slot >= me);
             Exchanged { own, heard: &round[peer][me - usize::from(peer < me)] }

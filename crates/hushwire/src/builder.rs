@@ -15,6 +15,7 @@ use std::path::Path;
 #[derive(Clone, Debug)]
 pub struct CircuitBuilder {
     job: CircuitJob,
+    /// The cause of the first invalid name of a member.
     wrong: Option<String>,
 }
 
@@ -105,7 +106,7 @@ impl CircuitBuilder {
         self
     }
 
-    /// The job, as in its file.
+    /// The job, as a job file would give it.
     ///
     /// # Errors
     /// A member's name is invalid.

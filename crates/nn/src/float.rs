@@ -10,10 +10,9 @@ use std::sync::Arc;
 pub struct Floats {
     /// The value of each layer; empty if it was not kept.
     values: Vec<Arc<Array>>,
-    /// The greatest absolute value of an element, for each layer.
+    /// See [`Floats::greatest`].
     greatest: Vec<f32>,
-    /// For each layer normalization: the greatest root of a row's sum of squared distances from its
-    /// mean.
+    /// See [`Floats::root`].
     roots: Vec<f32>,
 }
 
@@ -42,14 +41,16 @@ impl Inputs for Vec<Array> {
 }
 
 impl Floats {
-    /// Evaluates a network. `keep` tells whether to keep the values of all layers, or only those of
-    /// outputs.
+    /// Evaluates a network. If `keep` is true, the values of all layers are kept, otherwise only
+    /// the values of outputs.
     ///
     /// # Errors
-    /// The input has other lengths than the network's, or an element that is not finite.
+    /// There are more or fewer arrays than inputs, an array has another shape than its input, or an
+    /// element is not finite, or no integer where the network takes integers.
     pub fn new(network: &Network, inputs: &(impl Inputs + ?Sized), keep: bool) -> Result<Self, Fault> {
         let inputs = inputs.arrays();
         check(network, inputs)?;
+        // Layers of inputs are in the order of the network's inputs.
         let mut next = inputs.iter();
         let mut readers = network.readers();
         let mut values: Vec<Arc<Array>> = Vec::with_capacity(network.layers.len());
@@ -74,7 +75,7 @@ impl Floats {
         Ok(Floats { values, greatest, roots })
     }
 
-    /// The value of a layer that was kept.
+    /// The value of a layer. It is an empty array if it was not kept.
     #[must_use]
     pub fn value(&self, layer: usize) -> &Array {
         &self.values[layer]
@@ -86,37 +87,41 @@ impl Floats {
         &self.greatest
     }
 
+    /// For a layer normalization, the greatest root of a row's sum of squared distances from its
+    /// mean; 0 for other layers.
     pub(crate) fn root(&self, layer: usize) -> f32 {
         self.roots[layer]
     }
 }
 
-/// Checks that arrays are the inputs of a network.
-pub(crate) fn check(network: &Network, inputs: &[Array]) -> Result<(), Fault> {
-    if inputs.len() != network.inputs.len() {
-        let names: Vec<String> = network.inputs.iter().map(|(name, _)| shown(name)).collect();
-        let cause = format!("there are {} arrays for {} inputs", inputs.len(), names.len());
-        let remedy = format!("bring one for each of {}", names.join(", "));
-        return Err(Fault::new(code::MODEL_FILE, "the inputs", cause, remedy));
+/// Checks that there is an array for each input of a network.
+pub(crate) fn check_count(network: &Network, inputs: &[Array]) -> Result<(), Fault> {
+    if inputs.len() == network.inputs.len() {
+        return Ok(());
     }
+    let names: Vec<String> = network.inputs.iter().map(|(name, _)| shown(name)).collect();
+    let cause = format!("there are {} arrays for {} inputs", inputs.len(), names.len());
+    let remedy = format!("bring one for each of {}", names.join(", "));
+    Err(Fault::new(code::MODEL_FILE, "the inputs", cause, remedy))
+}
+
+/// Checks that arrays are the inputs of a network.
+fn check(network: &Network, inputs: &[Array]) -> Result<(), Fault> {
+    check_count(network, inputs)?;
     for ((name, at), input) in network.inputs.iter().zip(inputs) {
         let wanted = &network.layers[*at].lengths;
+        let place = format!("input {name}");
         if *wanted != input.lengths {
             let shapes = (format!("{:?}", input.lengths), format!("{wanted:?}"));
-            return Err(shape(shapes, "bring an array of that shape").at(format_args!("input {name}")));
+            return Err(shape(shapes, "bring an array of that shape").at(place));
         }
-        let place = format!("input {name}");
         input.check_finite(&place)?;
         if let Kind::Input(Input { whole: true, .. }) = network.layers[*at].kind
             && let Some(i) = input.data.iter().position(|x| x.fract() != 0.0)
         {
-            let cause = format!("element {i} is no integer");
-            return Err(Fault::new(
-                code::MODEL_FILE,
-                place,
-                cause,
-                "bring integers, as the model takes them",
-            ));
+            let (cause, remedy) =
+                (format!("element {i} is no integer"), "bring integers, as the model takes them");
+            return Err(Fault::new(code::MODEL_FILE, place, cause, remedy));
         }
     }
     Ok(())

@@ -66,9 +66,10 @@ impl std::str::FromStr for SampleRange {
     }
 }
 
-/// The greatest sizes of a network's values, from which scales come, and the number of bits that
-/// are left free above them. As text they go from one process of the model's owner to another,
-/// which then need not evaluate the network again; they tell of the weights.
+/// The greatest absolute values of a network's layers, from which scales come, and the number of
+/// bits that are left free above them. They are secret, since they depend on the weights. As text
+/// they go from one process of the model's owner to another, which then need not evaluate the
+/// network again.
 #[derive(Clone, PartialEq)]
 pub struct ValueSizes {
     greatest: Vec<f32>,
@@ -76,7 +77,7 @@ pub struct ValueSizes {
 }
 
 impl ValueSizes {
-    /// The greatest size of each layer's value.
+    /// The greatest absolute value of an element, for each layer.
     #[must_use]
     pub fn greatest(&self) -> &[f32] {
         &self.greatest
@@ -88,10 +89,10 @@ impl ValueSizes {
         self.headroom
     }
 
-    /// The same for a network that has a layer for each of them.
+    /// The same sizes, if there is one for each layer of `network`.
     ///
     /// # Errors
-    /// They are those of another network.
+    /// There are more or fewer sizes than layers, so that they belong to another network.
     pub fn of(self, network: &Network) -> Result<Self, Fault> {
         if self.greatest.len() == network.layers.len() {
             return Ok(self);
@@ -125,23 +126,25 @@ impl std::str::FromStr for ValueSizes {
 /// Sample inputs of a network, and the sizes of its values on them.
 #[derive(Clone, Debug)]
 pub struct Samples {
-    /// The inputs of each group, each with an array for every input of the network.
+    /// The samples of each group. A sample has an array for every input of the network.
     groups: Vec<Vec<Vec<Array>>>,
+    /// The greatest absolute value of each layer, on all samples.
     greatest: Vec<f32>,
-    /// The sizes for the first group alone.
+    /// The same on the first group alone.
     plain: Vec<f32>,
     headroom: u8,
     made_up: bool,
-    /// The results in floating point on inputs that are compared with those in fixed point, for
-    /// each group; empty for a network that is not compared.
+    /// The results in floating point that are compared with those in fixed point, for each group;
+    /// empty for a network that is not compared.
     results: Vec<Vec<SampleResult>>,
 }
 
-/// The number of an input in its group, and the values of the judged network's outputs on it.
+/// The number of a sample in its group, and the values of the judged network's outputs on it.
 pub(crate) type SampleResult = (usize, Vec<Array>);
 
 impl Samples {
-    /// Given inputs, any number of them, one after another along the arrays' first axes.
+    /// Given inputs, with an array for each input of the network. Any number of samples lie one
+    /// after the other along the first axes.
     ///
     /// # Errors
     /// They do not have the network's shape, or an element is not finite.
@@ -156,24 +159,20 @@ impl Samples {
     /// The network's values on them are not finite.
     pub fn made_up(network: &Network, range: Option<SampleRange>) -> Result<Self, Fault> {
         // Integers of few bits cover their type's whole range, unless they name rows of weights.
-        let places =
+        let names_rows =
             network.layers.iter().any(|layer| matches!(layer.kind, Kind::Lookup(_) | Kind::OneHot(_)));
-        let one = |seed: u64| {
+        let sample = |seed: u64| {
             let input = |(k, (_, at)): (usize, &(String, usize))| {
-                let (lengths, seed) = (&network.layers[*at].lengths[..], seed + 1000 * k as u64);
-                let whole = matches!(network.layers[*at].kind, Kind::Input(Input { whole: true, .. }));
-                let of_type = match network.layers[*at].kind {
-                    Kind::Input(Input { range, .. }) if !places => range,
-                    _ => None,
+                let (layer, seed) = (&network.layers[*at], seed + 1000 * k as u64);
+                let (whole, of_type) = match layer.kind {
+                    Kind::Input(Input { whole, range }) => (whole, range.filter(|_| !names_rows)),
+                    _ => (false, None),
                 };
-                let mut input = match (range, of_type) {
-                    (None, Some([low, high])) => {
-                        let range = SampleRange { low: low as f32, high: high as f32 + 1.0 };
-                        uniform(lengths, seed, range)
-                    }
-                    (None, None) if whole => uniform(lengths, seed, WHOLE),
-                    (None, None) => zoo::sample(lengths, seed),
-                    (Some(range), _) => uniform(lengths, seed, range),
+                let of_type =
+                    of_type.map(|[low, high]| SampleRange { low: low as f32, high: high as f32 + 1.0 });
+                let mut input = match range.or(of_type).or(whole.then_some(WHOLE)) {
+                    Some(range) => uniform(&layer.lengths, seed, range),
+                    None => zoo::sample(&layer.lengths, seed),
                 };
                 if whole {
                     input.data.iter_mut().for_each(|x| *x = x.floor());
@@ -183,34 +182,36 @@ impl Samples {
             network.inputs.iter().enumerate().map(input).collect::<Vec<Array>>()
         };
         let count = if network.work() > LARGE { MADE_UP_FOR_LARGE } else { MADE_UP };
-        let mut groups: Vec<Vec<Vec<Array>>> = vec![(0..count).map(one).collect()];
+        let mut groups: Vec<Vec<Vec<Array>>> = vec![(0..count).map(sample).collect()];
         if let Some(columns) = columns(network) {
             // Without a range, inputs with small weights are larger; within a range, inputs with
             // large weights are smaller.
             let least = columns.iter().copied().fold(f32::INFINITY, f32::min);
             let most = columns.iter().copied().fold(0.0, f32::max);
             let factor = if range.is_some() { least } else { most };
+            let whole = takes_integers(network, network.inputs[0].1);
             let balanced = |seed| {
-                let mut input = one(seed);
+                let mut input = sample(seed);
                 for (x, column) in input[0].data.iter_mut().zip(columns.iter().cycle()) {
                     *x *= factor / column;
+                    *x = if whole { x.round() } else { *x };
                 }
                 input
             };
             groups.push((MADE_UP..MADE_UP + BALANCED).map(balanced).collect());
         } else if let Some(bounds) = bounds(network) {
             let between = |seed| {
-                let (mut input, mut random) = (one(seed), Random::new(seed));
+                let (mut input, mut random) = (sample(seed), Random::new(seed));
                 for (x, bounds) in input[0].data.iter_mut().zip(bounds.iter().cycle()) {
                     let least = bounds.iter().copied().fold(f32::INFINITY, f32::min);
                     let most = bounds.iter().copied().fold(f32::NEG_INFINITY, f32::max);
                     if least <= most {
-                        let whole = (most - least).max(most.abs() / 16.0);
+                        let range = (most - least).max(most.abs() / 16.0);
                         // Bounds may be on a grid. A distance of a whole fraction of the range
                         // would come near another bound.
-                        let part = whole * (1.0 + random.unit()) / (4 << random.below(HALVES)) as f32;
-                        let side = if random.below(2) == 0 { part } else { -part };
-                        *x = bounds[random.below(bounds.len())] + side;
+                        let distance = range * (1.0 + random.unit()) / (4 << random.below(HALVES)) as f32;
+                        let distance = if random.below(2) == 0 { distance } else { -distance };
+                        *x = bounds[random.below(bounds.len())] + distance;
                     }
                 }
                 input
@@ -226,7 +227,7 @@ impl Samples {
         headroom: u8,
         made_up: bool,
     ) -> Result<Self, Fault> {
-        // The same layers, of which others may be outputs.
+        // The judged network has the same layers, of which others may be outputs.
         let (judged, _) = network.judged();
         let (mut greatest, mut plain) = (vec![0f32; network.layers.len()], vec![]);
         let mut results = vec![];
@@ -234,7 +235,7 @@ impl Samples {
             let (step, mut of_group) = (judged_step(&judged, group.len()), vec![]);
             for (i, input) in group.iter().enumerate() {
                 let floats = Floats::new(&judged, input, false)?;
-                greatest.iter_mut().zip(floats.greatest()).for_each(|(most, one)| *most = most.max(*one));
+                raise(&mut greatest, floats.greatest());
                 if step.is_some_and(|step| i.is_multiple_of(step)) {
                     of_group.push((i, judged.results(&floats)));
                 }
@@ -289,14 +290,19 @@ impl Samples {
     }
 }
 
+/// Raises each of `greatest` to the value at its place, if that is greater.
+fn raise(greatest: &mut [f32], values: &[f32]) {
+    greatest.iter_mut().zip(values).for_each(|(most, value)| *most = most.max(*value));
+}
+
 /// Splits inputs, which follow one another along the arrays' first axes, into batches of the
 /// network's size; `what` describes them in errors.
+///
+/// # Errors
+/// The number of arrays or the shape of one is not the network's, or an array is empty.
 pub(crate) fn batches(network: &Network, arrays: &[Array], what: &str) -> Result<Vec<Vec<Array>>, Fault> {
+    crate::float::check_count(network, arrays)?;
     let mut columns: Vec<Vec<Array>> = vec![];
-    if arrays.len() != network.inputs.len() {
-        // The check of inputs names the wrong one.
-        crate::float::check(network, arrays)?;
-    }
     for (array, (name, at)) in arrays.iter().zip(&network.inputs) {
         let lengths = &network.layers[*at].lengths;
         let alike = array.lengths.get(1..) == lengths.get(1..) && array.lengths.len() == lengths.len();
@@ -320,24 +326,31 @@ pub(crate) fn batches(network: &Network, arrays: &[Array], what: &str) -> Result
     }
     // An input that is given once is used with all others.
     let count = columns.iter().map(Vec::len).max().unwrap_or(0);
-    let one = |k: usize| columns.iter().map(|column| column[k % column.len()].clone()).collect();
-    Ok((0..count).map(one).collect())
+    let batch = |k: usize| columns.iter().map(|column| column[k % column.len()].clone()).collect();
+    Ok((0..count).map(batch).collect())
 }
 
-/// Independent numbers from a range.
+/// Independent numbers from a range, uniformly distributed.
 fn uniform(lengths: &[usize], seed: u64, SampleRange { low, high }: SampleRange) -> Array {
     let mut random = Random::new(seed);
     let data = (0..lengths.iter().product()).map(|_| low + (high - low) * random.unit());
     Array::new(lengths, data.collect())
 }
 
-/// The greatest weight for each element of one input, if these differ by more than [`DIFFER`].
-/// Elements that the network does not use count like those with the greatest weights.
+/// Whether a layer is an input of integers.
+fn takes_integers(network: &Network, layer: usize) -> bool {
+    matches!(network.layers[layer].kind, Kind::Input(Input { whole: true, .. }))
+}
+
+/// The greatest weight for each element of one input, if these differ by more than [`DIFFER`], and
+/// the input's type does not set its range. Elements that the network does not use count like those
+/// with the greatest weights.
 fn columns(network: &Network) -> Option<Vec<f32>> {
-    let (mut at, readers) = (network.inputs[0].1, network.readers());
-    if network.inputs.len() != 1 {
+    let [(_, input)] = network.inputs[..] else { return None };
+    if let Kind::Input(Input { range: Some(_), .. }) = network.layers[input].kind {
         return None;
     }
+    let (mut at, readers) = (input, network.readers());
     let whole: usize = network.input_lengths().get(1..)?.iter().product();
     let mut columns = loop {
         // The only layer that reads the input.
@@ -375,7 +388,7 @@ fn columns(network: &Network) -> Option<Vec<f32>> {
 /// The bounds with which trees compare each element of a row of one input, if trees compare any.
 fn bounds(network: &Network) -> Option<Vec<Vec<f32>>> {
     let [(_, input)] = network.inputs[..] else { return None };
-    if matches!(network.layers[input].kind, Kind::Input(Input { whole: true, .. })) {
+    if takes_integers(network, input) {
         return None;
     }
     let width = *network.input_lengths().last()?;
@@ -424,10 +437,10 @@ impl Network {
         &self.layers[self.inputs[0].1].lengths
     }
 
-    /// The greatest sizes of all layers' values on inputs.
+    /// The greatest absolute value of each layer on all of `inputs`.
     ///
     /// # Errors
-    /// An input has another shape than the network takes.
+    /// The errors of [`Floats::new`].
     pub fn calibrated<'a, I: Inputs + ?Sized + 'a>(
         &self,
         inputs: impl IntoIterator<Item = &'a I>,
@@ -435,7 +448,7 @@ impl Network {
         let mut greatest = vec![0f32; self.layers.len()];
         for input in inputs {
             let floats = Floats::new(self, input, false)?;
-            greatest.iter_mut().zip(floats.greatest()).for_each(|(most, one)| *most = most.max(*one));
+            raise(&mut greatest, floats.greatest());
         }
         Ok(greatest)
     }
@@ -478,8 +491,28 @@ mod tests {
             .expect("it is a network")
     }
 
-    /// Sizes are the same behind their text, to the last bit, and those of another network are
-    /// refused.
+    /// The second group has integers for an input of integers, too. There is none if the type has
+    /// few bits, since the first group covers its range.
+    #[test]
+    fn inputs_of_integers_are_balanced_by_integers() {
+        let mut w = Writer::new("columns", 1, &[2, 2]);
+        let x = w.op("Cast", &["input"], &[("to", Attribute::Int(1))]);
+        let weights = w.weights(&[2, 1], vec![1.0, 0.003]);
+        let y = w.op("Gemm", &[&x, &weights], &[]);
+        let model = w.finish(&y);
+        for (kind, groups) in [(7, 2), (2, 1), (1, 2)] {
+            let mut model = model.clone();
+            model.graph.kinds.insert("input".into(), kind);
+            let network = Network::new(model, Some(&[2, 2])).expect("it is a network");
+            let samples = Samples::made_up(&network, None).unwrap_or_else(|e| panic!("{kind}: {e}"));
+            assert_eq!(samples.groups.len(), groups, "{kind}");
+            let mut numbers = samples.groups.iter().flatten().flatten().flat_map(|array| &array.data);
+            assert_eq!(numbers.all(|x| x.fract() == 0.0), kind != 1, "{kind}");
+        }
+    }
+
+    /// Sizes are the same when they are read from their text, to the last bit. The sizes of another
+    /// network are refused.
     #[test]
     fn sizes_survive_as_text() {
         let network = stumps();
@@ -499,7 +532,7 @@ mod tests {
         assert!(error.contains("take the sizes of this network's values"), "{error}");
     }
 
-    /// The results that are kept beside the sizes are those of evaluations of their own.
+    /// The results that are kept with the sizes equal the results of separate evaluations.
     #[test]
     fn results_are_kept_of_the_inputs_that_are_judged() {
         let network = stumps();

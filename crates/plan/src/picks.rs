@@ -47,14 +47,13 @@ pub struct Picks {
 /// A run of steps within one value, or a run of turns with each side within one value.
 #[derive(Clone, Copy)]
 struct Placed {
-    /// The value of a run of steps, or the values of both sides of a run of turns.
+    /// The value of a run of steps, twice, or the values of both sides of a run of turns.
     of: [usize; 2],
-    /// Its places within these values.
+    /// The run's places within these values.
     run: PickRun,
 }
 
-/// All runs, split by values. A run of steps is within one value, and so is each side of a run of
-/// turns.
+/// The runs of [`Picks`], split where values end.
 pub struct Moves(Vec<Placed>);
 
 impl Moves {
@@ -95,7 +94,7 @@ impl Picks {
             let steps = 1 + rest.windows(2).take_while(|two| even(two)).count();
             let turn = |three: &[usize]| three[2] == three[0] + 1;
             let turns = if steps > 2 { 0 } else { 2 + rest.windows(3).take_while(|t| turn(t)).count() };
-            let run = if turns > steps + 1 && rest.len() > 1 {
+            let run = if turns > steps + 1 {
                 PickRun::Turns { first: *from, second: rest[1], len: turns }
             } else {
                 PickRun::Steps { from: *from, step, len: steps }
@@ -106,7 +105,7 @@ impl Picks {
         picks
     }
 
-    /// Makes picks from runs, in turn.
+    /// Makes picks from runs, one after the other.
     pub fn of_runs(runs: impl IntoIterator<Item = PickRun>) -> Picks {
         let mut picks = Picks::default();
         runs.into_iter().for_each(|run| picks.push(run));
@@ -116,11 +115,11 @@ impl Picks {
     /// The same places in each of `parts` parts, which have `each` elements.
     #[must_use]
     pub fn of_each(parts: usize, each: usize, places: &[usize]) -> Picks {
-        let (one, mut picks) = (Picks::of(places), Picks::default());
-        (0..parts).for_each(|part| one.runs.iter().for_each(|run| picks.push(run.behind(part * each))));
-        picks
+        let first = Picks::of(places);
+        Picks::of_runs((0..parts).flat_map(|part| first.runs.iter().map(move |run| run.behind(part * each))))
     }
 
+    /// Appends a run. Steps of 1 that continue the last run lengthen it.
     pub(crate) fn push(&mut self, run: PickRun) {
         self.len += run.len();
         if let (
@@ -152,7 +151,8 @@ impl Picks {
         &self.runs
     }
 
-    /// The runs among values of these lengths: the values of each run, and its places there.
+    /// The runs, split where values of these lengths end: the values of each run, and its places
+    /// within them.
     pub(crate) fn runs_within(&self, lengths: &[usize]) -> impl Iterator<Item = ([usize; 2], PickRun)> {
         self.within(lengths).0.into_iter().map(|placed| (placed.of, placed.run))
     }
@@ -162,22 +162,26 @@ impl Picks {
         self.runs.iter().flat_map(|run| (0..run.len()).map(|i| run.place(i)))
     }
 
-    /// Whether it takes exactly this many elements, in order.
+    /// Whether the places are 0 to `elements` − 1 in order, and there is at least one.
     #[must_use]
     pub fn is_all(&self, elements: usize) -> bool {
         self.runs == [PickRun::Steps { from: 0, step: 1, len: elements }]
     }
 
-    /// The runs among values of these lengths.
+    /// The runs, split where values of these lengths end. Places count through the elements of all
+    /// values in turn.
+    ///
+    /// # Panics
+    /// If a place is beyond the last value (the caller's bug).
     #[must_use]
     pub fn within(&self, lengths: &[usize]) -> Moves {
-        let starts: Vec<usize> = lengths
-            .iter()
-            .scan(0, |sum, n| {
-                *sum += n;
-                Some(*sum - n)
-            })
-            .collect();
+        let mut starts = Vec::with_capacity(lengths.len());
+        let mut elements = 0;
+        for length in lengths {
+            starts.push(elements);
+            elements += length;
+        }
+        // The value of a place, and the place within it.
         let find = |place: usize| {
             let k = starts.partition_point(|start| *start <= place) - 1;
             (k, place - starts[k])
@@ -186,9 +190,10 @@ impl Picks {
         for run in self.runs.iter().copied() {
             let mut rest = run;
             while rest.len() > 0 {
-                let one = match rest {
+                let first = match rest {
                     PickRun::Steps { from, step, len } => {
                         let (of, at) = find(from);
+                        // The number of further steps within the value.
                         let more = match step {
                             0 => len,
                             1.. => (lengths[of] - 1 - at) / step.unsigned_abs(),
@@ -200,17 +205,17 @@ impl Picks {
                         Placed { of: [of; 2], run: PickRun::Steps { from: at, step, len: taken } }
                     }
                     PickRun::Turns { first, second, len } => {
-                        let [(a, at), (b, beside)] = [first, second].map(find);
-                        let most = [lengths[a] - at, lengths[b] - beside];
-                        let whole = most[0] >= len.div_ceil(2) && most[1] >= len / 2;
-                        let taken = if whole { len } else { 2 * most[0].min(most[1]) };
+                        let [(a, at_a), (b, at_b)] = [first, second].map(find);
+                        let [most_a, most_b] = [lengths[a] - at_a, lengths[b] - at_b];
+                        let whole = most_a >= len.div_ceil(2) && most_b >= len / 2;
+                        let taken = if whole { len } else { 2 * most_a.min(most_b) };
                         let turns = taken.div_ceil(2);
                         rest =
                             PickRun::Turns { first: first + turns, second: second + turns, len: len - taken };
-                        Placed { of: [a, b], run: PickRun::Turns { first: at, second: beside, len: taken } }
+                        Placed { of: [a, b], run: PickRun::Turns { first: at_a, second: at_b, len: taken } }
                     }
                 };
-                placed.push(one);
+                placed.push(first);
             }
         }
         Moves(placed)
@@ -228,7 +233,7 @@ impl PickRun {
         }
     }
 
-    /// A part of the run's places.
+    /// The places at these indices of the run.
     pub(crate) fn part(self, range: Range<usize>) -> PickRun {
         let (from, len) = (range.start, range.len());
         match self {
@@ -240,6 +245,7 @@ impl PickRun {
         }
     }
 
+    /// The place at index `i` of the run.
     fn place(self, i: usize) -> usize {
         match self {
             PickRun::Steps { from, step, .. } => from.wrapping_add_signed(step.wrapping_mul(i as isize)),
@@ -247,6 +253,7 @@ impl PickRun {
         }
     }
 
+    /// The number of places.
     pub(crate) fn len(self) -> usize {
         match self {
             PickRun::Steps { len, .. } | PickRun::Turns { len, .. } => len,
@@ -280,7 +287,7 @@ impl Placed {
     /// Copies the run's bits to bit `at` and on, which are 0. Each plane has the bits of one value.
     fn copy_bits(self, planes: &[&[u8]], out: &mut [u8], at: usize) {
         let (len, [x, y]) = (self.run.len(), self.of.map(|of| planes[of]));
-        // Element i of the run.
+        // The bit at index i of the run.
         let bit = |i: usize| {
             let (plane, place) = (planes[self.of[i % 2]], self.run.place(i));
             plane[place / 8] >> (place % 8) & 1
@@ -353,7 +360,7 @@ fn word(plane: &[u8], bit: usize) -> u64 {
     (u128::from_le_bytes(bytes) >> shift) as u64
 }
 
-/// Bits 0, 2, 4, …
+/// Bits 0, 2, 4, … of a word, next to each other.
 #[inline]
 fn every_second(word: u64) -> u32 {
     let word = word & 0x5555_5555_5555_5555;

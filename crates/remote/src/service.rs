@@ -10,7 +10,7 @@ use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::Value;
 use std::path::Path;
 
-/// A group as one person reaches it.
+/// A group as one person reaches it. Party `i` is at place `i`.
 pub struct Service {
     group: String,
     parties: Vec<PartyClient>,
@@ -27,6 +27,7 @@ struct GroupView {
 const STEP: &str = "asking for the parties' keys";
 
 /// The statement of each party about itself, after checking that no other party contradicts it.
+/// `views` are the answers of all parties, in order.
 fn compared(group: &str, views: &[GroupView]) -> Result<Vec<Statement>, Fault> {
     let by = |at: usize| PartyId(at as u8);
     let mut own: Vec<Statement> = vec![];
@@ -60,7 +61,8 @@ fn compared(group: &str, views: &[GroupView]) -> Result<Vec<Statement>, Fault> {
                 return Err(Fault::new(code::UNSAFE, STEP, cause, remedy).by(by(at)));
             }
         }
-        if view.statements.len() < views.len() {
+        let knows = |party| view.statements.iter().any(|said| usize::from(said.statement().party) == party);
+        if !(0..views.len()).all(knows) {
             let remedy = "wait until the parties have met; see `hushwire service status` at each of them";
             return Err(Fault::new(code::SERVICE, STEP, "it has not heard all others yet", remedy).by(by(at)));
         }
@@ -117,7 +119,7 @@ impl Service {
     /// The parties for which this person has a token. Operators and auditors ask these.
     ///
     /// # Errors
-    /// There is no such party.
+    /// The person has a token of no party.
     pub fn with_token(&self) -> Result<Vec<&PartyClient>, Fault> {
         let with: Vec<_> = self.parties.iter().filter(|party| party.has_token()).collect();
         if with.is_empty() {
@@ -143,7 +145,8 @@ impl Service {
         self.each(|party| party.get(path))
     }
 
-    /// Checks that all parties agree on a field. Returns its value.
+    /// Checks that all parties agree on a field of their answers, which are in order. Returns its
+    /// value, which is null if the answers lack the field.
     ///
     /// # Errors
     /// Two parties differ; the error names them.
@@ -154,8 +157,7 @@ impl Service {
         let cause =
             format!("party 0 says {field} is {first}, and party {other} says {}", views[other][field]);
         let remedy = "ask the operators of both; until they agree, use nothing of it";
-        Err(Fault::new(code::SERVICE_ANSWER, "comparing what the parties say", cause, remedy)
-            .coded(code::UNSAFE)
+        Err(Fault::new(code::UNSAFE, "comparing what the parties say", cause, remedy)
             .by(PartyId(other as u8)))
     }
 
@@ -249,5 +251,11 @@ mod tests {
         let mut lost = views([[&a, &b, &c]; 3]);
         lost[0].statements.pop();
         assert_eq!(compared("heart", &lost).err().map(|e| e.code()), Some(code::SERVICE));
+        let double = views([[&a, &b, &c], [&a, &b, &b], [&a, &b, &c]]);
+        assert_eq!(
+            compared("heart", &double).err().map(|e| e.code()),
+            Some(code::SERVICE),
+            "two of one party"
+        );
     }
 }

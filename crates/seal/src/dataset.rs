@@ -53,14 +53,20 @@ pub struct DataDescription {
     pub expires: Option<u64>,
 }
 
-/// An owner's part: it shares a data set, one part after the other.
+/// An owner's endpoint: it shares a data set, one part after the other. No `Debug`: it holds
+/// secrets.
 pub struct Dealer {
     description: DataDescription,
     uid: BlakeName,
+    /// The seeds of all shares.
     owner: Owner,
+    /// The content key of each party.
     keys: [Zeroizing<[u8; 32]>; 3],
+    /// The keys to which the envelopes are sealed.
     to: [SealTo; 3],
+    /// The number of rows so far.
     rows: u64,
+    /// The names of each party's parts so far.
     parts: [Vec<BlakeName>; 3],
 }
 
@@ -157,7 +163,8 @@ impl Dealer {
     /// padding. Arrays have no padding, and their number of rows follows from their lengths.
     ///
     /// # Errors
-    /// The data set has no rows, or the description is invalid.
+    /// The data set has no part or fewer than `rows` rows, parts of its arrays are missing, or the
+    /// description is invalid.
     pub fn finish(self, rows: u64, key: &SignKey) -> Result<DealtData, SealError> {
         if self.rows == 0 {
             return Err(SealError::data("it has no rows", "name a file with rows"));
@@ -246,13 +253,13 @@ impl OpenedData {
     /// Reads the bytes of [`to_bytes`](Self::to_bytes).
     ///
     /// # Errors
-    /// The number of bytes is wrong, or the manifest is invalid.
+    /// The number of bytes is wrong, the manifest is invalid, or it has no such party.
     pub fn from_bytes(manifest: &Manifest, party: usize, bytes: &[u8]) -> Result<Self, SealError> {
         manifest.check()?;
-        let halves = (bytes.len() == Self::BYTES && party < manifest.parts.len())
+        let secrets = (bytes.len() == Self::BYTES && party < manifest.parts.len())
             .then(|| secret(&bytes[..32]).zip(secret(&bytes[32..])))
             .flatten();
-        let (key, seeds) = halves.ok_or_else(|| {
+        let (key, seeds) = secrets.ok_or_else(|| {
             SealError::format("the envelope of the data set", "it has not a key and two seeds")
         })?;
         let layout = Manifest::layout(&manifest.inputs)?;

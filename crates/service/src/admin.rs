@@ -10,15 +10,18 @@ use crate::{
     party::Party,
     records::{peers, results},
     serve::runtime,
-    store::{self, Store, Upgrade},
+    store::{self, Store, StoreError, Stored, Upgrade},
 };
 use hushwire_fault::{Fault, code};
 use hushwire_seal::MasterKey;
 use hushwire_session::read_private_key;
 use hushwire_wire::{Https, Identity, Pin};
+use rusqlite::Connection;
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::{
+    collections::BTreeSet,
+    ffi::{OsStr, OsString},
     fs::{self, File},
     io::{self, Write},
     os::unix::fs::OpenOptionsExt,
@@ -32,15 +35,25 @@ fn new_private(path: &Path, text: &str) -> Result<(), Fault> {
         let mut file = File::options().write(true).create_new(true).mode(0o600).open(path)?;
         file.write_all(text.as_bytes())
     };
-    write().map_err(|e| match e.kind() {
-        io::ErrorKind::AlreadyExists => Fault::file(
-            "write",
-            path,
-            "it is there already",
-            "choose another directory, or move the file away",
-        ),
-        _ => Fault::io("write", path, &e),
-    })
+    write().map_err(|e| Fault::io("write", path, &e))
+}
+
+/// Checks the number and the host of a party before they become lines of a config.
+fn check_party(step: &str, party: u8, host: &str) -> Result<(), Fault> {
+    if party > 7 {
+        let cause = format!("there is no party {party}");
+        return Err(Fault::usage(step, cause, "number the parties from 0 to 7"));
+    }
+    let is_odd = |c: char| c.is_whitespace() || c.is_control() || matches!(c, '"' | '\\' | '/');
+    if host.is_empty() || host.contains(is_odd) {
+        let cause = format!("{host:?} is not a host");
+        return Err(Fault::usage(
+            step,
+            cause,
+            "write a name or an address without a port, as party0.example",
+        ));
+    }
+    Ok(())
 }
 
 /// What a new party's operator needs to know.
@@ -56,15 +69,15 @@ pub(crate) struct Made {
 pub(crate) fn init(dir: &Path, party: u8, group: &str, host: &str) -> Result<Made, Fault> {
     let step = "making a party";
     hushwire_session::check_name(group).map_err(|e| Fault::usage(step, e, "choose another name"))?;
-    if party > 7 {
-        return Err(Fault::usage(
-            step,
-            format!("there is no party {party}"),
-            "number the parties from 0 to 7",
-        ));
-    }
+    check_party(step, party, host)?;
     fs::create_dir_all(dir).map_err(|e| Fault::io("make the directory", dir, &e))?;
-    let file = dir.join(format!("party{party}.toml"));
+    let [file, key, master_key, store] =
+        ["toml", "pem", "master", "db"].map(|kind| dir.join(format!("party{party}.{kind}")));
+    // Nothing is written if one of them is there: a store would bring another party's tokens.
+    if let Some(path) = [&file, &key, &master_key, &store].into_iter().find(|path| path.exists()) {
+        let remedy = "choose another directory, or move the file away";
+        return Err(Fault::file("write", path, "it is there already", remedy));
+    }
     let identity =
         Identity::generate(&format!("party{party}")).map_err(|e| Fault::internal(step, e.cause()))?;
     let config = format!(
@@ -77,9 +90,9 @@ pub(crate) fn init(dir: &Path, party: u8, group: &str, host: &str) -> Result<Mad
          # The others: `hushwire-service join` adds them.\n"
     );
     new_private(&file, &config)?;
-    new_private(&dir.join(format!("party{party}.pem")), &identity.to_pem())?;
-    MasterKey::create(&dir.join(format!("party{party}.master")))?;
-    let store = Store::open(&dir.join(format!("party{party}.db")), Upgrade::Newest)?;
+    new_private(&key, &identity.to_pem())?;
+    MasterKey::create(&master_key)?;
+    let store = Store::open(&store, Upgrade::Newest)?;
     let token = access::draw()?;
     let drawn = token.clone();
     runtime()?.block_on(store.run("token", move |c| {
@@ -95,10 +108,15 @@ pub(crate) fn init(dir: &Path, party: u8, group: &str, host: &str) -> Result<Mad
 /// Adds another party to a config.
 pub(crate) fn join(config: &Path, party: u8, host: &str, pin: &str) -> Result<Value, Fault> {
     let step = "adding a party to the config";
+    check_party(step, party, host)?;
     let pin: Pin =
         pin.parse().map_err(|e: hushwire_wire::IdentityError| Fault::usage(step, e.cause(), e.remedy()))?;
     let text = fs::read_to_string(config).map_err(|e| Fault::io("read", config, &e))?;
-    if text.lines().any(|line| line.trim() == format!("party = {party}")) {
+    let names_it = |line: &str| {
+        let pair = line.split('#').next().and_then(|line| line.split_once('='));
+        pair.is_some_and(|(key, value)| key.trim() == "party" && value.trim().parse() == Ok(party))
+    };
+    if text.lines().any(names_it) {
         let cause = format!("{} has party {party} already", config.display());
         return Err(Fault::usage(step, cause, "edit its lines there"));
     }
@@ -120,7 +138,29 @@ pub(crate) struct PartyCheck {
     pub(crate) says: String,
 }
 
-/// Checks a party's files and its peers. Changes nothing; the service may run at the same time.
+/// Checks that the store of a party is there. SQLite would make an empty one, and no backup could
+/// then be restored in its place.
+fn check_store(config: &Config) -> Result<(), Fault> {
+    if config.store.exists() {
+        return Ok(());
+    }
+    let remedy = "correct `store` in the config, or restore a backup";
+    Err(Fault::file("read", &config.store, "it is not there", remedy))
+}
+
+/// Connects to the store of a party beside the service, which may run.
+fn connect(config: &Config) -> Result<Connection, Fault> {
+    check_store(config)?;
+    store::connect(&config.store)
+}
+
+/// Opens the store of a party for a change. The service may run, and be of the release before.
+fn open_store(config: &Config) -> Result<Store, Fault> {
+    check_store(config)?;
+    Store::open(&config.store, Upgrade::Keep)
+}
+
+/// Checks a party's files and its peers. Nothing is changed, and a service may run meanwhile.
 pub(crate) fn doctor(file: &Path) -> Result<Vec<PartyCheck>, Fault> {
     let config = Config::read(file)?;
     let mut checks = vec![];
@@ -134,7 +174,7 @@ pub(crate) fn doctor(file: &Path) -> Result<Vec<PartyCheck>, Fault> {
     let identity = read_private_key(&config.key).and_then(|pem| {
         Identity::from_pem(&pem).map_err(|e| Fault::file("use the key", &config.key, e.cause(), e.remedy()))
     });
-    let said = identity.as_ref().map_err(ToString::to_string).and_then(|identity| {
+    let found = identity.as_ref().map_err(ToString::to_string).and_then(|identity| {
         let validity = identity.validity();
         let now = SystemTime::now();
         match (validity.holds_at(now), validity.expires_soon(now)) {
@@ -145,22 +185,12 @@ pub(crate) fn doctor(file: &Path) -> Result<Vec<PartyCheck>, Fault> {
             (true, false) => Ok(format!("{}, holds {validity}", identity.pin())),
         }
     });
-    check("key".to_owned(), said);
+    check("key".to_owned(), found);
     check(
         "master key".to_owned(),
         MasterKey::read(&config.master_key).map(|_| "opens".to_owned()).map_err(|e| e.to_string()),
     );
-    let sound = store::connect(&config.store).and_then(|c| {
-        store::sound(&c, &config.store)?;
-        let schema = store::schema(&c).map_err(|e| Fault::from(store::StoreError::Sql(e)))?;
-        Ok((schema, audit::verify(&c).map_err(Fault::from)?.seq))
-    });
-    check(
-        "store".to_owned(),
-        sound
-            .map(|(schema, seq)| format!("sound, of schema {schema}; audit log of {seq} entries holds"))
-            .map_err(|e| e.to_string()),
-    );
+    check("store".to_owned(), sound_store(&config).map_err(|e| e.to_string()));
     check("party keys".to_owned(), own_keys(&config).map_err(|e| e.to_string()));
     check("blobs".to_owned(), whole_blobs(&config).map_err(|e| e.to_string()));
     if let Some(dir) = &config.policies {
@@ -192,16 +222,25 @@ pub(crate) fn doctor(file: &Path) -> Result<Vec<PartyCheck>, Fault> {
     Ok(checks)
 }
 
+/// Whether the store is sound, and its audit log holds.
+fn sound_store(config: &Config) -> Result<String, Fault> {
+    let c = connect(config)?;
+    store::sound(&c, &config.store)?;
+    let schema = store::schema(&c).map_err(StoreError::Sql)?;
+    let entries = audit::verify(&c)?.seq;
+    Ok(format!("sound, of schema {schema}; audit log of {entries} entries holds"))
+}
+
 /// Whether the master key opens the keys of the store.
 fn own_keys(config: &Config) -> Result<String, Fault> {
-    let c = store::connect(&config.store)?;
+    let c = connect(config)?;
     let opened = keys::check(&c, &MasterKey::read(&config.master_key)?)?;
     Ok(format!("{opened} open under the master key"))
 }
 
 /// Whether every blob that the store names exists; says how much room is free.
 fn whole_blobs(config: &Config) -> Result<String, Fault> {
-    let names = results::blobs(&store::connect(&config.store)?).map_err(Fault::from)?;
+    let names = results::blobs(&connect(config)?)?;
     if let Some(lost) = names.iter().find(|name| !config.blobs.join(name).is_file()) {
         let cause = format!(
             "{} of the store's {} blobs is not there",
@@ -210,7 +249,9 @@ fn whole_blobs(config: &Config) -> Result<String, Fault> {
         );
         return Err(Fault::new(code::STORE, "looking for blobs", cause, "restore it from a backup"));
     }
-    let free = Blobs::open(&config.blobs)?.free().map_err(|e| Fault::io("use", &config.blobs, &e))?;
+    // The service makes the directory when it first starts.
+    let made = config.blobs.ancestors().find(|dir| dir.exists()).unwrap_or(Path::new("."));
+    let free = Blobs::free_in(made).map_err(|e| Fault::io("use", made, &e))?;
     Ok(format!("{} are there, and {} are free", names.len(), hushwire_session::size::show(free)))
 }
 
@@ -227,8 +268,8 @@ fn signed_policies(dir: &Path, operators: &[String]) -> Result<String, String> {
 /// The content of a party's own store, and whether its service runs.
 pub(crate) fn status(file: &Path) -> Result<Value, Fault> {
     let config = Config::read(file)?;
-    let c = store::connect(&config.store)?;
-    let wrong = |e: rusqlite::Error| Fault::from(store::StoreError::Sql(e));
+    let c = connect(&config)?;
+    let wrong = |e: rusqlite::Error| Fault::from(StoreError::Sql(e));
     let counted = |sql: &str| -> Result<Value, Fault> {
         let read = || -> rusqlite::Result<Value> {
             let mut statement = c.prepare(sql)?;
@@ -248,9 +289,8 @@ pub(crate) fn status(file: &Path) -> Result<Value, Fault> {
         }
         None => false,
     };
-    let blobs = blob_bytes(&config.blobs);
+    let (blobs, blob_bytes) = blob_bytes(&config.blobs);
     let oldest = number("SELECT min(created) FROM jobs WHERE state IN ('submitted', 'ready', 'running')")?;
-    let heard = heard(&c).map_err(Fault::from)?;
     Ok(json!({
         "group": config.group,
         "party": config.party,
@@ -269,12 +309,12 @@ pub(crate) fn status(file: &Path) -> Result<Value, Fault> {
         "proposals": counted("SELECT state, count(*) FROM proposals GROUP BY state")?,
         "policies": number("SELECT count(*) FROM policies WHERE active = 1")?,
         "tokens": counted("SELECT role, count(*) FROM tokens WHERE revoked IS NULL GROUP BY role")?,
-        "keys": keys::list(&c).map_err(Fault::from)?,
-        "peers": heard,
+        "keys": keys::list(&c)?,
+        "peers": heard(&c)?,
         "store-bytes": fs::metadata(&config.store).map_or(0, |meta| meta.len()),
-        "blobs": blobs.0,
-        "blob-bytes": blobs.1,
-        "audit": audit::head(&c).map_err(Fault::from)?.to_string(),
+        "blobs": blobs,
+        "blob-bytes": blob_bytes,
+        "audit": audit::head(&c)?.to_string(),
     }))
 }
 
@@ -285,8 +325,8 @@ fn blob_bytes(dir: &Path) -> (u64, u64) {
     files.fold((0, 0), |(count, bytes), meta| (count + 1, bytes + meta.len()))
 }
 
-/// What the other parties last told.
-fn heard(c: &rusqlite::Connection) -> store::Stored<Vec<Value>> {
+/// The last news of the other parties.
+fn heard(c: &Connection) -> Stored<Vec<Value>> {
     let mut statement = c.prepare("SELECT party, release, last_seen, audit_seq FROM peers ORDER BY party")?;
     let rows = statement.query_map([], |row| {
         let (party, release, seen, seq): (u8, String, i64, i64) =
@@ -299,6 +339,7 @@ fn heard(c: &rusqlite::Connection) -> store::Stored<Vec<Value>> {
 /// Copies the store and all blobs that it names into a new directory, while the service runs.
 pub(crate) fn backup(file: &Path, to: &Path) -> Result<Value, Fault> {
     let config = Config::read(file)?;
+    let c = connect(&config)?;
     fs::create_dir(to).map_err(|e| match e.kind() {
         io::ErrorKind::AlreadyExists => {
             let remedy = "name a new directory: a backup does not replace another one";
@@ -306,30 +347,57 @@ pub(crate) fn backup(file: &Path, to: &Path) -> Result<Value, Fault> {
         }
         _ => Fault::io("make the directory", to, &e),
     })?;
-    let c = store::connect(&config.store)?;
-    let copy = to.join("store.db");
-    let copied = c.execute("VACUUM INTO ?1", [copy.to_string_lossy()]);
-    copied.map_err(|e| Fault::from(store::StoreError::Sql(e)))?;
-    let (blobs, copied) = (to.join("blobs"), store::connect(&copy)?);
-    fs::create_dir(&blobs).map_err(|e| Fault::io("make the directory", &blobs, &e))?;
-    let names = results::blobs(&copied).map_err(Fault::from)?;
-    let mut missing = 0;
-    for name in &names {
-        // The copy may still name a blob that was deleted meanwhile.
-        if fs::copy(config.blobs.join(name), blobs.join(name)).is_err() {
-            missing += 1;
+    let snapshot = |copy: &Path| {
+        let made = c.execute("VACUUM INTO ?1", [copy.to_string_lossy()]);
+        made.map(drop).map_err(|e| Fault::from(StoreError::Sql(e)))
+    };
+    let (copy, blobs, missing) = copy_blobs(snapshot, &config.blobs, to)?;
+    let head = audit::verify(&copy)?;
+    Ok(json!({ "backup": to, "blobs": blobs, "missing": missing, "audit": head.to_string() }))
+}
+
+/// Writes a snapshot of the store and the blobs that it names into `to`. Returns the snapshot, and
+/// the numbers of blobs that were copied and that are missing.
+///
+/// A blob may be deleted, with the row that names it, after the snapshot. Then a new snapshot does
+/// not name it. A blob that two snapshots name is missing indeed.
+fn copy_blobs(
+    mut snapshot: impl FnMut(&Path) -> Result<(), Fault>,
+    blobs: &Path,
+    to: &Path,
+) -> Result<(Connection, usize, usize), Fault> {
+    let (copy, copied) = (to.join("store.db"), to.join("blobs"));
+    fs::create_dir(&copied).map_err(|e| Fault::io("make the directory", &copied, &e))?;
+    let mut missing = BTreeSet::new();
+    loop {
+        snapshot(&copy)?;
+        let c = store::connect(&copy)?;
+        let names = results::blobs(&c)?;
+        let before = std::mem::take(&mut missing);
+        for name in names.iter().filter(|name| !copied.join(name).exists()) {
+            let from = blobs.join(name);
+            match fs::copy(&from, copied.join(name)) {
+                Ok(_) => {}
+                Err(e) if e.kind() == io::ErrorKind::NotFound => _ = missing.insert(name.clone()),
+                Err(e) => return Err(Fault::io("copy", &from, &e)),
+            }
         }
+        if missing.is_subset(&before) {
+            return Ok((c, names.len() - missing.len(), missing.len()));
+        }
+        drop(c);
+        fs::remove_file(&copy).map_err(|e| Fault::io("replace", &copy, &e))?;
     }
-    let head = audit::verify(&copied).map_err(Fault::from)?;
-    Ok(json!({ "backup": to, "blobs": names.len() - missing, "missing": missing, "audit": head.to_string() }))
 }
 
 /// Restores a backup. The store must not exist yet.
 pub(crate) fn restore(file: &Path, from: &Path) -> Result<Value, Fault> {
     let config = Config::read(file)?;
     let wrong = |cause: String, remedy: &str| Fault::new(code::BACKUP, "restoring a backup", cause, remedy);
-    if config.store.exists() {
-        let cause = format!("{} is there", config.store.display());
+    // SQLite would play the log of another store into this one.
+    let log = PathBuf::from([config.store.as_os_str(), OsStr::new("-wal")].into_iter().collect::<OsString>());
+    if let Some(there) = [&config.store, &log].into_iter().find(|path| path.exists()) {
+        let cause = format!("{} is there", there.display());
         return Err(wrong(cause, "end the service, and move its store and its blobs away first"));
     }
     let copy = from.join("store.db");
@@ -339,8 +407,8 @@ pub(crate) fn restore(file: &Path, from: &Path) -> Result<Value, Fault> {
     }
     let c = store::connect(&copy)?;
     store::sound(&c, &copy)?;
-    let head = audit::verify(&c).map_err(Fault::from)?;
-    let names = results::blobs(&c).map_err(Fault::from)?;
+    let head = audit::verify(&c)?;
+    let names = results::blobs(&c)?;
     drop(c);
     fs::create_dir_all(&config.blobs).map_err(|e| Fault::io("make the directory", &config.blobs, &e))?;
     for name in &names {
@@ -361,8 +429,7 @@ pub(crate) fn restore(file: &Path, from: &Path) -> Result<Value, Fault> {
 /// Makes a new key to which data sets are sealed from now on.
 pub(crate) fn rotate(file: &Path) -> Result<Value, Fault> {
     let config = Config::read(file)?;
-    // The service may run now, and be of the release before, so the schema stays.
-    let store = Store::open(&config.store, Upgrade::Keep)?;
+    let store = open_store(&config)?;
     let master = MasterKey::read(&config.master_key)?;
     let (id, state) = runtime()?.block_on(async {
         let (id, state) = PartyKeys::rotate(&store, &master).await?;
@@ -375,15 +442,14 @@ pub(crate) fn rotate(file: &Path) -> Result<Value, Fault> {
             "the service takes it up within seconds: it is pending until all other parties know of it, and then \
              data sets are sealed to it; `keys list` shows the state"
         }
-        _ => "data sets are sealed to it",
+        KeyState::Active | KeyState::Expired => "data sets are sealed to it",
     };
     Ok(json!({ "key": id, "state": state, "then": then }))
 }
 
 /// The keys that data sets are or were sealed to.
 pub(crate) fn list_keys(file: &Path) -> Result<Vec<KeyView>, Fault> {
-    let c = store::connect(&Config::read(file)?.store)?;
-    keys::list(&c).map_err(Fault::from)
+    Ok(keys::list(&connect(&Config::read(file)?)?)?)
 }
 
 /// Accepts another party's audit log as it is from now on, after its operator restored it from a
@@ -394,7 +460,11 @@ pub(crate) fn accept_log(file: &Path, party: u8) -> Result<Value, Fault> {
         let cause = format!("the config has no other party {party}");
         return Err(Fault::usage("accepting an audit log", cause, "name one of [[peers]]"));
     }
-    let store = Store::open(&config.store, Upgrade::Keep)?;
+    let store = open_store(&config)?;
     runtime()?.block_on(store.run("peer", move |c| peers::accept(c, party)))?;
     Ok(json!({ "party": party, "then": "the service compares its log from what it says next" }))
 }
+
+#[cfg(test)]
+#[path = "admin_tests.rs"]
+mod tests;

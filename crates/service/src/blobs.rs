@@ -146,7 +146,12 @@ impl Blobs {
 
     /// The free bytes of the disk.
     pub(crate) fn free(&self) -> io::Result<u64> {
-        let found = rustix::fs::statvfs(&*self.dir)?;
+        Self::free_in(&self.dir)
+    }
+
+    /// The bytes that are free on the disk of a directory.
+    pub(crate) fn free_in(dir: &Path) -> io::Result<u64> {
+        let found = rustix::fs::statvfs(dir)?;
         Ok(found.f_bavail.saturating_mul(found.f_frsize))
     }
 }

@@ -1,5 +1,4 @@
-//! Job files from clients: they bring the files that they name, and cannot reach files on this
-//! host.
+//! Job files from clients: they bring the files that they name, and reach no file of this host.
 
 use hushwire_fault::{Fault, code};
 use hushwire_kinds::{CircuitSource, ComputationSource, Job, PublicPlace};
@@ -7,45 +6,49 @@ use std::{collections::BTreeMap, path::Path};
 
 const STEP: &str = "reading the job";
 
-/// Reads a job. `files` has the texts of its computations and circuits by their names in the job.
+/// Reads a job, and takes the text of each circuit, computation or network that it names from
+/// `files`. The keys of `files` are the paths as the job writes them.
 ///
 /// # Errors
-/// If a line does not make sense, or the job names a file that is not in `files`.
+/// The job is invalid, or names a file that did not come with it.
 pub(crate) fn read(text: &str, files: &BTreeMap<String, String>) -> Result<Job, Fault> {
     let mut job = Job::parse(text, Path::new("job.toml"))?;
     match &mut job {
         Job::Circuit(job) => {
             if let CircuitSource::File(path) = &job.circuit {
-                let text = files.get(&*path.to_string_lossy()).ok_or_else(|| stranger(path))?;
+                let text = text_of(path, files)?;
                 let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-                job.circuit = CircuitSource::Text(name, text.clone());
+                job.circuit = CircuitSource::Text(name, text);
             }
         }
         Job::Compute(job) => {
-            brought(&mut job.computation, files)?;
-            let places = job.public.values();
-            if let Some(path) = places.filter_map(PublicPlace::path).next() {
-                return Err(stranger(path));
+            bring(&mut job.computation, files)?;
+            if let Some(path) = job.public.values().find_map(PublicPlace::path) {
+                return Err(did_not_come(path));
             }
         }
-        Job::Infer(job) => brought(&mut job.network, files)?,
+        Job::Infer(job) => bring(&mut job.network, files)?,
         Job::Query(_) | Job::Psi(_) | Job::AesCtr(_) | Job::Draw(_) => {}
         _ => return Err(Fault::internal(STEP, "its kind is none that the service knows")),
     }
     Ok(job)
 }
 
-/// Replaces the name of a computation's file by its text.
-fn brought(source: &mut ComputationSource, files: &BTreeMap<String, String>) -> Result<(), Fault> {
-    let ComputationSource::File(path) = source else { return Ok(()) };
-    let text = files.get(&*path.to_string_lossy()).ok_or_else(|| stranger(path))?;
-    *source = ComputationSource::Text(text.clone());
+/// Replaces the path of a computation by its text.
+fn bring(source: &mut ComputationSource, files: &BTreeMap<String, String>) -> Result<(), Fault> {
+    if let ComputationSource::File(path) = source {
+        *source = ComputationSource::Text(text_of(path, files)?);
+    }
     Ok(())
 }
 
-/// The error for a file that did not come with the job. It does not tell whether this host has such
-/// a file.
-fn stranger(path: &Path) -> Fault {
+fn text_of(path: &Path, files: &BTreeMap<String, String>) -> Result<String, Fault> {
+    files.get(&*path.to_string_lossy()).cloned().ok_or_else(|| did_not_come(path))
+}
+
+/// The error for a file that did not come with the job. It is the same whether or not this host has
+/// such a file, so that nobody learns which files there are.
+fn did_not_come(path: &Path) -> Fault {
     let cause = format!("the job names the file {}, which did not come with it", path.display());
     let remedy = "send its text under `files`, by the name that the job has for it; public values are texts";
     Fault::new(code::JOB_FILE, STEP, cause, remedy)
@@ -83,18 +86,21 @@ mod tests {
         assert_eq!(digest(&read), digest(&from_file));
     }
 
-    /// The error does not even tell whether such a file exists.
+    /// The error also hides whether the file exists.
     #[test]
     fn files_of_this_machine_are_out_of_reach() {
-        for (name, there) in [("/etc/passwd", true), ("/etc/nothing", false), ("../x", false)] {
-            let error = read(&JOB.replace("sum.hwc", name), &BTreeMap::new()).err();
-            let error = error.map(|e| e.to_string()).unwrap_or_default();
-            assert!(error.contains("did not come with it"), "{name} {there}: {error}");
-        }
+        let compute = |name: &str| JOB.replace("sum.hwc", name);
         let circuit = "protocol = \"rep3\"\ncircuit-file = \"/etc/passwd\"\n";
-        assert!(read(circuit, &BTreeMap::new()).is_err());
-        let public = format!("{JOB}[public]\nx = {{ file = \"/etc/passwd\" }}\n");
+        let network = "kind = \"infer\"\nprotocol = \"rep3\"\nnetwork = \"/etc/passwd\"\nowner = \"party0\"\n\
+                       client = \"party1\"\n";
+        let public = format!("{JOB}[public]\nx = {{ file = \"x.bin\" }}\n");
         let files = BTreeMap::from([("sum.hwc".to_owned(), SUM.to_owned())]);
-        assert!(read(&public, &files).is_err());
+        for job in
+            [&compute("/etc/passwd"), &compute("/etc/nothing"), &compute("../x"), circuit, network, &public]
+        {
+            let error = read(job, &files).err().map(|e| e.to_string()).unwrap_or_default();
+            assert!(error.contains("did not come with it"), "{job}: {error}");
+        }
+        assert!(read(&public.replace("x.bin", "/etc/passwd"), &files).is_err(), "a job cannot even name it");
     }
 }

@@ -3,7 +3,7 @@
 //! Kept values follow from the shares of these inputs without a message and without randomness.
 //! They are one sharing. A party sees the same part of it in every run, and it masks nothing.
 
-use crate::{Cut, Plan, ThreeError, form::StepValue, prim::Three, run::came, runtime::Own};
+use crate::{Cut, Plan, ThreeError, form::StepValue, prim::Three, run::input_value, runtime::Own};
 use hushwire_plan::{KeptValues, local};
 use hushwire_rep3::{Rep3Party, Shares};
 use std::sync::OnceLock;
@@ -24,7 +24,7 @@ impl KeptInputs {
     pub fn new(plan: &Plan, shares: Vec<(usize, Shares)>) -> Result<KeptInputs, ThreeError> {
         let mut inputs: Vec<Option<StepValue>> = plan.inputs().iter().map(|_| None).collect();
         for (k, shares) in shares {
-            inputs[k] = Some(came(shares, plan.inputs()[k])?);
+            inputs[k] = Some(input_value(shares, plan.inputs()[k])?);
         }
         Ok(KeptInputs { inputs, values: Default::default() })
     }

@@ -20,12 +20,12 @@ use std::{borrow::BorrowMut, sync::Arc};
 /// Runs a plan as one of three parties. A lane is a ring, which leads to the left neighbour and
 /// from the right one, and a channel in the opposite direction. There must be as many lanes as the
 /// cut has. `inputs` are shares of all inputs in bytes, with the forms of [`Plan::inputs`]. The
-/// result has those of all outputs, with the forms of [`Plan::outputs`]. `go_on` is called between
+/// result has shares of all outputs, with the forms of [`Plan::outputs`]. `go_on` is called between
 /// rounds, on this thread, with the numbers of completed steps and of all steps.
 ///
 /// # Errors
-/// A share has the wrong size, a known value does not fit, a channel failed, or `go_on` returned
-/// false.
+/// The number or the length of shares is wrong, a known value does not fit, a channel failed, or
+/// `go_on` returned false.
 ///
 /// # Panics
 /// If there are not as many lanes as the cut has (the caller's bug).
@@ -38,16 +38,18 @@ pub fn run<C: BorrowMut<Channel> + Send>(
     go_on: &mut dyn FnMut(usize, usize) -> bool,
 ) -> Result<Vec<Shares>, ThreeError> {
     let run = PlanRun::new(party.role(), plan.at(cut), cut, inputs)?;
-    go(party, lanes, plan, run, go_on)
+    run_waves(party, lanes, plan, run, go_on)
 }
 
-/// The same for a plan with some inputs kept. `inputs` are shares of the others, with their places.
+/// The same for a plan with some inputs kept. `inputs` are shares of the others, with their places
+/// among the plan's inputs.
 ///
 /// # Errors
 /// As [`run`].
 ///
 /// # Panics
-/// As [`run`], and if the kept inputs are of another plan or party (the caller's bug).
+/// As [`run`], if the kept inputs are of another plan or party, and if a place is beyond the plan's
+/// inputs (the caller's bug).
 pub fn run_kept<C: BorrowMut<Channel> + Send>(
     party: &mut Rep3Party,
     lanes: Vec<[C; 2]>,
@@ -57,10 +59,11 @@ pub fn run_kept<C: BorrowMut<Channel> + Send>(
     go_on: &mut dyn FnMut(usize, usize) -> bool,
 ) -> Result<Vec<Shares>, ThreeError> {
     let run = PlanRun::after(kept, party, plan, cut, inputs)?;
-    go(party, lanes, plan, run, go_on)
+    run_waves(party, lanes, plan, run, go_on)
 }
 
-fn go<C: BorrowMut<Channel> + Send>(
+/// Runs waves until no step is left, and returns shares of all outputs.
+fn run_waves<C: BorrowMut<Channel> + Send>(
     party: &mut Rep3Party,
     lanes: Vec<[C; 2]>,
     plan: &Plan,
@@ -90,7 +93,7 @@ fn go<C: BorrowMut<Channel> + Send>(
 type Wave<'p> = hushwire_plan::Wave<'p, Three>;
 type Group<'p> = hushwire_plan::Group<'p, Three>;
 
-/// The values of a running plan.
+/// A running plan: its live values, and what it has not read yet.
 pub(crate) struct PlanRun<'p> {
     role: Role,
     plan: &'p Plan,
@@ -102,7 +105,7 @@ pub(crate) struct PlanRun<'p> {
 
 impl<'p> PlanRun<'p> {
     pub(crate) fn new(role: Role, plan: &'p Plan, cut: Cut, inputs: Vec<Shares>) -> Result<Self, ThreeError> {
-        let inputs = came_all(inputs, &plan.inputs)?;
+        let inputs = input_values(inputs, &plan.inputs)?;
         Ok(PlanRun { role, plan, cut, values: LiveValues::new(&plan.steps), inputs })
     }
 
@@ -119,7 +122,7 @@ impl<'p> PlanRun<'p> {
         let values = LiveValues::after(&plan.steps, values);
         let mut all: Vec<Option<StepValue>> = plan.inputs.iter().map(|_| None).collect();
         for (k, shares) in inputs {
-            all[k] = Some(came(shares, plan.inputs[k])?);
+            all[k] = Some(input_value(shares, plan.inputs[k])?);
         }
         Ok(PlanRun { role: party.role(), plan, cut, values, inputs: all })
     }
@@ -130,7 +133,8 @@ impl<'p> PlanRun<'p> {
         self.values.alone(|step, prim, reads| local(&mut own, step, prim, reads))
     }
 
-    /// All ready steps, cut into pieces that have not begun.
+    /// All ready steps, and their pieces, which have not begun. Each piece has randomness of its
+    /// own.
     pub(crate) fn wave(&mut self, party: &mut Rep3Party) -> Result<(Wave<'p>, Vec<Group<'p>>), ThreeError> {
         let wave = self.values.wave();
         let mut groups = vec![];
@@ -150,31 +154,34 @@ impl<'p> PlanRun<'p> {
     }
 
     pub(crate) fn outputs(self) -> Vec<Shares> {
-        let forms = self.values.outputs().into_iter().zip(&self.plan.outputs);
-        forms.map(|(form, door)| goes(form, *door)).collect()
+        let outputs = self.values.outputs().into_iter().zip(&self.plan.outputs);
+        outputs.map(|(value, door)| output_shares(value, *door)).collect()
     }
 }
 
-fn wrong(expected: usize, found: usize) -> ShareError {
+fn wrong_length(expected: usize, found: usize) -> ShareError {
     ShareError::Length { what: "the shares of all inputs", expected, found }
 }
 
-/// The forms of all inputs from their shares in bytes.
-pub(crate) fn came_all(inputs: Vec<Shares>, doors: &[Door]) -> Result<Vec<Option<StepValue>>, ThreeError> {
+/// The values of all inputs from their shares in bytes.
+pub(crate) fn input_values(
+    inputs: Vec<Shares>,
+    doors: &[Door],
+) -> Result<Vec<Option<StepValue>>, ThreeError> {
     if inputs.len() != doors.len() {
-        return Err(wrong(doors.len(), inputs.len()).into());
+        return Err(wrong_length(doors.len(), inputs.len()).into());
     }
-    inputs.into_iter().zip(doors).map(|(shares, door)| came(shares, *door).map(Some)).collect()
+    inputs.into_iter().zip(doors).map(|(shares, door)| input_value(shares, *door).map(Some)).collect()
 }
 
-/// The form of an input from its shares in bytes.
-pub(crate) fn came(shares: Shares, door: Door) -> Result<StepValue, ThreeError> {
+/// The value of an input from its shares in bytes.
+pub(crate) fn input_value(shares: Shares, door: Door) -> Result<StepValue, ThreeError> {
     fn words<W: Held>(shares: &Shares) -> RingWords {
         let all = |share: &[u8]| pool::collect(share.chunks_exact(W::BYTES).map(W::read));
         W::words(Column { own: all(&shares.own), next: all(&shares.next) })
     }
     if let Some(found) = [shares.own.len(), shares.next.len()].into_iter().find(|n| *n != door.bytes()) {
-        return Err(wrong(door.bytes(), found).into());
+        return Err(wrong_length(door.bytes(), found).into());
     }
     Ok(match door.ring {
         None => StepValue::Bits(Arc::new(Bits::new(door.scalar.bits(), door.elements, shares)?)),
@@ -182,8 +189,8 @@ pub(crate) fn came(shares: Shares, door: Door) -> Result<StepValue, ThreeError> 
     })
 }
 
-/// Shares of an output in bytes.
-pub(crate) fn goes(form: StepValue, door: Door) -> Shares {
+/// The shares of an output in bytes.
+pub(crate) fn output_shares(value: StepValue, door: Door) -> Shares {
     fn words<W: Held>(words: &RingWords, bits: usize) -> Shares {
         let column = lowered(W::column(words), bits);
         let all = |share: &[W]| {
@@ -193,9 +200,9 @@ pub(crate) fn goes(form: StepValue, door: Door) -> Shares {
         };
         Shares { own: all(&column.own), next: all(&column.next) }
     }
-    match (door.ring, form) {
+    match (door.ring, value) {
         (None, StepValue::Bits(bits)) => Arc::unwrap_or_clone(bits).trimmed().into_shares(),
-        (Some(ring), form) => in_ring!(ring, words(form.words(), door.scalar.bits())),
+        (Some(ring), value) => in_ring!(ring, words(value.words(), door.scalar.bits())),
         (None, _) => misplaced(),
     }
 }

@@ -11,7 +11,7 @@ use std::{
 };
 
 use rustls::{
-    crypto::aws_lc_rs::{cipher_suite::TLS13_AES_128_GCM_SHA256, default_provider},
+    crypto::aws_lc_rs::{cipher_suite::TLS13_AES_128_GCM_SHA256, sign::any_supported_type},
     pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer, pem::PemObject},
     sign::CertifiedKey,
 };
@@ -26,7 +26,7 @@ use crate::{Validity, subject::common_name};
 pub struct Pin(pub [u8; 32]);
 
 impl Pin {
-    /// The pin of a certificate.
+    /// The pin of a certificate. SHA-256 is the hash of this suite.
     pub(crate) fn of(certificate: &CertificateDer<'_>) -> Self {
         let suite = TLS13_AES_128_GCM_SHA256.tls13().unwrap_or_else(|| unreachable!("a suite of TLS 1.3"));
         let mut pin = [0; 32];
@@ -67,7 +67,7 @@ pub enum IdentityError {
     Pem {
         /// The part of the file.
         part: &'static str,
-        /// The fault of the part.
+        /// What is wrong with the part.
         cause: String,
     },
     /// The certificate and the key do not match, or have an unsupported kind.
@@ -76,7 +76,7 @@ pub enum IdentityError {
     Pin {
         /// The text that was given.
         given: String,
-        /// The fault of the text.
+        /// What is wrong with the text.
         cause: String,
     },
 }
@@ -115,7 +115,8 @@ impl IdentityError {
 
 /// A self-signed certificate and its private key. It has no `Debug`, since it holds a secret.
 ///
-/// The text in it is zeroized on drop; aws-lc clears the parsed key.
+/// The PEM text is zeroized on drop, and the DER form after it was parsed; aws-lc clears the parsed
+/// key. The buffers of the PEM reader and of rcgen, which makes keys, are not zeroized.
 pub struct Identity {
     pem: Zeroizing<String>,
     certified: Arc<CertifiedKey>,
@@ -158,20 +159,21 @@ impl Identity {
         self.pem.clone()
     }
 
-    /// Reads the text of [`Identity::to_pem`]: one certificate and one PKCS #8 key, in either
-    /// order.
+    /// Reads the text of [`Identity::to_pem`]: a certificate and a PKCS #8 key, in either order. The
+    /// first of each kind counts.
     ///
     /// # Errors
     /// A part is missing or damaged, or the two do not match.
     pub fn from_pem(text: &str) -> Result<Self, IdentityError> {
-        let part =
-            |part| move |e: rustls::pki_types::pem::Error| IdentityError::Pem { part, cause: e.to_string() };
-        let certificate = CertificateDer::from_pem_slice(text.as_bytes()).map_err(part("certificate"))?;
-        let key = PrivatePkcs8KeyDer::from_pem_slice(text.as_bytes()).map_err(part("private key"))?;
+        let certificate = first_certificate(text)?;
+        let key = PrivatePkcs8KeyDer::from_pem_slice(text.as_bytes())
+            .map_err(|e| IdentityError::Pem { part: "private key", cause: e.to_string() })?;
+        let key = Zeroizing::new(PrivateKeyDer::Pkcs8(key));
         let (pin, validity) = described(&certificate)?;
-        let certified =
-            CertifiedKey::from_der(vec![certificate], PrivateKeyDer::Pkcs8(key), &default_provider())
-                .map_err(|e| IdentityError::Pair(e.to_string()))?;
+        let wrong_pair = |e: rustls::Error| IdentityError::Pair(e.to_string());
+        let signing_key = any_supported_type(&key).map_err(wrong_pair)?;
+        let certified = CertifiedKey::new(vec![certificate], signing_key);
+        certified.keys_match().map_err(wrong_pair)?;
         Ok(Self { pem: Zeroizing::new(text.to_owned()), certified: Arc::new(certified), pin, validity })
     }
 
@@ -193,15 +195,14 @@ impl Identity {
     /// # Errors
     /// There is no certificate, or it is damaged.
     pub fn describe(pem: &str) -> Result<(Pin, Validity), IdentityError> {
-        let certificate = CertificateDer::from_pem_slice(pem.as_bytes());
-        described(&certificate.map_err(|e| bad_certificate(e.to_string()))?)
+        described(&first_certificate(pem)?)
     }
 
     /// The label in the first certificate of PEM text; `None` if there is no certificate or no
     /// label.
     #[must_use]
     pub fn name_in(pem: &str) -> Option<String> {
-        common_name(&CertificateDer::from_pem_slice(pem.as_bytes()).ok()?)
+        common_name(&first_certificate(pem).ok()?)
     }
 
     /// The certificate in DER form.
@@ -213,6 +214,10 @@ impl Identity {
     pub(crate) fn certified(&self) -> Arc<CertifiedKey> {
         self.certified.clone()
     }
+}
+
+fn first_certificate(pem: &str) -> Result<CertificateDer<'static>, IdentityError> {
+    CertificateDer::from_pem_slice(pem.as_bytes()).map_err(|e| bad_certificate(e.to_string()))
 }
 
 fn described(certificate: &CertificateDer<'_>) -> Result<(Pin, Validity), IdentityError> {

@@ -24,8 +24,11 @@ const RETRY: (Duration, Duration) = (Duration::from_micros(50), Duration::from_m
 
 /// The state that one party's links share with its pacing thread.
 pub(crate) struct Pacer {
+    /// The bytes of a piece, at most.
     pub(crate) quantum: usize,
+    /// The bytes that one link holds, at most.
     pub(crate) queue: usize,
+    /// The time that a dropped link waits longer than the network takes.
     pub(crate) linger: Duration,
     pub(crate) state: Mutex<PacerState>,
     /// Signalled when an idle thread gets work, or a link closes.
@@ -36,6 +39,7 @@ pub(crate) struct Pacer {
 
 pub(crate) struct PacerState {
     pub(crate) schedule: Schedule,
+    /// All links of the party.
     pub(crate) lines: Vec<PacedLink>,
     /// Empty buffers for the next long pieces: fresh pages cost more than the copy.
     pub(crate) pool: Vec<Vec<u8>>,
@@ -50,12 +54,12 @@ pub(crate) struct PacedLink {
     pub(crate) pieces: VecDeque<QueuedPiece>,
     /// The number of bytes in `pieces` and in the thread's hands.
     pub(crate) held: usize,
-    /// Whether the link has taken all pieces and still holds some back.
+    /// Whether the link's last flush left bytes in it, or its last piece was too long for it.
     unflushed: bool,
     /// For a full link: the time before which it is not tried, and the delay after the next
     /// failure.
     retry: Option<(Instant, Duration)>,
-    /// The link's error until it was reported; then only its kind.
+    /// The link's error until it is reported; then only its kind.
     pub(crate) error: Option<Result<io::Error, ErrorKind>>,
     /// Whether the caller dropped its end.
     pub(crate) closed: bool,
@@ -66,8 +70,10 @@ pub(crate) struct PacedLink {
 }
 
 pub(crate) struct QueuedPiece {
+    /// The time at which the thread gives the piece to the link.
     pub(crate) due: Instant,
     pub(crate) bytes: Vec<u8>,
+    /// The number of bytes that the link has taken.
     pub(crate) sent: usize,
 }
 
@@ -95,17 +101,20 @@ impl PacedLink {
         Some(self.retry.map_or(due, |(at, _)| due.max(at)))
     }
 
+    /// Whether the link has delivered all its bytes, or failed.
     pub(crate) fn is_done(&self) -> bool {
         self.error.is_some() || (self.held == 0 && !self.unflushed)
     }
 
-    /// Closes the link. Its pieces are delivered first.
+    /// Drops the link, and tells its peer of the end if the caller closed in good order. All pieces
+    /// must be delivered.
     pub(crate) fn let_go(&mut self) {
         if let (Some(mut link), true) = (self.link.take(), self.in_order) {
             link.close();
         }
     }
 
+    /// Drops the link and its pieces. The caller's next call reports the error.
     pub(crate) fn fail(&mut self, e: io::Error) {
         self.link = None;
         self.pieces.clear();
@@ -115,6 +124,7 @@ impl PacedLink {
         self.waker.signal();
     }
 
+    /// Reports the link's error, in each call.
     pub(crate) fn take_error(&mut self) -> io::Result<()> {
         let Some(error) = self.error.take() else { return Ok(()) };
         let error = error.unwrap_or_else(io::Error::from);
@@ -163,8 +173,8 @@ impl Pacer {
         self.due.wait_timeout(state, time).unwrap_or_else(PoisonError::into_inner).0
     }
 
-    /// Gives one due piece of line `i` to its link. The lock is not held meanwhile, so that callers
-    /// can continue.
+    /// Gives the first piece of line `i` to its link, or flushes the link if there is none. The
+    /// lock is not held meanwhile, so that callers can continue.
     fn release<'a>(
         &'a self,
         mut state: MutexGuard<'a, PacerState>,
@@ -190,8 +200,8 @@ impl Pacer {
             Ok((moved, link.try_flush()?))
         })();
         state = self.lock();
-        let state_ref = &mut *state;
-        let line = &mut state_ref.lines[i];
+        let PacerState { lines, pool, .. } = &mut *state;
+        let line = &mut lines[i];
         match attempt {
             Err(e) => line.fail(e),
             Ok((moved, flushed)) => {
@@ -202,7 +212,7 @@ impl Pacer {
                     Some(piece) if piece.sent < piece.bytes.len() => line.pieces.push_front(piece),
                     Some(mut piece) if piece.sent == self.quantum => {
                         piece.bytes.clear();
-                        state_ref.pool.push(piece.bytes);
+                        pool.push(piece.bytes);
                     }
                     _ => {}
                 }

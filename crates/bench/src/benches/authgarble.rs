@@ -15,7 +15,7 @@
 //! with the last party. The rows of the phases share a run. Every party's outputs are compared with
 //! plain evaluation in every run.
 //!
-//! The metric is `time` in ms. Bytes are those that the busier party sends for an AND, or in all
+//! The metric is `time` in ms. Bytes are what the party that sends most sends for an AND, or in all
 //! for a set-up. Rounds are the number of times that parties wait. The limit is the tightest of
 //! three: the AES of all parties on the available cores, their bytes on the link, and the delay of
 //! their rounds.
@@ -39,7 +39,7 @@ use crate::{
 use grid::{AuthPhase, Point};
 use parties::Measured;
 
-/// The runs so far. Each has a row for every phase.
+/// The runs so far, by [`Point::run_name`]. Each has a row for every phase.
 type Seen = Rc<RefCell<BTreeMap<String, Rc<Measured>>>>;
 
 /// LOCAL: the runs of every point, as in the paper, if time allows.
@@ -83,8 +83,8 @@ pub(super) const BENCHES: &[Bench] = &[
     },
 ];
 
-/// The points of Table 6. Without selections, these are the paper's. A selection of a phase does
-/// not select every link.
+/// The points of Table 6 over plain TCP without a simulated network, as in the paper. Other links
+/// are points only if a selection or `--net` names a transport or a network.
 fn table6(asked: &BenchAsked) -> Vec<Point> {
     let named = |key: &str| asked.options.only.iter().any(|s| s.key == key);
     let (any_transport, any_net) = (named("transport"), named("net") || asked.net.is_some());
@@ -104,6 +104,8 @@ fn cases(points: Vec<Point>, asked: &BenchAsked) -> Vec<Case<'static>> {
     points.into_iter().filter(|p| p.implementation.backend(backend).is_some()).map(case).collect()
 }
 
+/// The row of a point's phase. The first phase of a point runs all phases, and the others take
+/// their rows from that run.
 fn measure(
     ctx: &mut CaseContext<'_>,
     point: &Point,

@@ -8,12 +8,11 @@ use hushwire_psi::PsiSide;
 use serde::Serialize;
 
 /// Returns the result of `side` in the form in which it is printed, or `None` if it is in a file.
-/// Both parties must have found the same number of keys.
+///
+/// # Errors
+/// No party learned a number of common keys, or both did and the numbers differ.
 pub(super) fn result(ended: &[OfProcess<Intersection>], side: PsiSide) -> Result<Option<Vec<u8>>, Error> {
-    let differ = || {
-        let cause = "the parties found different things".to_owned();
-        Error::internal("comparing results", cause)
-    };
+    let differ = || Error::internal("comparing results", "the parties found different things".to_owned());
     let found: Vec<u64> = ended.iter().filter_map(|process| process.outcome.learnt.found).collect();
     let own = ended.get(usize::from(side == PsiSide::B)).ok_or_else(differ)?;
     match found.as_slice() {
@@ -22,7 +21,7 @@ pub(super) fn result(ended: &[OfProcess<Intersection>], side: PsiSide) -> Result
     }
 }
 
-/// The report; its fields are those of the JSON.
+/// The report. It has the fields of the JSON.
 #[derive(Serialize)]
 pub(super) struct IntersectionReport {
     command: &'static str,
@@ -61,18 +60,16 @@ impl IntersectionReport {
         }
     }
 
-    /// Returns a few lines for people.
+    /// Returns three lines for people: the result, the method with its time, and the cost.
     pub(super) fn for_people(&self) -> String {
         let [what, how] = self.of_kind.lines(self.of_b);
-        let sent: Vec<_> = self.parties.iter().map(|p| size::show(p.bytes_sent)).collect();
+        let [sent_by_a, sent_by_b] = [0, 1].map(|party| size::show(self.parties[party].bytes_sent));
         let memory = self.parties.iter().filter_map(|p| p.peak_memory_bytes).max();
         format!(
             "{what}\n\
              computed with {how}, {:.2} s\n\
-             sent: {} by A, {} by B, over {} in {} rounds; memory a process: {}",
+             sent: {sent_by_a} by A, {sent_by_b} by B, over {} in {} rounds; memory a process: {}",
             self.seconds,
-            sent[0],
-            sent[1],
             self.transport,
             self.parties.iter().map(|p| p.rounds).max().unwrap_or_default(),
             memory.map_or("unknown".to_owned(), size::show)

@@ -20,12 +20,15 @@ pub type Garbler = End<Garbling>;
 /// The garbler's gates.
 pub struct Garbling {
     backend: Backend,
+    /// The number of the next gate.
     gate: u64,
+    /// The labels of the constants 0 and 1.
     constants: [LabelPair; 2],
     /// The stream of input labels.
     labels: Prg,
     /// The stream of permute bits of ANDs, a byte each.
     choices: Prg,
+    /// The permute bits of a batch, and padding for vectors.
     permute: Zeroizing<Vec<u8>>,
 }
 
@@ -103,7 +106,7 @@ fn bytes_of_mut(pairs: &mut [LabelPair]) -> &mut [u8] {
 impl Garble for Garbler {
     type Transfer = Pairs;
 
-    /// `public` and `delta` are not used.
+    /// The nonce and Δ are not used.
     fn new(backend: Backend, scheme: Scheme, _: SessionNonce, seed: &Seed, _: Option<Block>) -> Self {
         assert_scheme(scheme);
         let mut labels = Prg::new(backend, seed, "garble labels");
@@ -127,11 +130,11 @@ impl Garble for Garbler {
     }
 }
 
-/// `active` is the label of `value`; `drawn` becomes the label of the other value, with the other
-/// signal.
+/// The labels of a wire whose value the garbler knows. `active` is the label of `value`; `drawn`
+/// becomes the label of the other value, with the other signal.
 fn own(active: Block, value: u8, drawn: Block) -> LabelPair {
     let other = with_signal(drawn, signal(active) ^ 1);
-    let value = Choice::from(value & 1);
-    let pick = |x, y| Tagged::new(Block::conditional_select(x, y, value));
-    [pick(&active, &other), pick(&other, &active)]
+    let is_one = Choice::from(value & 1);
+    let select = |zero, one| Tagged::new(Block::conditional_select(zero, one, is_one));
+    [select(&active, &other), select(&other, &active)]
 }

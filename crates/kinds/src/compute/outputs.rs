@@ -35,8 +35,8 @@ impl Shown {
     /// text, in lists nested like its axes.
     #[must_use]
     pub fn json(&self) -> serde_json::Value {
-        let kind = Scalar::parse(&self.scalar);
-        let one = |text: &String| match kind {
+        let scalar = Scalar::parse(&self.scalar);
+        let value = |text: &String| match scalar {
             Some(Scalar::Bool) => serde_json::Value::from(text == "true"),
             Some(Scalar::Int { bits: ..=64, .. } | Scalar::Place) => {
                 serde_json::from_str(text).unwrap_or_else(|_| text.clone().into())
@@ -52,7 +52,7 @@ impl Shown {
                 Some((n, inner)) => (0..*n).map(|_| lists(inner, elements)).collect::<Vec<_>>().into(),
             }
         }
-        lists(&self.lengths, &mut self.elements.iter().map(one))
+        lists(&self.lengths, &mut self.elements.iter().map(value))
     }
 
     /// The line that shows the output under its name.
@@ -61,7 +61,9 @@ impl Shown {
         format!("{name}={self}\n")
     }
 
-    /// A CSV file with a column for each place behind the first axis, named after the output.
+    /// A CSV file with a row for each place of the first axis. Its column is named after the
+    /// output. If there are more axes, each of their places has a column, with its number behind
+    /// the name.
     #[must_use]
     pub fn csv(&self, name: &str) -> Wiped<String> {
         let columns: usize = self.lengths.iter().skip(1).product();
@@ -83,7 +85,7 @@ impl Shown {
     }
 }
 
-/// As constants of the text form: `3`, `[1, 2]`, `[[1, 2], [3, 4]]`.
+/// The elements as constants of the text form: `3`, `[1, 2]`, `[[1, 2], [3, 4]]`.
 impl fmt::Display for Shown {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fn list(f: &mut fmt::Formatter<'_>, lengths: &[usize], elements: &[String]) -> fmt::Result {
@@ -121,21 +123,23 @@ pub struct Computed {
     pub remarks: Vec<String>,
 }
 
-/// Serializes bytes as digits between Hushwire's own processes.
+/// Serializes records as hexadecimal digits between Hushwire's own processes.
 mod records {
-    use super::as_text;
+    use super::{Wiped, as_text};
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
+    use std::sync::Arc;
 
     #[derive(Serialize, Deserialize)]
-    struct One(usize, #[serde(with = "as_text::maybe_bytes")] Option<Vec<u8>>);
+    struct SentRecords(usize, #[serde(with = "as_text::bytes")] Arc<Wiped<Vec<u8>>>);
 
     pub(super) fn serialize<S: Serializer>(all: &[(usize, Vec<u8>)], to: S) -> Result<S::Ok, S::Error> {
-        all.iter().map(|(j, bytes)| One(*j, Some(bytes.clone()))).collect::<Vec<_>>().serialize(to)
+        let text = |(j, bytes): &(usize, Vec<u8>)| SentRecords(*j, Arc::new(Wiped::new(bytes.clone())));
+        all.iter().map(text).collect::<Vec<_>>().serialize(to)
     }
 
     pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<(usize, Vec<u8>)>, D::Error> {
-        let all = Vec::<One>::deserialize(from)?;
-        Ok(all.into_iter().map(|One(j, bytes)| (j, bytes.unwrap_or_default())).collect())
+        let all = Vec::<SentRecords>::deserialize(from)?;
+        Ok(all.into_iter().map(|SentRecords(j, bytes)| (j, bytes.to_vec())).collect())
     }
 }
 
@@ -143,40 +147,48 @@ mod records {
 pub(super) struct Sink {
     name: String,
     to: To,
-    /// The records, once they are known.
+    /// The extent and the records, once they are known.
     value: Option<(Extent, Wiped<Vec<u8>>)>,
 }
 
+/// Where an output goes.
 enum To {
+    /// To the caller, as text.
     Show,
+    /// To the caller, as records.
     Memory,
+    /// To no place: the records are dropped.
     Nowhere,
+    /// To a file of records or an array.
     Bytes(OutputForm, NewFile),
+    /// To a CSV file.
     Csv(NewFile),
 }
 
-/// Creates a sink for each output that the member learns, with the output's place. An output that
-/// cannot be written is refused before anything is connected.
+/// Creates a sink for each output that the member learns, with the output's place.
+///
+/// # Errors
+/// An output of the config is not one that the member learns, or cannot be written to its place.
+/// The error comes before anything is connected.
 pub(super) fn sinks(task: &ComputeTask, config: &mut MemberConfig) -> Result<Vec<(usize, Sink)>, Fault> {
     let MemberConfig { me, outputs, files, .. } = config;
-    let name = |j: usize| task.computation().outputs()[j].name.as_str();
-    let names: Vec<&str> = task.outputs_of(me).map(name).collect();
+    let output = |j: usize| &task.computation().outputs()[j];
+    let names: Vec<&str> = task.outputs_of(me).map(|j| output(j).name.as_str()).collect();
     if let Some(odd) = outputs.keys().find(|name| !names.contains(&name.as_str())) {
         let cause = format!("{me} does not learn an output called `{odd}`");
         return Err(Fault::new(code::COMPUTATION, "preparing outputs", cause, suggest::remedy(odd, &names)));
     }
     let mut all = vec![];
     for j in task.outputs_of(me) {
-        let name = name(j);
+        let name = output(j).name.as_str();
         let mut create = |path| files.create(&format!("for output {name}"), path, &task.writer(name), 0o600);
         let to = match outputs.get(name) {
             None | Some(OutputPlace::Show) => To::Show,
             Some(OutputPlace::Memory) => To::Memory,
             Some(OutputPlace::Discard) => To::Nowhere,
             Some(OutputPlace::File(path)) => {
-                let value = task.computation().outputs()[j].value;
-                let form = OutputForm::of(name, task.computation().node(value).ty.scalar, path)?;
-                To::Bytes(form, create(path)?)
+                let scalar = task.computation().node(output(j).value).ty.scalar;
+                To::Bytes(OutputForm::of(name, scalar, path)?, create(path)?)
             }
             Some(OutputPlace::Csv(path)) => To::Csv(create(path)?),
             Some(OutputPlace::HexFile(_) | OutputPlace::Unnamed) => {
@@ -198,6 +210,7 @@ impl Sink {
         task.outputs_of(me).map(|j| (j, kept())).collect()
     }
 
+    /// Takes the records, once they are known.
     pub(super) fn put(&mut self, extent: &Extent, records: Wiped<Vec<u8>>) {
         self.value = Some((extent.clone(), records));
     }
@@ -210,8 +223,7 @@ impl Sink {
 
     /// Writes the file to disk under a temporary name.
     pub(super) fn prepare(&self) -> Result<(), Fault> {
-        let missing = || Fault::internal("writing outputs", "an output was not computed");
-        let (extent, records) = self.value.as_ref().ok_or_else(missing)?;
+        let (extent, records) = self.value.as_ref().ok_or_else(not_computed)?;
         let write = |file: &NewFile, bytes: &[u8]| {
             file.writer()?.write_all(bytes).map_err(|e| file.error(&e))?;
             file.sync()
@@ -234,8 +246,54 @@ impl Sink {
             }
             (To::Memory, Some((_, records))) => learnt.records.push((j, records.to_vec())),
             (To::Bytes(_, file) | To::Csv(file), _) => file.commit()?,
-            _ => {}
+            (To::Nowhere, _) => {}
+            (To::Show | To::Memory, None) => return Err(not_computed()),
         }
         Ok(())
+    }
+}
+
+fn not_computed() -> Fault {
+    Fault::internal("writing outputs", "an output was not computed")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn an_output_of_any_rank_is_shown_as_text_json_and_csv() {
+        let wide = Scalar::unsigned(128);
+        for (scalar, lengths, records, text, json, csv) in [
+            (Scalar::Bool, &[][..], &[1][..], "true", json!(true), "t\ntrue\n"),
+            (Scalar::signed(8), &[2], &[1, 255], "[1, -1]", json!([1, -1]), "t\n1\n-1\n"),
+            (Scalar::signed(8), &[1, 2], &[1, 2], "[[1, 2]]", json!([[1, 2]]), "t_0,t_1\n1,2\n"),
+            (
+                wide,
+                &[1],
+                &[0xff; 16],
+                &format!("[{}]", u128::MAX),
+                json!([u128::MAX.to_string()]),
+                &format!("t\n{}\n", u128::MAX),
+            ),
+            (Scalar::Bool, &[0], &[], "[]", json!([]), "t\n"),
+            (Scalar::Bool, &[0, 2], &[], "[]", json!([]), "t_0,t_1\n"),
+            (Scalar::Bool, &[2, 0], &[], "[[], []]", json!([[], []]), "\n"),
+        ] {
+            let shown = Shown::new(scalar, lengths, records);
+            assert_eq!(
+                (shown.to_string().as_str(), &shown.json(), shown.csv("t").as_str()),
+                (text, &json, csv)
+            );
+        }
+    }
+
+    #[test]
+    fn records_are_digits_between_processes() {
+        let computed = Computed { records: vec![(3, vec![0, 0xff])], ..Computed::default() };
+        let sent = serde_json::to_value(&computed).expect("text");
+        assert_eq!(sent["records"], json!([[3, "00ff"]]));
+        assert_eq!(serde_json::from_value::<Computed>(sent).expect("the same"), computed);
     }
 }

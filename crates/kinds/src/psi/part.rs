@@ -40,10 +40,12 @@ pub struct PsiPart {
     as_parquet: bool,
     /// Whether the result is returned to the caller.
     shows: bool,
+    /// What the protocol found, once it has ended.
     ended: Option<Ended>,
     /// An error of the result itself. It is reported only when the peer waits for nothing more,
     /// because it would otherwise tell the peer about common rows.
     late: Option<Fault>,
+    /// The contents of the result's file, if the caller gets them instead.
     text: Option<Vec<u8>>,
 }
 
@@ -83,8 +85,12 @@ impl PsiPart {
         if task.tells_rows() && place != OutputPlace::Discard {
             table.check(&task.job.reveal, as_parquet).map_err(of_file)?;
         }
-        let mut create = |path| config.files.create("for output result", path, &task.writer(), 0o600);
-        let file = if let OutputPlace::File(path) = &place { Some(create(path)?) } else { None };
+        let file = match &place {
+            OutputPlace::File(path) => {
+                Some(config.files.create("for output result", path, &task.writer(), 0o600)?)
+            }
+            _ => None,
+        };
         let shows = matches!(place, OutputPlace::Show | OutputPlace::Memory);
         Ok(Self {
             task: task.clone(),
@@ -104,7 +110,8 @@ impl PsiPart {
         })
     }
 
-    /// Tells the owner how keys are compared, if they are normalised.
+    /// Remarks for the owner: how its files are read, how keys are compared if that changes any,
+    /// and how many rows are in no set since a field is malformed.
     fn remarks(&self) -> Vec<String> {
         let (Some(keys), columns) = (&self.keys, self.spec.columns()) else { return vec![] };
         let LeftOut { empty, malformed, first_malformed } = keys.left_out();
@@ -141,12 +148,13 @@ impl PsiPart {
             (Learnt::Rows { .. }, _) if !self.shows => Common::Filed,
             (Learnt::Rows { flags, .. }, PsiReveal::Flags) => Common::Flags(flags.clone()),
             (Learnt::Rows { flags, first, theirs, .. }, _) => {
-                let keys = self.keys.iter().flat_map(TableKeys::each).zip(flags).zip(first).enumerate();
-                let common = keys.filter(|(_, ((_, found), first))| **found && **first);
+                let rows = self.keys.iter().flat_map(TableKeys::each).zip(flags.iter().zip(first));
                 let (mut keys, mut fields) = (vec![], vec![]);
-                for (row, ((key, _), _)) in common {
-                    keys.extend(key.map(line).transpose()?);
-                    fields.extend(theirs.as_ref().map(|theirs| theirs.fields(row)));
+                for (row, (key, (is_common, is_first))) in rows.enumerate() {
+                    if *is_common && *is_first {
+                        keys.extend(key.map(line).transpose()?);
+                        fields.extend(theirs.as_ref().map(|theirs| theirs.fields(row)));
+                    }
                 }
                 if theirs.is_some() { Common::Columns { keys, fields } } else { Common::Items(keys) }
             }
@@ -163,6 +171,7 @@ fn line(key: &[u8]) -> Result<String, FileError> {
     csv_line(&fields)
 }
 
+/// A key before and after normalization, as a line of a remark.
 fn shown(sample: &Sample) -> String {
     let list = |fields: &[String]| fields.iter().map(|f| format!("{f:?}")).collect::<Vec<_>>().join(", ");
     format!("  {} → {}", list(&sample.before), list(&sample.after))
@@ -209,44 +218,45 @@ impl Part for PsiPart {
     fn prepare(&mut self) -> Result<(), Fault> {
         let Some(ended) = &self.ended else { return Ok(()) };
         let reveal = &self.task.job.reveal;
-        let number = match &ended.learnt {
-            Learnt::Size(size) => Some(format!("{size}\n")),
-            Learnt::Sum { count, sum } => Some(format!("count,sum\n{count},{sum}\n")),
-            Learnt::Nothing | Learnt::Rows { .. } => None,
+        let mut put = |text: String| -> Result<(), Fault> {
+            match &self.file {
+                Some(file) => file.writer()?.write_all(text.as_bytes()).map_err(|e| file.error(&e)),
+                None => {
+                    self.text = Some(text.into_bytes());
+                    Ok(())
+                }
+            }
         };
-        match (&ended.learnt, &self.file) {
-            (_, Some(file)) if number.is_some() => {
-                let text = number.unwrap_or_default();
-                file.writer()?.write_all(text.as_bytes()).map_err(|e| file.error(&e))?;
-            }
-            (_, None) if number.is_some() => self.text = number.map(String::into_bytes),
-            (Learnt::Rows { flags, theirs, .. }, Some(file)) => {
+        match &ended.learnt {
+            Learnt::Nothing => {}
+            Learnt::Size(size) => put(format!("{size}\n"))?,
+            Learnt::Sum { count, sum } => put(format!("count,sum\n{count},{sum}\n"))?,
+            // An error about common rows comes late, so that the peer does not learn of it.
+            Learnt::Rows { flags, theirs, .. } => {
                 let beside = theirs.as_ref().map(Theirs::beside);
-                match self.table.write_file(reveal, flags, beside, file, self.as_parquet) {
-                    Ok(()) => {}
-                    Err(Refused::Disk(e)) => return Err(e),
-                    // The error is about common rows, so the peer must not learn of it.
-                    Err(Refused::Rows(e)) => self.late = self.late.take().or(Some(of_file(e))),
+                if let Some(file) = &self.file {
+                    match self.table.write_file(reveal, flags, beside, file, self.as_parquet) {
+                        Ok(()) => {}
+                        Err(Refused::Disk(e)) => return Err(e),
+                        Err(Refused::Rows(e)) => _ = self.late.get_or_insert_with(|| of_file(e)),
+                    }
+                } else if self.shows {
+                    let mut text = vec![];
+                    match self.table.write(reveal, flags, beside, &mut text) {
+                        Ok(()) => self.text = Some(text),
+                        Err(e) => _ = self.late.get_or_insert_with(|| of_file(e)),
+                    }
                 }
             }
-            (Learnt::Rows { flags, theirs, .. }, None) if self.shows => {
-                let (mut text, beside) = (vec![], theirs.as_ref().map(Theirs::beside));
-                match self.table.write(reveal, flags, beside, &mut text) {
-                    Ok(()) => self.text = Some(text),
-                    Err(e) => self.late = self.late.take().or(Some(of_file(e))),
-                }
-            }
-            _ => {}
         }
         self.file.as_ref().map_or(Ok(()), NewFile::sync)
     }
 
     fn commit(mut self) -> Result<Intersection, Fault> {
-        let missing = || Fault::internal(STEP, "there is no result");
         if let Some(late) = self.late.take() {
             return Err(late);
         }
-        let ended = self.ended.take().ok_or_else(missing)?;
+        let ended = self.ended.take().ok_or_else(|| Fault::internal(STEP, "there is no result"))?;
         let common = self.common(&ended.learnt).map_err(of_file)?;
         let (found, rows) = match &ended.learnt {
             Learnt::Nothing => (None, None),
@@ -263,7 +273,7 @@ impl Part for PsiPart {
     }
 }
 
-/// The error for a file, or a result, with wrong contents.
+/// The error for a file with wrong contents. If it names no step, it is about the result.
 pub(crate) fn of_file(e: impl Into<Fault>) -> Fault {
     e.into().during("writing the result")
 }

@@ -12,8 +12,8 @@
 //! message                      d_i = u_i ⊕ u_0, for i ≥ 1; the choices are u_0
 //! sender, all leaves but α_i   w_{i,b} = ⊕ of those r_x where bit b of x ⊕ α_i is 1, then ⊕
 //!                              α_{i,b} d_i
-//! so                           w_{i,b} = v_{i,b} ⊕ α_{i,b} u_0: 128 rows, turned into a block an
-//!                              OT
+//! so                           w_{i,b} = v_{i,b} ⊕ α_{i,b} u_0: rows of all OTs. Columns of
+//!                              128 rows are the blocks q and t; 192 are compressed first
 //! ```
 //!
 //! # Paper

@@ -40,6 +40,7 @@ fn is_local(text: &str) -> bool {
         && !text.chars().any(|c| c.is_whitespace() || c.is_control() || around(c) || is_unseen(c))
 }
 
+/// Whether a character has neither a glyph nor a width.
 fn is_unseen(c: char) -> bool {
     matches!(
         c,
@@ -48,7 +49,7 @@ fn is_unseen(c: char) -> bool {
     )
 }
 
-/// An address literal in brackets in place of a domain, in one spelling.
+/// An address literal, as `[192.0.2.1]` or `[ipv6:2001:db8::1]`, in one spelling.
 fn address_literal(domain: &str) -> Option<Cow<'_, str>> {
     let inner = domain.strip_prefix('[')?.strip_suffix(']')?;
     let six = inner.get(..5).filter(|tag| tag.eq_ignore_ascii_case("ipv6:")).and_then(|_| inner.get(5..));
@@ -58,6 +59,7 @@ fn address_literal(domain: &str) -> Option<Cow<'_, str>> {
     }))
 }
 
+/// A domain as ASCII, without a dot at the end.
 fn in_dns(domain: &str) -> Option<Cow<'_, str>> {
     // Two letters without width join letters of some scripts; the mapping knows where they are
     // allowed.
@@ -70,14 +72,13 @@ fn in_dns(domain: &str) -> Option<Cow<'_, str>> {
         Hyphens::CheckFirstLast,
         DnsLength::VerifyAllowRootDot,
     );
-    Some(match mapped.ok()? {
-        Cow::Borrowed(domain) => Cow::Borrowed(domain.strip_suffix('.').unwrap_or(domain)),
-        Cow::Owned(mut domain) => {
-            domain.truncate(domain.trim_end_matches('.').len());
-            Cow::Owned(domain)
-        }
-    })
-    .filter(|domain| !domain.is_empty())
+    let mut mapped = mapped.ok()?;
+    let end = mapped.strip_suffix('.').map_or(mapped.len(), str::len);
+    match &mut mapped {
+        Cow::Borrowed(domain) => *domain = &domain[..end],
+        Cow::Owned(domain) => domain.truncate(end),
+    }
+    Some(mapped).filter(|domain| !domain.is_empty())
 }
 
 #[cfg(test)]
@@ -171,7 +172,7 @@ mod tests {
         }
     }
 
-    /// The tables' versions are a term: both parties must have the same.
+    /// Both parties must have the same tables, so their versions are in the agreement.
     #[test]
     fn the_agreed_tables_are_those_of_the_libraries() {
         let lock = include_str!("../../../../Cargo.lock");

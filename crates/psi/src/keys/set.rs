@@ -10,8 +10,8 @@ const NONE: u32 = u32::MAX;
 /// each row.
 ///
 /// Digests replace the keys: 32 bytes each whatever a key's length, and the text is not kept. They
-/// are compared by sorting their first eight bytes, with 16 bytes a row meanwhile. Wiped when
-/// dropped.
+/// are compared by sorting their first eight bytes, which takes 16 bytes a row for that time. The
+/// set is wiped when dropped. Time and addresses depend on the keys, which are the caller's own.
 #[derive(Default)]
 pub struct Set<D: Zeroize> {
     items: Zeroizing<Vec<D>>,
@@ -31,7 +31,10 @@ impl<D: Copy + Ord + AsRef<[u8]> + Zeroize> Set<D> {
         Self::of_by(keys, |keys, out| out.extend(keys.map(&mut digest)))
     }
 
-    /// [`Set::new`] with a function that appends the digests of many keys.
+    /// [`Set::new`] with a function that appends the digests of many keys, in order.
+    ///
+    /// # Panics
+    /// If it does not append one digest for each key (the caller's bug).
     pub fn by(
         keys: TableKeys,
         mut digests: impl FnMut(&mut dyn Iterator<Item = &[u8]>, &mut Vec<D>),
@@ -43,6 +46,9 @@ impl<D: Copy + Ord + AsRef<[u8]> + Zeroize> Set<D> {
     }
 
     /// [`Set::by`] that keeps the keys.
+    ///
+    /// # Panics
+    /// As [`Set::by`].
     pub fn of_by(
         keys: &TableKeys,
         mut digests: impl FnMut(&mut dyn Iterator<Item = &[u8]>, &mut Vec<D>),
@@ -69,10 +75,12 @@ impl<D: Copy + Ord + AsRef<[u8]> + Zeroize> Set<D> {
             key
         });
         digests(&mut keyed, &mut self.items);
+        // The function may stop after the last key, and rows without a key may follow it.
+        assert!(keyed.next().is_none(), "it takes all keys");
         assert_eq!(self.items.len(), next as usize, "a digest of each key");
     }
 
-    /// Keeps the first of equal digests, and counts what remains.
+    /// Keeps the first of equal digests, and counts the different ones.
     fn unify(&mut self) {
         self.drop_equal();
         self.count = self.items.len();
@@ -82,11 +90,11 @@ impl<D: Copy + Ord + AsRef<[u8]> + Zeroize> Set<D> {
         let mut order = room(self.items.len());
         order.extend(self.items.iter().zip(0u32..).map(|(item, i)| (start(item), i)));
         order.sort_unstable();
-        let equal = |two: &[(u64, u32)]| two[0].0 == two[1].0;
-        if !order.windows(2).any(equal) {
+        if order.is_sorted_by(|(a, _), (b, _)| a < b) {
             return;
         }
-        // For each, the index of the first equal one.
+        // For each item, the index of the first equal one; then that one's index among the items
+        // that stay.
         let mut first: Zeroizing<Vec<u32>> = room(self.items.len());
         first.extend(0..self.items.len() as u32);
         for run in order.chunk_by_mut(|a, b| a.0 == b.0).filter(|run| run.len() > 1) {
@@ -99,13 +107,13 @@ impl<D: Copy + Ord + AsRef<[u8]> + Zeroize> Set<D> {
         let mut count = 0;
         for i in 0..first.len() {
             let leader = first[i] as usize;
-            first[i] = if leader == i {
+            if leader == i {
                 self.items[count as usize] = self.items[i];
+                first[i] = count;
                 count += 1;
-                count - 1
             } else {
-                first[leader]
-            };
+                first[i] = first[leader];
+            }
         }
         self.items.truncate(count as usize);
         for place in self.of_row.iter_mut().filter(|place| **place != NONE) {
@@ -146,7 +154,7 @@ impl<D: Copy + Ord + AsRef<[u8]> + Zeroize> Set<D> {
         self.count
     }
 
-    /// Gives the digests to a protocol that takes ownership; the rows stay.
+    /// Gives the digests to a protocol that takes ownership, and must wipe them; the rows stay.
     #[must_use]
     pub fn take_items(&mut self) -> Vec<D> {
         std::mem::take(&mut *self.items)
@@ -158,6 +166,7 @@ fn room<T: Zeroize>(count: usize) -> Zeroizing<Vec<T>> {
     Zeroizing::new(Vec::with_capacity(count))
 }
 
+/// The first eight bytes of a digest.
 fn start<D: AsRef<[u8]>>(digest: &D) -> u64 {
     digest.as_ref().first_chunk().map_or(0, |bytes| u64::from_be_bytes(*bytes))
 }
@@ -207,6 +216,20 @@ mod tests {
                 prop_assert_eq!(Set::new(keys, digest).flags(&found), flags);
             }
         }
+    }
+
+    #[test]
+    fn rows_behind_the_last_key_that_is_taken_count() {
+        let keys = TableKeys::of(["a", "b", "", "a", "", ""]);
+        // It takes the three keys, and never sees the end.
+        let set = Set::of_by(&keys, |keys, out| out.extend(keys.take(3).map(strong)));
+        assert_eq!(set.by_row().collect::<Vec<_>>(), [Some(0), Some(1), None, Some(0), None, None]);
+    }
+
+    #[test]
+    #[should_panic(expected = "it takes all keys")]
+    fn a_key_without_a_digest_is_a_panic() {
+        Set::of_by(&TableKeys::of(["a", "b"]), |keys, out| out.extend(keys.take(1).map(strong)));
     }
 
     #[test]

@@ -65,7 +65,7 @@ pub(crate) struct CellRows<'b> {
     /// key's partner.
     pub(crate) follows: Vec<(Vec<u32>, Vec<u32>)>,
     /// The columns whose values the order of rows reveals, in addition to the rows' places in
-    /// tables: all by which rows were sorted. [`LOST`] stands for a column without identity.
+    /// tables: all by which rows were sorted. [`LOST`] represents any column without an identity.
     pub(crate) told: Vec<u32>,
     /// The columns of `told` that an ORDER BY requests, with only projections, filters and limits
     /// above it.
@@ -115,7 +115,7 @@ impl<'b> CellRows<'b> {
         let mut sorted = self.sorted.iter();
         loop {
             let ids: Vec<u32> = found.iter().map(|cell| cell.id).collect();
-            if keys.iter().all(|key| key.id != u32::MAX && self.is_known(key.id, &ids)) {
+            if keys.iter().all(|key| key.id != LOST && self.is_known(key.id, &ids)) {
                 return Some(found);
             }
             let next = sorted.next()?.id;
@@ -129,7 +129,7 @@ impl<'b> CellRows<'b> {
         let mut seen: Vec<u32> = vec![];
         keys.iter().all(|key| {
             let id = key.cell.id;
-            if id != u32::MAX && self.is_known(id, &seen) {
+            if id != LOST && self.is_known(id, &seen) {
                 return true;
             }
             // For a column without NULLs, their place does not matter.
@@ -139,7 +139,7 @@ impl<'b> CellRows<'b> {
                     && (key.cell.null.is_none() || s.nulls_first == key.nulls_first)
             };
             seen.push(id);
-            id != u32::MAX && sorted.next().is_some_and(same)
+            id != LOST && sorted.next().is_some_and(same)
         })
     }
 
@@ -148,7 +148,7 @@ impl<'b> CellRows<'b> {
         let mut seen: Vec<u32> = vec![];
         let mut needed = vec![];
         for key in keys {
-            if key.cell.id == u32::MAX || !self.is_known(key.cell.id, &seen) {
+            if key.cell.id == LOST || !self.is_known(key.cell.id, &seen) {
                 needed.push(*key);
             }
             seen.push(key.cell.id);
@@ -157,7 +157,7 @@ impl<'b> CellRows<'b> {
     }
 
     /// Sorts by keys, after the flags `first`. Also sorts the columns `more`, which are not the
-    /// rows' own.
+    /// rows' own but have as many elements.
     pub(crate) fn sort(
         &self,
         first: &[(Val<'b>, bool)],
@@ -176,7 +176,7 @@ impl<'b> CellRows<'b> {
         made.packed = false;
         made.told = needed.iter().map(|key| key.cell.id).chain(self.told.iter().copied()).collect();
         made.told.dedup();
-        (made, more.iter().map(|cell| cell.spread(self.rows).map(moved)).collect())
+        (made, more.iter().map(|cell| cell.map(moved)).collect())
     }
 
     /// Moves valid rows to the front, in their order, and cuts to `rows` rows.
@@ -203,31 +203,30 @@ impl<'b> CellRows<'b> {
     /// For each row, whether its keys differ from those of the row before it.
     pub(crate) fn starts(&self, keys: &[Cell<'b>]) -> Val<'b> {
         let (b, n) = (self.b, self.rows);
-        let first =
-            b.constant(Tensor::from_words(Scalar::Bool, &[n.min(1) as usize], (0..n.min(1)).map(|_| 1)));
-        if n < 2 {
+        if n == 0 {
+            return b.constant(Tensor::zeros(Scalar::Bool, &[0]));
+        }
+        let first = b.constant(Tensor::from_words(Scalar::Bool, &[1], [1]));
+        if n == 1 {
             return first;
         }
         let differs = |key: &Val<'b>| key.slice(1, n).compare(Comparison::NotEqual, key.slice(0, n - 1));
         let keys: Vec<Val<'b>> =
             keys.iter().flat_map(|key| key.null.into_iter().chain([key.canonical()])).collect();
         match keys.iter().map(differs).reduce(|a, c| a | c) {
-            Some(differs) => b.concat(0, &[first, differs]),
-            None => {
-                let same = truth(b, false).broadcast(Shape::vector(n - 1));
-                b.concat(0, &[first, same])
-            }
+            Some(differs) => behind(b, first, differs),
+            None => behind(b, first, truth(b, false).broadcast(Shape::vector(n - 1))),
         }
     }
 }
 
-/// The last row before each start, and the last row of all.
+/// For each row, whether the next row is a start or there is none.
 pub(crate) fn ends<'b>(b: &'b Builder, starts: Val<'b>, rows: u64) -> Val<'b> {
     if rows < 2 {
         return starts;
     }
     let last = b.constant(Tensor::from_words(Scalar::Bool, &[1], [1]));
-    b.concat(0, &[starts.slice(1, rows), last])
+    behind(b, starts.slice(1, rows), last)
 }
 
 /// Rows in reverse order.

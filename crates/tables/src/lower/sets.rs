@@ -1,10 +1,9 @@
-//! Combines rows of two relations.
+//! Combines rows of two relations: UNION, INTERSECT, EXCEPT, and rows of an outer join.
 
 use super::{
     Lower, Want,
-    cell::{Cell, scalar},
-    group::Asked,
-    group::counted,
+    cell::{Cell, LOST, scalar},
+    group::{Asked, counted},
     meeting::{Keys, Meeting},
     numbers::{number, truth, zero},
     rows::{CellRows, behind},
@@ -13,6 +12,7 @@ use crate::algebra::{Relation, SetOperation};
 use hushwire_compute::{Comparison, Scan, Shape, Val};
 
 impl<'b> Lower<'b> {
+    /// The rows of UNION, INTERSECT or EXCEPT. Without `all`, each different row occurs once.
     pub(super) fn set(
         &mut self,
         relation: &Relation,
@@ -23,12 +23,12 @@ impl<'b> Lower<'b> {
         let [left, right] = sides.map(|side| {
             let rows = self.lower(side, &[]);
             let columns = rows.columns.iter().zip(relation.schema().columns());
-            let same = |(cell, column): (&Cell<'b>, &crate::algebra::Column)| {
-                let to = column.expr_type();
-                Cell { id: u32::MAX, ..cell.united(to.ty, to.range) }
-            };
-            let cells: Vec<Cell<'b>> = columns.map(same).collect();
-            let columns: Vec<Cell<'b>> = cells.into_iter().map(|cell| self.named(cell)).collect();
+            let columns: Vec<Cell<'b>> = columns
+                .map(|(cell, column)| {
+                    let to = column.expr_type();
+                    self.named(Cell { id: LOST, ..cell.united(to.ty, to.range) })
+                })
+                .collect();
             let told = rows.told_by(&columns);
             CellRows { columns, sorted: vec![], follows: vec![], told, ..rows }
         });
@@ -37,7 +37,7 @@ impl<'b> Lower<'b> {
                 let both = self.stacked(&left, &right);
                 if all { both } else { self.different(&both) }
             }
-            _ => self.partnered(operation, all, &left, &right),
+            SetOperation::Intersect | SetOperation::Except => self.partnered(operation, all, &left, &right),
         }
     }
 
@@ -45,17 +45,19 @@ impl<'b> Lower<'b> {
     /// ranges.
     pub(super) fn stacked(&mut self, first: &CellRows<'b>, second: &CellRows<'b>) -> CellRows<'b> {
         let b = self.b;
-        let none = |rows: u64| truth(b, false).broadcast(Shape::vector(rows));
-        let one = |(a, c): (&Cell<'b>, &Cell<'b>)| {
-            let null = (a.null.is_some() || c.null.is_some()).then(|| {
-                let [x, y] =
-                    [(a, first), (c, second)].map(|(cell, of)| cell.null.unwrap_or_else(|| none(of.rows)));
-                behind(b, x, y)
-            });
-            Cell { val: behind(b, a.val, c.val), null, id: u32::MAX, ..*a }
+        let nulls = |cell: &Cell<'b>, rows: u64| {
+            cell.null.unwrap_or_else(|| truth(b, false).broadcast(Shape::vector(rows)))
         };
-        let columns: Vec<Cell<'b>> = first.columns.iter().zip(&second.columns).map(one).collect();
-        let columns: Vec<Cell<'b>> = columns.into_iter().map(|cell| self.named(cell)).collect();
+        let columns: Vec<Cell<'b>> = first
+            .columns
+            .iter()
+            .zip(&second.columns)
+            .map(|(upper, lower)| {
+                let null = (upper.null.is_some() || lower.null.is_some())
+                    .then(|| behind(b, nulls(upper, first.rows), nulls(lower, second.rows)));
+                self.named(Cell { val: behind(b, upper.val, lower.val), null, id: LOST, ..*upper })
+            })
+            .collect();
         let valid = (first.valid.is_some() || second.valid.is_some())
             .then(|| behind(b, first.valid_or_true(), second.valid_or_true()));
         let told = [first.told_by(&columns), second.told_by(&columns)].concat();
@@ -84,8 +86,9 @@ impl<'b> Lower<'b> {
         self.sorted_groups(rows, &rows.columns.clone(), &order, asked)
     }
 
-    /// Left rows that have an equal right row, or that have none. The k-th of equal left rows is
-    /// matched with the k-th right one.
+    /// The rows of INTERSECT or EXCEPT: left rows that have an equal right row, or that have none.
+    /// With `all`, the k-th of equal left rows needs a k-th right one. Without it, the first of
+    /// equal left rows is kept.
     fn partnered(
         &mut self,
         operation: SetOperation,
@@ -94,31 +97,30 @@ impl<'b> Lower<'b> {
         r: &CellRows<'b>,
     ) -> CellRows<'b> {
         let none = |rows: u64| truth(self.b, false).broadcast(Shape::vector(rows));
-        let flags = l.columns.iter().zip(&r.columns).map(|(a, c)| a.null.is_some() || c.null.is_some());
-        let flags: Vec<bool> = flags.collect();
+        let nullable: Vec<bool> =
+            l.columns.iter().zip(&r.columns).map(|(l, r)| l.null.is_some() || r.null.is_some()).collect();
         let keys = |rows: &CellRows<'b>| {
-            let key = |(cell, flag): (&Cell<'b>, &bool)| -> Vec<Val<'b>> {
-                let null = flag.then(|| cell.null.unwrap_or_else(|| none(rows.rows)));
+            let key = |(cell, nullable): (&Cell<'b>, &bool)| -> Vec<Val<'b>> {
+                let null = nullable.then(|| cell.null.unwrap_or_else(|| none(rows.rows)));
                 null.into_iter().chain([cell.canonical()]).collect()
             };
-            Keys::of(rows.columns.iter().zip(&flags).flat_map(key).collect())
+            Keys::of(rows.columns.iter().zip(&nullable).flat_map(key).collect())
         };
-        self.note(format!("sorts {} rows of both sides", l.rows + r.rows));
-        let meeting = Meeting::new(self.b, &keys(r), &keys(l), [r.rows, l.rows], &[]);
         let most = l.rows + r.rows;
+        self.note(format!("sorts {most} rows of both sides"));
+        let meeting = Meeting::new(self.b, &keys(r), &keys(l), [r.rows, l.rows], &[]);
         let count = |flags| meeting.left(counted(flags, most).scan(Scan::Sum, meeting.groups));
         let partners = count(meeting.of_right(r.valid_or_true()));
         let place = count(meeting.of_left(l.valid_or_true()));
-        let has = match (operation, all) {
-            (_, true) => place.compare(Comparison::LessOrEqual, partners),
-            (_, false) => partners.compare(Comparison::Greater, number(partners, 0)),
+        let has = if all {
+            place.compare(Comparison::LessOrEqual, partners)
+        } else {
+            partners.compare(Comparison::Greater, number(partners, 0))
         };
         let mut kept = if operation == SetOperation::Intersect { has } else { !has };
         if !all {
             kept = kept & place.equals(number(place, 1));
         }
-        let mut made = l.clone().kept(kept);
-        made.columns = made.columns.into_iter().map(|cell| self.named(cell)).collect();
-        made
+        l.clone().kept(kept)
     }
 }

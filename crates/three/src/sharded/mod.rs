@@ -34,7 +34,7 @@ use crate::{
     form::{StepValue, in_ring},
     lanes::{Lanes, Stop},
     prim::{OwnLocal, Three},
-    run::{came_all, goes, run},
+    run::{input_values, output_shares, run},
     runtime::{Own, farther, targets},
 };
 use hushwire_compute::Tensor;
@@ -94,7 +94,7 @@ pub fn run_sharded<C: BorrowMut<Channel> + Send>(
     let doors =
         |doors: &[Door]| -> Vec<Door> { doors.iter().map(|door| door.of_shard(shard, shards)).collect() };
     let (whole_plan, plan) = (plan, plan.at(cut));
-    let mut inputs = came_all(inputs, &doors(&plan.inputs))?;
+    let mut inputs = input_values(inputs, &doors(&plan.inputs))?;
     let mut values = LiveValues::new(&plan.steps);
     let mut session = OfShard { party, lanes, cut };
     let mut between = Between::new(mover);
@@ -111,8 +111,8 @@ pub fn run_sharded<C: BorrowMut<Channel> + Send>(
         }
         let ready = values.ready();
         if ready.is_empty() {
-            let forms = values.outputs().into_iter().zip(doors(&plan.outputs));
-            let outputs = forms.map(|(form, door)| goes(form, door)).collect();
+            let outputs = values.outputs().into_iter().zip(doors(&plan.outputs));
+            let outputs = outputs.map(|(value, door)| output_shares(value, door)).collect();
             pool::trim();
             return Ok(outputs);
         }
