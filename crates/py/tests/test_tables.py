@@ -221,6 +221,34 @@ def test_what_is_asked_for_is_not_left_out(three: hw.Session) -> None:
         hw.of("ann", odd, columns={"absent": "INTEGER"})
 
 
+class Once:
+    """A table with one capsule, which only its first reader may read."""
+
+    def __init__(self, table: Any) -> None:
+        self.capsule = table.__arrow_c_stream__()
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        return self.capsule
+
+
+def test_a_stream_is_read_once() -> None:
+    # pyarrow leaves the callbacks in a stream that it has moved out, and this package clears them.
+    for read in (pa.table, lambda table: hw.of("ann", table)):
+        table = Once(pa.table({"k": [1, 2]}))
+        read(table)
+        with pytest.raises(hw.UsageError, match="does not become a table of Arrow"):
+            hw.of("ann", table)
+
+
+def test_rows_that_are_null_as_a_whole_are_refused() -> None:
+    rows = pa.array([{"k": 1}, {"k": 2}, None], pa.struct([("k", pa.int64())]))
+    # A slice of an array does not count its nulls.
+    for part in (rows, rows.slice(1)):
+        with pytest.raises(hw.UsageError, match="does not become a table of Arrow"):
+            hw.of("ann", pa.chunked_array([part]))
+    assert hw.of("ann", pa.chunked_array([rows.slice(1, 1)])).rows == 1
+
+
 #: Every type with its declaration.
 DECLARED = ["BOOLEAN", "SMALLINT", "BIGINT", "DECIMAL(9, 2)", "DOUBLE(16)", "DATE", "TIMESTAMP", "VARCHAR(8)", "DIGEST"]
 
