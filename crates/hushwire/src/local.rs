@@ -149,8 +149,8 @@ impl Local {
         Ok(learnt.into_iter().flatten().collect())
     }
 
-    /// Assigns the members to the parties in turn, and distributes the inputs to the parties that act
-    /// for their owners.
+    /// Assigns the members to the parties in turn, and distributes the inputs to the parties that
+    /// act for their owners.
     fn shared_out(
         &mut self,
         computation: &Computation,

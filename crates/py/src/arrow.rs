@@ -565,8 +565,8 @@ pub(crate) fn export<'py>(
 }
 
 unsafe extern "C" fn drop_capsule(capsule: *mut pyo3::ffi::PyObject) {
-    // SAFETY: the interpreter calls this once, with the capsule that `export` made, whose pointer is
-    // that of a box. A consumer that moved the stream out has cleared `release`.
+    // SAFETY: the interpreter calls this once, with the capsule that `export` made, whose pointer
+    // is that of a box. A consumer that moved the stream out has cleared `release`.
     unsafe {
         let pointer = pyo3::ffi::PyCapsule_GetPointer(capsule, STREAM.as_ptr());
         if !pointer.is_null() {

@@ -87,8 +87,8 @@ impl Mi4 {
         l.or(l.andnot(later, key_of(gate)), l.and(later, key_of(gate + L::N as u64 - 1)))
     }
 
-    /// One AES round of the hashes `y`, H for each of M tweaks, two tweaks a gate. Round 10 also adds
-    /// `masks`.
+    /// One AES round of the hashes `y`, H for each of M tweaks, two tweaks a gate. Round 10 also
+    /// adds `masks`.
     #[inline(always)]
     fn round<L: Lanes, const M: usize, const H: usize>(
         &self,

@@ -1,5 +1,5 @@
-//! The XORs of PRF garbling, which have tables of their own. The header of [`super`] has the formulas
-//! and the notation.
+//! The XORs of PRF garbling, which have tables of their own. The header of [`super`] has the
+//! formulas and the notation.
 
 use super::Operand;
 use super::kernel::{
@@ -8,8 +8,8 @@ use super::kernel::{
 use hushwire_aes::kernel::without_bit_0;
 use hushwire_simd::{Kernel, Lanes};
 
-/// Makes the tables and labels of XORs. A gate has 32 bytes of labels on each wire, for truth values
-/// 0 and 1, and 16 bytes of tables.
+/// Makes the tables and labels of XORs. A gate has 32 bytes of labels on each wire, for truth
+/// values 0 and 1, and 16 bytes of tables.
 pub(super) struct GarbleXors<'a, const G: usize> {
     /// The number of the first gate.
     pub(super) first: u64,

@@ -72,8 +72,8 @@ impl CircuitPlan {
     ///
     /// # Errors
     /// The job lists other inputs or outputs than the circuit has, names a member or sets an option
-    /// that its protocol does not have, has too many instances or clients, or has a number that no job
-    /// file may have, such as 0 instances or threads.
+    /// that its protocol does not have, has too many instances or clients, or has a number that no
+    /// job file may have, such as 0 instances or threads.
     pub fn new(job: &CircuitJob, program: &Program, bit_order: BitOrderChoice) -> Result<Self, Fault> {
         count("inputs", job.inputs.len(), program.inputs())?;
         count("outputs", job.outputs.len(), program.outputs())?;

@@ -226,7 +226,8 @@ fn numbers_out_of_range_are_refused() {
     let program = named::program("less:32").unwrap_or_else(|e| panic!("{e}"));
     let cause = |job: &CircuitJob| {
         let error = CircuitPlan::new(job, &program, BitOrderChoice::Lsb).err();
-        error.map(|e| (e.code(), e.cause())).unwrap_or_else(|| panic!("{job:?}"))
+        let error = error.unwrap_or_else(|| panic!("{job:?}"));
+        (error.code(), error.cause())
     };
     for instances in [0, (1 << 40) + 1] {
         let (code, cause) = cause(&CircuitJob { instances, ..job.clone() });

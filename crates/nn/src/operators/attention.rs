@@ -242,8 +242,8 @@ mod tests {
     use super::super::checks::{check, refused};
     use crate::{onnx::Attribute, zoo::Writer};
 
-    /// The softmax of the products of queries and keys where `allowed`, times values. All are rows of
-    /// two elements. A query without allowed keys gives zeros.
+    /// The softmax of the products of queries and keys where `allowed`, times values. All are rows
+    /// of two elements. A query without allowed keys gives zeros.
     fn attended([queries, keys, values]: [&[f32]; 3], allowed: impl Fn(usize, usize) -> bool) -> Vec<f32> {
         let mut out = vec![];
         for (row, q) in queries.chunks(2).enumerate() {
@@ -280,7 +280,8 @@ mod tests {
         });
     }
 
-    /// A mask of truth values that no member knows covers two of three keys; the last key is masked.
+    /// A mask of truth values that no member knows covers two of three keys; the last key is
+    /// masked.
     #[test]
     fn a_private_mask_masks_the_keys_that_it_does_not_cover() {
         let mut w = Writer::new("a", 1, &[1, 1, 2, 2]);

@@ -1,5 +1,5 @@
-//! One call of an extension: chunks, checks, choices and payload, each in its tick. A tick is a place
-//! in the schedule of the call. Each tick that has contents is a round.
+//! One call of an extension: chunks, checks, choices and payload, each in its tick. A tick is a
+//! place in the schedule of the call. Each tick that has contents is a round.
 //!
 //! ```text
 //! rows        tick i: chunk i and its choices from the receiver; payload a lag behind, from the

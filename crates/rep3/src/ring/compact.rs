@@ -29,19 +29,19 @@ use std::sync::Arc;
 /// One party's endpoint of compacting columns of one width. It returns the first rows whose flag is
 /// set, in order, with zeros behind them.
 ///
-/// **Rounds and bytes.** One round of products, with a 32-bit word for each row, and a word for each
-/// row and column; then [`FromPlaces`] and a [`Permute`]: [`compact_cost`].
-/// **Security.** Semi-honest, one corrupted party. The opened value is a uniform permutation, as for
-/// [`FromPlaces`]. The number of flagged rows is not revealed.
+/// **Rounds and bytes.** One round of products, with a 32-bit word for each row, and a word for
+/// each row and column; then [`FromPlaces`] and a [`Permute`]: [`compact_cost`].
+/// **Security.** Semi-honest, one corrupted party. The opened value is a uniform permutation, as
+/// for [`FromPlaces`]. The number of flagged rows is not revealed.
 pub struct Compact<W: Word>(Line<'static, Compacted<W>, NetError>);
 
 /// The columns, and the permutation that made them; `None` if there are no rows.
 type Compacted<W> = (Vec<Column<W>>, Option<Arc<Permutation>>);
 
 impl<W: Word> Compact<W> {
-    /// `flags` has a 0 or 1 modulo 2^64 for each row. `rows` is the number of rows of the result. The
-    /// run ends with [`NetError::Malformed`] if there are 2^32 rows or more, or if the places that
-    /// follow from the flags are not a permutation's.
+    /// `flags` has a 0 or 1 modulo 2^64 for each row. `rows` is the number of rows of the result.
+    /// The run ends with [`NetError::Malformed`] if there are 2^32 rows or more, or if the places
+    /// that follow from the flags are not a permutation's.
     ///
     /// # Errors
     /// [`ShareError::Length`] unless all columns have the rows of the flags.
@@ -157,9 +157,9 @@ pub(super) fn total(flags: &[u32]) -> u32 {
     flags.iter().fold(0, |sum: u32, flag| sum.plus(*flag))
 }
 
-/// This party's shares of B and of A − B: the place of every row that is not flagged, and the amount
-/// to add if it is. `flags` begins with row `first` of all rows. Each of its two shares adds up to
-/// `before` in the rows before `first`, and to `all` in all rows.
+/// This party's shares of B and of A − B: the place of every row that is not flagged, and the
+/// amount to add if it is. `flags` begins with row `first` of all rows. Each of its two shares adds
+/// up to `before` in the rows before `first`, and to `all` in all rows.
 pub(super) fn places(
     role: Role,
     flags: &Column<u32>,

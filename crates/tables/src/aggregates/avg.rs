@@ -23,8 +23,8 @@ pub(super) static DEFINITION: AggregateDef = AggregateDef {
     meaning: AggregateMeaning::Native(&AVG),
 };
 
-/// The mean, rounded towards 0. The mean of integers or decimals has four more fractional digits than
-/// these, if the type has room.
+/// The mean, rounded towards 0. The mean of integers or decimals has four more fractional digits
+/// than these, if the type has room.
 pub static AVG: Figure = Figure {
     name: "AVG",
     form: FigureForm::Sums,

@@ -18,8 +18,8 @@ pub(super) static DEFINITION: FnDef = FnDef {
     meaning: Meaning::Rewritten(bind),
 };
 
-/// The multiple of 10^`digits` that is nearest to `of`: half of 10^`digits` is added away from 0, and
-/// the digits below are cut off.
+/// The multiple of 10^`digits` that is nearest to `of`: half of 10^`digits` is added away from 0,
+/// and the digits below are cut off.
 fn tens(reader: Reader<'_>, of: &Expr, digits: u32) -> Result<Expr, Fault> {
     use Arithmetic::{Add, Divide, Multiply, Subtract};
     let unit = 10i128.pow(digits);

@@ -149,8 +149,8 @@ fn input(lengths: &[usize], [low, high]: [f64; 2]) -> Array {
     Array::new(lengths, data)
 }
 
-/// The greatest error of a case in a ring of `bits` bits, divided by its bound, and the element that
-/// has it. More than 1 is beyond the bound.
+/// The greatest error of a case in a ring of `bits` bits, divided by its bound, and the element
+/// that has it. More than 1 is beyond the bound.
 fn excess(case: &Case, bound: Bound, bits: u8) -> Result<(f64, String), String> {
     if bound.steps < 0.0 {
         return Err(format!("{} has no bound", case.op));
