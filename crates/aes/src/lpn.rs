@@ -15,17 +15,20 @@ use hushwire_simd::{Kernel, Lanes};
 
 /// The number of entries that an output adds.
 const LOCAL: usize = 10;
-/// The vectors of a step: `5 N` blocks, `20 N` words, `2 N` outputs.
+/// The vectors of a step. With N blocks in a vector, a step has 5 N blocks, 20 N words and 2 N
+/// outputs.
 const VECTORS: usize = 5;
-/// The largest number of bytes of a step's words.
+/// The bytes of a step's words in the widest vectors.
 const BYTES: usize = VECTORS * 64;
 
 /// The words of a step, on separate cache lines.
 #[repr(align(64))]
 struct StepWords([u8; BYTES]);
 
+/// A call of [`Backend::lpn_accumulate`].
 struct Code<'a> {
     key: &'a Aes128,
+    /// The counter of the first block.
     first: u128,
     table: &'a [Block],
     out: &'a mut [Block],
@@ -123,14 +126,15 @@ impl Backend {
     /// A call takes ⌈10 n / 4⌉ blocks for n outputs. If another call continues, every n but the
     /// last must be even, and `first` advances by 10 n / 4.
     ///
-    /// The places of the entries are public: `key` and `first` must be public, the table and `out`
-    /// need not be.
+    /// The addresses of the reads depend on `key` and `first`, which must be public. The table and
+    /// `out` may be secret.
     ///
     /// # Panics
     /// If the table's length is not a power of two from 2 to 2^31.
     pub fn lpn_accumulate(&self, key: &Aes128, first: u128, table: &[Block], out: &mut [Block]) {
         let n = table.len();
-        assert!(n.is_power_of_two() && (2..=1 << 31).contains(&n), "{n} entries: not a power of two");
+        let fits = n.is_power_of_two() && (2..=1 << 31).contains(&n);
+        assert!(fits, "{n} entries: not a power of two from 2 to 2^31");
         registry::used(STREAM, key.bytes(), first, (LOCAL * out.len()).div_ceil(4));
         self.run_batch(Code { key, first, table, out });
     }

@@ -6,6 +6,9 @@ use hushwire_aes::Backend;
 
 use crate::{BoxError, CaseContext, LimitBound, Timer, Unit, net::Transport};
 
+/// The iterations of a call in registers, so that the call itself takes no measurable time.
+const ITERATIONS: u64 = 64;
+
 /// The name of [`rounds`] for this backend.
 pub(crate) fn rounds_name(backend: Backend) -> String {
     format!("{} rounds", backend.tier())
@@ -15,13 +18,8 @@ pub(crate) fn rounds_name(backend: Backend) -> String {
 /// accesses and key schedules.
 pub(crate) fn rounds(ctx: &mut CaseContext<'_>, backend: Backend) -> Result<f64, BoxError> {
     ctx.limit(&rounds_name(backend), Unit::BLOCKS_PER_S, |timer| {
-        const ITERATIONS: u32 = 64;
-        let blocks = f64::from(ITERATIONS) * count(backend.rounds_only(1).blocks);
-        Ok(best(timer, |n| {
-            for _ in 0..n {
-                black_box(backend.rounds_only(u64::from(ITERATIONS)));
-            }
-        }) * blocks)
+        let blocks = count(ITERATIONS * backend.rounds_only(1).blocks);
+        Ok(blocks * best(timer, || backend.rounds_only(ITERATIONS)))
     })
 }
 
@@ -31,15 +29,11 @@ pub(crate) fn keyed_rounds<const H: usize>(
     ctx: &mut CaseContext<'_>,
     backend: Backend,
 ) -> Result<f64, BoxError> {
-    let blocks = if H == 1 { "a block" } else { "two blocks" };
-    ctx.limit(&format!("{}, a key for {blocks}", rounds_name(backend)), Unit::BLOCKS_PER_S, |timer| {
-        const ITERATIONS: u32 = 64;
-        let blocks = f64::from(ITERATIONS) * count(backend.keyed_rounds_only::<H>(1).blocks);
-        Ok(best(timer, |n| {
-            for _ in 0..n {
-                black_box(backend.keyed_rounds_only::<H>(u64::from(ITERATIONS)));
-            }
-        }) * blocks)
+    const { assert!(H == 1 || H == 2, "the limit's name") };
+    let each = if H == 1 { "a block" } else { "two blocks" };
+    ctx.limit(&format!("{}, a key for {each}", rounds_name(backend)), Unit::BLOCKS_PER_S, |timer| {
+        let blocks = count(ITERATIONS * backend.keyed_rounds_only::<H>(1).blocks);
+        Ok(blocks * best(timer, || backend.keyed_rounds_only::<H>(ITERATIONS)))
     })
 }
 
@@ -60,7 +54,8 @@ pub(crate) fn prf(
     ctx.bound(&name, unit.clone(), |_| Ok(peak * count(cores as u64) / calls))
 }
 
-/// The bytes copied per second if source and destination have `bytes` bytes together.
+/// The most bytes copied per second of all runs, if source and destination have `bytes` bytes
+/// together.
 pub(crate) fn copies(ctx: &mut CaseContext<'_>, name: &str, bytes: usize) -> Result<f64, BoxError> {
     ctx.limit(name, Unit::BYTES_PER_S, |timer| {
         Ok(copy_rates(timer, bytes / 2).into_iter().fold(0.0, f64::max))
@@ -80,11 +75,16 @@ pub(crate) fn copy_rates(timer: Timer, len: usize) -> Vec<f64> {
 }
 
 /// The most calls per second of all runs, because a limit is the machine's undisturbed rate.
-fn best(timer: Timer, work: impl FnMut(u64)) -> f64 {
-    1.0 / seconds(timer, work).into_iter().fold(f64::INFINITY, f64::min)
+fn best<T>(timer: Timer, call: impl Fn() -> T) -> f64 {
+    let runs = seconds(timer, |n| {
+        for _ in 0..n {
+            black_box(call());
+        }
+    });
+    1.0 / runs.into_iter().fold(f64::INFINITY, f64::min)
 }
 
-/// The seconds for each call, in each run.
+/// The seconds for each call, in each run. `work` gets the number of calls to make.
 fn seconds(timer: Timer, mut work: impl FnMut(u64)) -> Vec<f64> {
     let seconds = timer.durations(|n| {
         let begin = Instant::now();

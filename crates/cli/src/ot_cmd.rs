@@ -31,7 +31,7 @@ Examples:
 
 Line i of pairs.txt holds two messages, numbers of up to 32 hexadecimal digits; line i of bits.txt holds 0 or 1; line i of \
 chosen.txt will hold the message that it names, as 32 digits. The receiver does not learn the other one, and the sender \
-not which one it was. Both files have as many lines. `hushwire keys init` makes a key and prints the pin that the other \
+not which one it was. Both files have the same number of lines. `hushwire keys init` makes a key and prints the pin that the other \
 side gives.
 
 Exit codes: 0 ok, 1 a bug, 2 wrong command line, 3 the peer or the network failed, 4 a file could not be used, \
@@ -127,8 +127,7 @@ struct PlaceArgs {
 }
 
 fn protocol(text: &str) -> Result<Protocol, String> {
-    let names = || Protocol::ALL.map(|p| p.to_string()).join(", ");
-    text.parse().map_err(|_| format!("the protocols are {}", names()))
+    text.parse().map_err(|_| format!("the protocols are {}", Protocol::ALL.map(|p| p.to_string()).join(", ")))
 }
 
 fn level(text: &str) -> Result<Level, String> {
@@ -144,16 +143,18 @@ pub(crate) fn run(args: &OtArgs) -> Result<(), Error> {
     }
 }
 
-/// The terms and inputs, which are complete before any connection. The terms are the same at both
-/// sides.
+/// Everything but the messages and choices that a side has before it connects.
 struct Prepared<'a> {
     args: &'a LinkArgs,
+    /// They are the same at both sides.
     terms: OtTerms,
     backend: Backend,
+    /// The file of the report.
     json: Option<NewFile>,
 }
 
 impl<'a> Prepared<'a> {
+    /// Checks the options for `count` OTs, opens the report's file, and announces the cost.
     fn new(args: &'a LinkArgs, count: usize, files: &mut RunFiles) -> Result<Self, Error> {
         let LinkArgs { protocol, security, .. } = *args;
         if !protocol.supports(security) {
@@ -175,6 +176,7 @@ impl<'a> Prepared<'a> {
         Ok(Self { args, terms, backend, json })
     }
 
+    /// Reports a run that began at `begun` and is complete.
     fn report(self, command: &'static str, link: &Link, begun: Instant) -> Result<(), Error> {
         let (reading, seconds) = (link.reading(), begun.elapsed().as_secs_f64());
         let report = OtReport {
@@ -257,11 +259,11 @@ fn recv(args: &RecvArgs) -> Result<(), Error> {
     let mut link = Link::open(OtParty::Receiver, prepared.args, prepared.terms, prepared.backend)?;
     let begun = Instant::now();
     let chosen = link.receive(&choices.bits, choices.count)?;
-    // The sender must not hear a false confirmation. So the result is on disk before it; only its
-    // name is still missing.
+    // The confirmation tells the sender that the result is safe. So it comes after the result is on
+    // disk, where only its name is missing.
     values::put(&out, &chosen).inspect_err(|_| link.abort())?;
     link.confirm()?;
-    let told = if stream { out::file(&out) } else { Ok(out.commit()?) };
+    let written = if stream { out::file(&out) } else { Ok(out.commit()?) };
     prepared.report("ot recv", &link, begun)?;
-    told
+    written
 }

@@ -24,9 +24,11 @@ pub(crate) fn plain(program: &Program, instances: usize, inputs: &[Vec<u8>]) -> 
 
 /// One garbling.
 pub(crate) struct Rig<F> {
+    /// The garbler's and the evaluator's backend.
     pub(crate) backends: [Backend; 2],
     pub(crate) scheme: Scheme,
     pub(crate) seed: Seed,
+    /// The largest number of gates that each endpoint processes together.
     pub(crate) widths: [usize; 2],
     family: PhantomData<F>,
 }
@@ -37,12 +39,13 @@ impl<F> std::fmt::Debug for Rig<F> {
     }
 }
 
-/// The garbler's results: tables and wires; and the evaluator's inputs.
+/// The garbler's results: tables and wires; and the evaluator's inputs. The wire of register `r` in
+/// instance `j` of `n` has the place `r n + j`.
 pub(crate) struct Garbled<W, V> {
     pub(crate) tables: Vec<u8>,
-    /// The garbler's wires of every register of every instance.
+    /// The garbler's wires of all registers.
     pub(crate) zeros: Vec<W>,
-    /// The evaluator's wires of the inputs.
+    /// The evaluator's wires of the inputs. All other registers have default wires.
     pub(crate) held: Vec<V>,
 }
 
@@ -54,7 +57,7 @@ type GarbledBy<F> =
 pub(crate) struct RigRun {
     pub(crate) outputs: Vec<Vec<u8>>,
     pub(crate) tables: Vec<u8>,
-    /// The signals of truth value 0 of every register, instance by instance.
+    /// The signal of truth value 0 of every wire, in the order of [`Garbled`].
     pub(crate) permute_bits: Vec<u8>,
     /// The signals of the labels that the evaluator holds.
     pub(crate) signals: Vec<u8>,
@@ -81,7 +84,7 @@ impl<F: Family> Rig<F> {
         program.inputs().iter().map(value).collect()
     }
 
-    /// Outputs of a garbled run.
+    /// The outputs of a garbled run.
     pub(crate) fn run(&self, program: &Program, instances: usize, inputs: &[Vec<u8>]) -> Vec<Vec<u8>> {
         self.run_through(program, instances, inputs, |tables| tables).expect("whole tables").outputs
     }
@@ -115,8 +118,9 @@ impl<F: Family> Rig<F> {
         let mut held = vec![<F::Evaluator as GateBackend>::Wire::default(); room];
         let mut at = 0;
         for (input, width) in inputs.iter().zip(program.inputs()) {
+            let bytes = planes::value_bytes(*width);
             for j in 0..instances {
-                let value = &input[j * planes::value_bytes(*width)..][..planes::value_bytes(*width)];
+                let value = &input[j * bytes..][..bytes];
                 for i in 0..*width {
                     let (place, bit) = ((at + i) * instances + j, value[i / 8] >> (i % 8) & 1);
                     let mut label = prg.next_block();
@@ -152,20 +156,21 @@ impl<F: Family> Rig<F> {
         let mut memory = Memory::of(change(tables.clone()));
         engine.program(program, instances, &mut held, &mut memory)?;
         let evaluator = engine.into_end();
-        assert_eq!(garbler.gates(), evaluator.gates(), "both ends number gates alike");
+        assert_eq!(garbler.gates(), evaluator.gates(), "both endpoints number gates alike");
         let mut outputs = vec![];
         let mut registers = program.output_registers().iter();
         for width in program.outputs() {
-            let mut value = vec![0; planes::value_bytes(*width) * instances];
+            let bytes = planes::value_bytes(*width);
+            let mut values = vec![0; bytes * instances];
             for i in 0..*width {
                 let r = *registers.next().expect("a register for every bit") as usize;
                 for j in 0..instances {
                     let place = r * instances + j;
                     let bit = garbler.permute_bit(zeros[place]) ^ evaluator.signal(held[place]);
-                    value[j * planes::value_bytes(*width) + i / 8] |= bit << (i % 8);
+                    values[j * bytes + i / 8] |= bit << (i % 8);
                 }
             }
-            outputs.push(value);
+            outputs.push(values);
         }
         let permute_bits = zeros.iter().map(|w| garbler.permute_bit(*w)).collect();
         let signals = held.iter().map(|w| evaluator.signal(*w)).collect();

@@ -105,12 +105,13 @@ impl Local {
         Ok(Self { parties, _places: places })
     }
 
-    /// Runs a computation, with all inputs and all outputs by name. Its members are the parties in
-    /// order. If it has more members than parties, one party acts for several members.
+    /// Runs a computation on all inputs, and returns all outputs, both by name. Its members are the
+    /// parties in order. If it has more members than parties, a party acts for several members.
     ///
     /// # Errors
-    /// An input is missing or does not match its declared type, or the run was cancelled. The
-    /// session cannot be used after an error.
+    /// The computation has no input of a given name; the session can still be used. Or an input is
+    /// missing or does not match its declared type, or the run was cancelled; the session cannot be
+    /// used afterwards.
     pub fn run<'n, V: Into<Value>>(
         &mut self,
         computation: &Computation,
@@ -120,7 +121,7 @@ impl Local {
         let known: Vec<&str> = computation.inputs().map(|(name, _)| name).collect();
         if let Some(odd) = inputs.keys().find(|name| !known.contains(&name.as_str())) {
             let cause = format!("the computation has no input called `{odd}`");
-            let remedy = format!("it has {}", known.join(", "));
+            let remedy = format!("leave it out; the inputs are {}", known.join(", "));
             return Err(Fault::usage("starting the run", cause, remedy));
         }
         let shares = self.shared_out(computation, &mut inputs);
@@ -148,30 +149,31 @@ impl Local {
         Ok(learnt.into_iter().flatten().collect())
     }
 
-    /// Distributes the inputs to the parties, which act for members in turn.
+    /// Assigns the members to the parties in turn, and distributes the inputs to the parties that
+    /// act for their owners.
     fn shared_out(
         &mut self,
         computation: &Computation,
         inputs: &mut BTreeMap<String, Value>,
     ) -> Vec<BTreeMap<String, Value>> {
-        // All inputs are this program's own.
+        // No limit of memory: all inputs are this program's own.
         self.parties.iter_mut().for_each(|party| party.allow(u64::MAX));
-        let mut shares = vec![BTreeMap::new(); self.parties.len()];
         let count = self.parties.len();
         for (i, name) in computation.members().iter().enumerate() {
-            // There are more members than parties: each member is assigned to a party that computes
-            // for it.
-            let party = Member::Party((i % count) as u8);
-            self.parties.iter_mut().for_each(|member| member.assign(name, party.clone()));
+            let acting = Member::Party((i % count) as u8);
+            self.parties.iter_mut().for_each(|party| party.assign(name, acting.clone()));
         }
+        let mut shares = vec![BTreeMap::new(); count];
         for (name, ty) in computation.inputs() {
             let Some(value) = inputs.remove(name) else { continue };
             match ty.visibility {
-                Visibility::Private(of) => {
-                    shares[usize::from(of.0) % count].insert(name.to_owned(), value);
+                Visibility::Private(owner) => {
+                    shares[usize::from(owner.0) % count].insert(name.to_owned(), value);
                 }
                 Visibility::Public => {
-                    shares.iter_mut().for_each(|all| drop(all.insert(name.to_owned(), value.clone())));
+                    for share in &mut shares {
+                        share.insert(name.to_owned(), value.clone());
+                    }
                 }
                 Visibility::Secret => {
                     self.parties.iter_mut().for_each(|party| party.own(name, Member::Party(0)));
@@ -207,9 +209,9 @@ fn abreast<P: Send, T: Send>(
         running.into_iter().map(|thread| thread.join().unwrap_or_else(panicked)).collect()
     });
     let (mut done, mut errors) = (vec![], vec![]);
-    for one in ended {
-        match one {
-            Ok(one) => done.push(one),
+    for result in ended {
+        match result {
+            Ok(result) => done.push(result),
             Err(e) => errors.push(e),
         }
     }

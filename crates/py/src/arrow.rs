@@ -5,6 +5,7 @@
 //! interface" and "The Arrow PyCapsule interface".
 #![allow(unsafe_code, reason = "other libraries hand out pointers")]
 
+use hushwire::tables::BitSlice;
 use pyo3::{
     exceptions::{PyTypeError, PyValueError},
     prelude::*,
@@ -12,6 +13,7 @@ use pyo3::{
 };
 use std::{
     ffi::{CStr, CString, c_char, c_int, c_void},
+    mem,
     ptr::{self, NonNull},
     sync::Arc,
 };
@@ -51,6 +53,9 @@ struct Stream {
     release: Option<unsafe extern "C" fn(*mut Stream)>,
     private_data: *mut c_void,
 }
+
+/// The name of a capsule with a [`Stream`].
+const STREAM: &CStr = c"arrow_array_stream";
 
 /// A struct of the interface that this program owns, and releases once.
 trait Released: Sized {
@@ -92,6 +97,7 @@ released! {
     }
 }
 
+/// A struct that is released when it is dropped.
 struct Owned<T: Released>(Box<T>);
 
 impl<T: Released> Owned<T> {
@@ -123,12 +129,12 @@ pub(crate) struct ArrowField {
     pub(crate) dictionary: Option<String>,
 }
 
-/// A column of a batch, which keeps the batch alive.
+/// A column of a batch, or the batch itself as a column of whole rows. It keeps the batch alive.
 pub(crate) struct View {
     /// Points to memory of `owner`.
     array: NonNull<Array>,
     owner: Arc<Owned<Array>>,
-    /// The first row of the batch in the column's array.
+    /// The place of the first row in the buffers of the array.
     start: usize,
     rows: usize,
 }
@@ -154,21 +160,30 @@ fn count(n: i64) -> PyResult<usize> {
     usize::try_from(n).map_err(|_| wrong("a count is negative"))
 }
 
+/// Adds the place of a row to the place where the rows begin.
+fn place(start: usize, row: usize) -> PyResult<usize> {
+    start.checked_add(row).ok_or_else(|| wrong("a count is too large"))
+}
+
 /// Reads a whole table from an object with `__arrow_c_stream__`.
 ///
 /// # Errors
-/// The object has no such method, or is not a table.
+/// The object has no such method, its stream was read before, or it is not a table.
 pub(crate) fn import(table: &Bound<'_, PyAny>) -> PyResult<Imported> {
     let capsule = table.call_method0("__arrow_c_stream__")?;
     let capsule = capsule.cast::<PyCapsule>().map_err(|_| wrong("it is no capsule"))?;
-    let pointer = capsule.pointer_checked(Some(c"arrow_array_stream"))?.cast::<Stream>();
+    let pointer = capsule.pointer_checked(Some(STREAM))?.cast::<Stream>();
     let mut stream = Owned::<Stream>::none();
     // SAFETY: a capsule of this name holds a stream, which the first consumer moves out: the
     // capsule's destructor then finds it released. The interpreter's lock is held, so nobody else
     // does.
     unsafe { ptr::swap(pointer.as_ptr(), &raw mut *stream.0) };
+    // A consumer that moves a stream out need not clear more of it than `release`.
+    if stream.0.release.is_none() {
+        return Err(wrong("it was read already"));
+    }
     let mut schema = Owned::<Schema>::none();
-    let get = stream.0.get_schema.ok_or_else(|| wrong("it was read already"))?;
+    let get = stream.0.get_schema.ok_or_else(|| wrong("it has no schema"))?;
     // SAFETY: the stream is not released, and `schema` is room for a schema.
     let code = unsafe { get(&raw mut *stream.0, &raw mut *schema.0) };
     failed(&mut stream, code)?;
@@ -189,13 +204,15 @@ pub(crate) fn import(table: &Bound<'_, PyAny>) -> PyResult<Imported> {
             return Ok(Imported { fields, batches });
         }
         let (rows, start) = (count(batch.0.length)?, count(batch.0.offset)?);
+        let end = place(start, rows)?;
         if count(batch.0.n_children)? != fields.len() {
             return Err(wrong("a batch has other columns than the schema"));
         }
-        if batch.0.null_count > 0 {
+        let owner = Arc::new(batch);
+        let whole = View { array: NonNull::from(&*owner.0), owner: owner.clone(), start, rows };
+        if whole.has_nulls() {
             return Err(wrong("a whole row is null"));
         }
-        let owner = Arc::new(batch);
         let mut columns = vec![];
         for k in 0..fields.len() {
             // SAFETY: an array has as many children as it says, each a valid pointer.
@@ -203,10 +220,10 @@ pub(crate) fn import(table: &Bound<'_, PyAny>) -> PyResult<Imported> {
                 .ok_or_else(|| wrong("a column is missing"))?;
             // SAFETY: it points to an array that `owner` keeps.
             let child = unsafe { array.as_ref() };
-            if count(child.length)? < start + rows {
+            if count(child.length)? < end {
                 return Err(wrong("a column is shorter than its batch"));
             }
-            let start = start + count(child.offset)?;
+            let start = place(count(child.offset)?, start)?;
             columns.push(View { array, owner: owner.clone(), start, rows });
         }
         batches.push((rows, columns));
@@ -218,13 +235,13 @@ fn failed(stream: &mut Owned<Stream>, code: c_int) -> PyResult<()> {
     if code == 0 {
         return Ok(());
     }
-    let text = match stream.0.get_last_error {
-        // SAFETY: the stream is not released, and its last callback failed.
-        Some(last) => unsafe { text(last(&raw mut *stream.0)) },
-        None => None,
-    };
+    // SAFETY: the stream is not released, and its last callback failed.
+    let message = stream.0.get_last_error.map(|last| unsafe { last(&raw mut *stream.0) });
     // The producer's message is not shown, since it may contain anything, such as values.
-    let known = if text.is_some() { "its producer failed with a message" } else { "its producer failed" };
+    let known = match message {
+        Some(message) if !message.is_null() => "its producer failed with a message",
+        _ => "its producer failed",
+    };
     Err(wrong(&format!("{known} and code {code}")))
 }
 
@@ -267,7 +284,13 @@ impl View {
         self.rows
     }
 
-    /// Returns `length` bytes of buffer `k`; empty if the array does not have the buffer.
+    /// Returns whether some rows have no value.
+    pub(crate) fn has_nulls(&self) -> bool {
+        let valid = self.valid().and_then(|(bits, start)| BitSlice::new(bits, start, self.rows));
+        valid.is_some_and(|bits| bits.first_zero().is_some())
+    }
+
+    /// Returns the first `length` bytes of buffer `k`; empty if the array does not have the buffer.
     fn buffer(&self, k: usize, length: usize) -> &[u8] {
         let array = self.array();
         if length == 0 || k as i64 >= array.n_buffers {
@@ -341,6 +364,9 @@ impl View {
             Some((length, if length <= 12 { None } else { Some((word(&view[8..12])?, word(&view[12..])?)) }))
         };
         let views = self.numbers(16);
+        if views.len() != 16 * self.rows {
+            return None;
+        }
         views
             .chunks_exact(16)
             .map(|bytes| match view(bytes)? {
@@ -390,15 +416,18 @@ struct ArrayParts {
     children: Vec<*mut Array>,
 }
 
-/// The memory of an exported stream. Each consumer gets the batches that are left.
+/// The memory of an exported stream.
 struct StreamParts {
     rows: usize,
     columns: Arc<Vec<Exported>>,
+    /// Whether the consumer has the only batch.
     done: bool,
 }
 
+/// The flag of a field that may have nulls.
 const NULLABLE: i64 = 2;
 
+/// Copies a text without its zero bytes, which the interface cannot represent.
 fn c_text(text: &str) -> CString {
     let text: Vec<u8> = text.bytes().filter(|byte| *byte != 0).collect();
     CString::new(text).unwrap_or_default()
@@ -486,7 +515,7 @@ unsafe extern "C" fn get_schema(stream: *mut Stream, out: *mut Schema) -> c_int 
 unsafe extern "C" fn get_next(stream: *mut Stream, out: *mut Array) -> c_int {
     // SAFETY: as of `get_schema`.
     let parts = unsafe { parts(stream) };
-    let next = if std::mem::replace(&mut parts.done, true) {
+    let next = if mem::replace(&mut parts.done, true) {
         Array::NONE
     } else {
         let column =
@@ -510,9 +539,6 @@ unsafe extern "C" fn release_stream(stream: *mut Stream) {
     }
 }
 
-/// A stream in a capsule.
-struct Carried(Owned<Stream>);
-
 /// Returns a capsule with a stream of one batch.
 ///
 /// # Errors
@@ -523,34 +549,28 @@ pub(crate) fn export<'py>(
     columns: &Arc<Vec<Exported>>,
 ) -> PyResult<Bound<'py, PyCapsule>> {
     let parts = Box::new(StreamParts { rows, columns: columns.clone(), done: false });
-    let stream = Stream {
+    let stream = Box::into_raw(Box::new(Stream {
         get_schema: Some(get_schema),
         get_next: Some(get_next),
         get_last_error: Some(get_last_error),
         release: Some(release_stream),
         private_data: Box::into_raw(parts).cast(),
-    };
-    capsule(py, Carried(Owned(Box::new(stream))))
-}
-
-unsafe extern "C" fn drop_capsule(capsule: *mut pyo3::ffi::PyObject) {
-    // SAFETY: the interpreter calls this once, with the capsule that `capsule` made, whose pointer
-    // is that of a box. A consumer that moved the stream out has cleared `release`.
+    }));
+    // SAFETY: the box is dropped once: by `drop_capsule`, or here if there is no capsule.
     unsafe {
-        let pointer = pyo3::ffi::PyCapsule_GetPointer(capsule, c"arrow_array_stream".as_ptr());
-        if !pointer.is_null() {
-            drop(Owned(Box::from_raw(pointer.cast::<Stream>())));
-        }
+        let capsule = pyo3::ffi::PyCapsule_New(stream.cast(), STREAM.as_ptr(), Some(drop_capsule));
+        let capsule = Bound::from_owned_ptr_or_err(py, capsule);
+        Ok(capsule.inspect_err(|_| drop(Owned(Box::from_raw(stream))))?.cast_into_unchecked())
     }
 }
 
-fn capsule<'py>(py: Python<'py>, carried: Carried) -> PyResult<Bound<'py, PyCapsule>> {
-    let mut owned = std::mem::ManuallyDrop::new(carried);
-    let stream: *mut Stream = &raw mut *owned.0.0;
-    // SAFETY: the pointer is that of a box that nothing else drops; the capsule drops it.
+unsafe extern "C" fn drop_capsule(capsule: *mut pyo3::ffi::PyObject) {
+    // SAFETY: the interpreter calls this once, with the capsule that `export` made, whose pointer
+    // is that of a box. A consumer that moved the stream out has cleared `release`.
     unsafe {
-        let made =
-            pyo3::ffi::PyCapsule_New(stream.cast(), c"arrow_array_stream".as_ptr(), Some(drop_capsule));
-        Ok(Bound::from_owned_ptr_or_err(py, made)?.cast_into_unchecked())
+        let pointer = pyo3::ffi::PyCapsule_GetPointer(capsule, STREAM.as_ptr());
+        if !pointer.is_null() {
+            drop(Owned(Box::from_raw(pointer.cast::<Stream>())));
+        }
     }
 }

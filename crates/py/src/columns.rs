@@ -190,13 +190,7 @@ impl Held {
     fn has_nulls(&self) -> bool {
         match &self.data {
             HeldData::Own { valid, .. } => valid.contains(&false),
-            HeldData::Views(views, _) => {
-                let null = |view: &View| {
-                    let bits = view.valid().and_then(|(bits, start)| BitSlice::new(bits, start, view.rows()));
-                    bits.is_some_and(|bits| bits.first_zero().is_some())
-                };
-                views.iter().any(null) || self.kind == Kind::Nothing
-            }
+            HeldData::Views(views, _) => views.iter().any(View::has_nulls) || self.kind == Kind::Nothing,
         }
     }
 

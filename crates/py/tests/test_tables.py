@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import decimal
 import math
 from typing import Any
@@ -219,6 +220,59 @@ def test_what_is_asked_for_is_not_left_out(three: hw.Session) -> None:
             make()
     with pytest.raises(hw.UsageError, match="no column absent"):
         hw.of("ann", odd, columns={"absent": "INTEGER"})
+
+
+class Once:
+    """A table with one capsule, which only its first reader may read."""
+
+    def __init__(self, table: Any) -> None:
+        self.capsule = table.__arrow_c_stream__()
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        return self.capsule
+
+
+def test_a_stream_is_read_once() -> None:
+    # pyarrow leaves the callbacks in a stream that it has moved out, and this package clears them.
+    for read in (pa.table, lambda table: hw.of("ann", table)):
+        table = Once(pa.table({"k": [1, 2]}))
+        read(table)
+        with pytest.raises(hw.UsageError, match="does not become a table of Arrow"):
+            hw.of("ann", table)
+
+
+class Uncounted:
+    """A table whose stream does not say how many rows of a batch are null as a whole."""
+
+    def __init__(self, table: Any) -> None:
+        self.table = table
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        capsule = self.table.__arrow_c_stream__()
+        pointer = ctypes.pythonapi.PyCapsule_GetPointer
+        pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+        # The second field of a stream is `get_next`, and that of an array `null_count`.
+        stream = ctypes.cast(pointer(capsule, b"arrow_array_stream"), ctypes.POINTER(ctypes.c_void_p))
+        kind = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.POINTER(ctypes.c_int64))
+        counted = kind(stream[1])
+
+        def get_next(stream: int, array: Any) -> int:
+            code = counted(stream, array)
+            array[1] = -1
+            return code
+
+        self.uncounted = kind(get_next)
+        stream[1] = ctypes.cast(self.uncounted, ctypes.c_void_p).value
+        return capsule
+
+
+def test_rows_that_are_null_as_a_whole_are_refused() -> None:
+    rows = pa.array([{"k": 1}, {"k": 2}, None], pa.struct([("k", pa.int64())]))
+    for kind in (lambda table: table, Uncounted):
+        for part in (rows, rows.slice(1)):
+            with pytest.raises(hw.UsageError, match="does not become a table of Arrow"):
+                hw.of("ann", kind(pa.chunked_array([part])))
+        assert hw.of("ann", kind(pa.chunked_array([rows.slice(1, 1)]))).rows == 1
 
 
 #: Every type with its declaration.

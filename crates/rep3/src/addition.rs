@@ -18,12 +18,10 @@ impl Addition {
     /// Adds `other` to `to`.
     ///
     /// # Panics
-    /// If their lengths differ, or are not a multiple of the word's size (the caller's bug).
+    /// If their lengths differ, or are not a multiple of the word's size, or there are no words of
+    /// this size (the caller's bug).
     pub fn add(self, to: &mut [u8], other: &[u8]) {
-        match self {
-            Addition::Xor => xor_into(to, other),
-            Addition::Words(_) => self.each(to, other, false),
-        }
+        self.combine(to, other, false);
     }
 
     /// Subtracts `other` from `from`.
@@ -31,19 +29,17 @@ impl Addition {
     /// # Panics
     /// As [`Addition::add`].
     pub fn take(self, from: &mut [u8], other: &[u8]) {
-        match self {
-            Addition::Xor => xor_into(from, other),
-            Addition::Words(_) => self.each(from, other, true),
-        }
+        self.combine(from, other, true);
     }
 
-    fn each(self, to: &mut [u8], other: &[u8], minus: bool) {
+    fn combine(self, to: &mut [u8], other: &[u8], minus: bool) {
         match self {
+            Addition::Xor => xor_into(to, other),
             Addition::Words(1) => words::<u8>(to, other, minus),
             Addition::Words(2) => words::<u16>(to, other, minus),
             Addition::Words(4) => words::<u32>(to, other, minus),
             Addition::Words(8) => words::<u64>(to, other, minus),
-            Addition::Xor | Addition::Words(_) => panic!("there are no words of {self:?}"),
+            Addition::Words(bytes) => panic!("there are no words of {bytes} bytes"),
         }
     }
 }
@@ -51,8 +47,8 @@ impl Addition {
 fn words<W: Word>(to: &mut [u8], other: &[u8], minus: bool) {
     assert!(to.len() == other.len() && to.len().is_multiple_of(W::BYTES), "whole words of both");
     for (to, other) in to.chunks_exact_mut(W::BYTES).zip(other.chunks_exact(W::BYTES)) {
-        let (a, b) = (W::read(to), W::read(other));
-        if minus { a.minus(b) } else { a.plus(b) }.write(to);
+        let (left, right) = (W::read(to), W::read(other));
+        if minus { left.minus(right) } else { left.plus(right) }.write(to);
     }
 }
 
@@ -76,5 +72,11 @@ mod tests {
             addition.take(&mut to, &b);
             assert_eq!(to, a, "{addition:?}");
         }
+    }
+
+    #[test]
+    #[should_panic(expected = "no words of 3 bytes")]
+    fn other_words_are_the_callers_bug() {
+        Addition::Words(3).add(&mut [0; 6], &[0; 6]);
     }
 }

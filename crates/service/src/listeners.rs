@@ -7,10 +7,11 @@ use std::{
 };
 use tokio::{sync::watch, time::timeout};
 
-/// LOCAL: changes within this time are reported together, unless the job has ended.
-const GATHERS: Duration = Duration::from_millis(50);
+/// LOCAL: the time after a change in which further changes are reported with it, unless the job
+/// ends.
+const GATHERING: Duration = Duration::from_millis(50);
 
-/// The changes of a job so far.
+/// The changes of a job since its first listener came.
 #[derive(Clone, Copy, Default)]
 struct Changes {
     number: u64,
@@ -21,9 +22,9 @@ struct Changes {
 #[derive(Default)]
 pub(crate) struct Listeners(Mutex<HashMap<String, watch::Sender<Changes>>>);
 
-/// One follower of a job.
+/// Hears of one job's changes until it is dropped.
 pub(crate) struct Listener<'a> {
-    of: &'a Listeners,
+    all: &'a Listeners,
     job: String,
     changes: watch::Receiver<Changes>,
 }
@@ -33,7 +34,7 @@ impl Listeners {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Tells the followers of a job that it has changed, and whether it has ended.
+    /// Tells the listeners of a job that it has changed, and whether it has ended.
     pub(crate) fn tell(&self, job: &str, ended: bool) {
         if let Some(sender) = self.lock().get(job) {
             sender.send_modify(|changes| {
@@ -46,17 +47,18 @@ impl Listeners {
     /// Follows a job from now on.
     pub(crate) fn follow(&self, job: &str) -> Listener<'_> {
         let changes = self.lock().entry(job.to_owned()).or_default().subscribe();
-        Listener { of: self, job: job.to_owned(), changes }
+        Listener { all: self, job: job.to_owned(), changes }
     }
 }
 
 impl Listener<'_> {
-    /// Waits for changes since the last call. Returns false if there was none within `most`.
+    /// Waits at most `most` for a change since the last call, and for the changes shortly after it.
+    /// Returns whether there was a change.
     pub(crate) async fn change(&mut self, most: Duration) -> bool {
         if !matches!(timeout(most, self.changes.changed()).await, Ok(Ok(()))) {
             return false;
         }
-        let _ = timeout(GATHERS, self.changes.wait_for(|changes| changes.ended)).await;
+        let _ = timeout(GATHERING, self.changes.wait_for(|changes| changes.ended)).await;
         self.changes.mark_unchanged();
         true
     }
@@ -64,9 +66,11 @@ impl Listener<'_> {
 
 impl Drop for Listener<'_> {
     fn drop(&mut self) {
-        let mut all = self.of.lock();
-        // The count still includes this listener.
-        if all.get(&self.job).is_some_and(|sender| sender.receiver_count() <= 1) {
+        let mut all = self.all.lock();
+        // The receiver goes while the lock is held: of listeners that go at the same time, the last
+        // one then finds no other receiver.
+        self.changes = watch::Sender::default().subscribe();
+        if all.get(&self.job).is_some_and(|sender| sender.receiver_count() == 0) {
             all.remove(&self.job);
         }
     }
@@ -75,6 +79,11 @@ impl Drop for Listener<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::{
+        hint,
+        sync::atomic::{AtomicUsize, Ordering},
+        thread,
+    };
 
     const LONG: Duration = Duration::from_secs(60);
 
@@ -91,11 +100,32 @@ mod tests {
         assert!(one.change(LONG).await && two.change(LONG).await);
         assert!(!one.change(Duration::from_millis(1)).await, "three changes are one");
         all.tell("a", true);
-        // A listener that has not looked since gets the end later.
+        // Every listener hears of the end.
         assert!(one.change(LONG).await && two.change(LONG).await);
         drop(one);
         assert_eq!(all.lock().len(), 1);
         drop(two);
         assert!(all.lock().is_empty());
+    }
+
+    #[test]
+    fn listeners_that_go_at_the_same_time_leave_nothing() {
+        let all = Listeners::default();
+        for round in 0..1_000 {
+            let ready = AtomicUsize::new(0);
+            thread::scope(|scope| {
+                for listener in [all.follow("a"), all.follow("a")] {
+                    let ready = &ready;
+                    scope.spawn(move || {
+                        ready.fetch_add(1, Ordering::SeqCst);
+                        while ready.load(Ordering::SeqCst) < 2 {
+                            hint::spin_loop();
+                        }
+                        drop(listener);
+                    });
+                }
+            });
+            assert!(all.lock().is_empty(), "round {round}");
+        }
     }
 }

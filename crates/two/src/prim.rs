@@ -1,5 +1,5 @@
-//! The primitives that only two parties have, and the way in which each step runs. The other
-//! primitives are those of `hushwire_plan`.
+//! The primitives that only two parties have, and the way in which each step runs. The crate
+//! `hushwire_plan` has the primitives that all back ends share.
 
 use crate::{encrypted::EncryptedLayer, order::sorts, ring::Holders};
 use hushwire_circuit::Program;
@@ -7,7 +7,7 @@ use hushwire_compute::Scalar;
 use hushwire_plan::{Local, PlanStep, Prim, Primitives, Reorder, Size, StepRows, Talk};
 use std::{collections::HashMap, sync::Arc};
 
-/// An input: the party that brings it, and its type.
+/// An input: the index of the party that brings it, the type of its elements, and its shape.
 #[derive(Clone, Debug)]
 pub(crate) struct PlanInput {
     pub(crate) owner: usize,
@@ -33,14 +33,14 @@ pub(crate) struct Two {
     /// Circuits that add shares, by their width and whether they take few rounds.
     pub(crate) adders: HashMap<(u32, bool), Arc<Program>>,
     pub(crate) products: Products,
-    /// The bytes of the lists of steps so far, and the most bytes of all.
+    /// The bytes that the lists of the steps so far take; the lowering refuses more than `most`.
     pub(crate) lists: u64,
     pub(crate) most: u64,
 }
 
 /// The primitives without messages.
 pub(crate) enum OwnLocal {
-    /// Some outputs of a program on all bits, and their size.
+    /// The outputs of a program on bits from output `from` on, as many as `size` has.
     Part { from: usize, size: Size },
     /// Known places → the order in which each place names the row that comes there.
     AsOrder,
@@ -53,7 +53,7 @@ pub(crate) enum OwnTalk {
     /// Words → bits, by a circuit that adds the shares.
     ToBits(Arc<Program>),
     /// Products of rows of words with one factor for each row. All rows have the same number of
-    /// words.
+    /// words. The holders are those of the rows and of the factors.
     Rows([Holders; 2]),
     /// The same signed numbers modulo twice as much: words → words.
     Widen,
@@ -108,7 +108,7 @@ pub(crate) enum StepWay<'p> {
     Pieces,
     /// The same, for a product of matrices.
     Products,
-    /// Alone. Its OTs are made during the step, in lots of its own.
+    /// Alone. Its OTs are made during the step, in batches of its own.
     Reorder(&'p Reorder),
     /// Alone, with messages of its own.
     Encrypted(&'p EncryptedLayer),

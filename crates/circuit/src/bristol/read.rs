@@ -1,4 +1,4 @@
-//! The reader.
+//! Reads circuits line by line.
 
 use super::{Format, gate, header::Header, lower::Gathered};
 use crate::Circuit;
@@ -53,7 +53,7 @@ pub fn read(input: impl BufRead) -> Result<(Circuit, Format), ReadError> {
     let (input_bits, output_bits): (usize, usize) = (inputs.iter().sum(), outputs.iter().sum());
     let mut circuit = Gathered::new(input_bits, wires, count.min(1 << 12) as usize);
     let mut next = first_gate;
-    // The number of gates if each AND of a MAND is one.
+    // The number of gates so far if each AND of a MAND is one.
     let mut single = 0u64;
     for k in 0..count {
         let line = match next.take() {
@@ -67,17 +67,18 @@ pub fn read(input: impl BufRead) -> Result<(Circuit, Format), ReadError> {
         };
         single += gate::read(&line, &mut circuit)?;
     }
-    let left = match next {
+    let surplus = match next {
         Some(line) => Some(line),
         None => lines.next()?,
     };
-    if let Some(line) = left {
+    if let Some(line) = surplus {
         return Err(line.error(format!("the end of the file after {count} gates")).into());
     }
-    let most = FREE_WIRES + WIRES_PER_GATE * circuit.gates() as u64;
+    let gates = circuit.gates();
+    let most = FREE_WIRES + WIRES_PER_GATE * gates as u64;
     if u64::from(wires) > most {
         let found = format!("{wires} wires");
-        let expected = format!("at most {most} wires for {} gates", circuit.gates());
+        let expected = format!("at most {most} wires for {gates} gates");
         return Err(BristolError { line: header_line, found, expected }.into());
     }
     if let Some(wire) = circuit.missing(output_bits) {
@@ -90,12 +91,16 @@ pub fn read(input: impl BufRead) -> Result<(Circuit, Format), ReadError> {
 /// Lines that are not blank, with their numbers.
 pub(super) struct Lines<R> {
     input: R,
+    /// The number of the last line that was read, from 1; 0 before the first.
     number: u64,
     buffer: Vec<u8>,
 }
 
 impl<R: BufRead> Lines<R> {
-    /// The next line that is not blank.
+    /// The next line that is not blank; `None` at the end of the file.
+    ///
+    /// # Errors
+    /// A line has more than [`MAX_LINE`] bytes, or the input fails.
     pub(super) fn next(&mut self) -> Result<Option<FileLine>, ReadError> {
         loop {
             self.buffer.clear();
@@ -140,6 +145,7 @@ pub(super) struct FileLine {
 }
 
 impl FileLine {
+    /// The line's words, without the blanks between them.
     pub(super) fn words(&self) -> impl DoubleEndedIterator<Item = &str> {
         self.text.split_ascii_whitespace()
     }
@@ -165,8 +171,8 @@ pub(super) fn number(word: &str) -> Option<u32> {
     if word.bytes().all(|b| b.is_ascii_digit()) { word.parse().ok() } else { None }
 }
 
-/// Text from a file for a message: one line, short, without characters that move a terminal's
-/// cursor.
+/// Text from a file for a message: one line of at most 60 characters, some of them escaped, without
+/// characters that move a terminal's cursor.
 pub(super) fn quote(text: &str) -> String {
     const MOST: usize = 60;
     let words: Vec<&str> = text.split_ascii_whitespace().take(MOST).collect();

@@ -36,6 +36,7 @@ pub(crate) const GATES: u64 = KEYS as u64 * GATES_PER_KEY;
 
 /// A start point, and the round keys of [`GATES`] gates.
 pub(crate) struct Mi4 {
+    /// S.
     start: Block,
     /// The gates of the current keys begin at number `run` · [`GATES`].
     run: u64,
@@ -46,9 +47,9 @@ pub(crate) struct Mi4 {
 impl Mi4 {
     /// The hash, prepared for gate 0.
     pub(super) fn new(backend: Backend, start: Block) -> Self {
-        let mut new = Mi4 { start, run: 0, keys: [[Block::ZERO; KEYS]; 11] };
-        new.expand(backend);
-        new
+        let mut hash = Mi4 { start, run: 0, keys: [[Block::ZERO; KEYS]; 11] };
+        hash.expand(backend);
+        hash
     }
 
     /// The start point.
@@ -56,6 +57,7 @@ impl Mi4 {
         &self.start
     }
 
+    /// Expands the keys of the gates from number `run` · [`GATES`] on.
     fn expand(&mut self, backend: Backend) {
         let first = self.run * KEYS as u64;
         let keys = std::array::from_fn(|i| {
@@ -77,14 +79,16 @@ impl Mi4 {
     /// `gate`. Lanes beyond the gates that these keys serve get some other key.
     #[inline(always)]
     fn key<L: Lanes>(&self, l: L, round: usize, gate: u64) -> L::V {
-        let of = |gate: u64| l.splat(&self.keys[round][(gate / GATES_PER_KEY) as usize % KEYS].0);
+        let key_of = |gate: u64| l.splat(&self.keys[round][(gate / GATES_PER_KEY) as usize % KEYS].0);
         if L::N == 1 {
-            return of(gate);
+            return key_of(gate);
         }
         let later = l.load(&LATER[(gate % GATES_PER_KEY) as usize]);
-        l.or(l.andnot(later, of(gate)), l.and(later, of(gate + L::N as u64 - 1)))
+        l.or(l.andnot(later, key_of(gate)), l.and(later, key_of(gate + L::N as u64 - 1)))
     }
 
+    /// One AES round of the hashes `y`, H for each of M tweaks, two tweaks a gate. Round 10 also
+    /// adds `masks`.
     #[inline(always)]
     fn round<L: Lanes, const M: usize, const H: usize>(
         &self,

@@ -1,4 +1,5 @@
-//! The XORs of PRF garbling, which have tables of their own.
+//! The XORs of PRF garbling, which have tables of their own. The header of [`super`] has the
+//! formulas and the notation.
 
 use super::Operand;
 use super::kernel::{
@@ -7,10 +8,11 @@ use super::kernel::{
 use hushwire_aes::kernel::without_bit_0;
 use hushwire_simd::{Kernel, Lanes};
 
-/// Makes the tables and labels of XORs from number `first` on.
+/// Makes the tables and labels of XORs. A gate has 32 bytes of labels on each wire, for truth
+/// values 0 and 1, and 16 bytes of tables.
 pub(super) struct GarbleXors<'a, const G: usize> {
+    /// The number of the first gate.
     pub(super) first: u64,
-    /// Labels of truth values 0 and 1, alternating.
     pub(super) left: &'a [u8],
     pub(super) right: &'a [u8],
     pub(super) made: &'a mut [u8],
@@ -42,6 +44,7 @@ impl<const G: usize> Kernel for GarbleXors<'_, G> {
     }
 }
 
+/// Garbles a group of XORs.
 #[inline(always)]
 fn garble_xors<L: Lanes, const G: usize>(
     l: L,
@@ -51,27 +54,28 @@ fn garble_xors<L: Lanes, const G: usize>(
     made: &mut [u8],
     tables: &mut [u8],
 ) {
-    // For every vector of gates: both labels of the left wire, and the right wire's label with
-    // signal 1.
+    // For every vector of gates: L^0, L^1 and R[1].
     let (mut keys, mut f) = ([[l.zero(); 3]; G], [[l.zero(); 3]; G]);
     for g in 0..G {
         let at = 2 * g * L::BYTES;
         let gates = ready.next(l);
-        let ([_, high], _) = by_signal(l, load_zipped(l, &right[at..]));
-        let [x, y] = load_zipped(l, &left[at..]);
-        keys[g] = [x, y, high];
+        let [left_0, left_1] = load_zipped(l, &left[at..]);
+        let ([_, right_signal_1], _) = by_signal(l, load_zipped(l, &right[at..]));
+        keys[g] = [left_0, left_1, right_signal_1];
         let input_left = input(l, gates, 0, Operand::Left);
         f[g] = [input_left, input_left, input(l, gates, 0, Operand::Right)];
     }
     hash_threes(l, &keys, &mut f);
     for g in 0..G {
         let at = 2 * g * L::BYTES;
-        let right = load_zipped(l, &right[at..]);
-        let ([low, _], pr_0) = by_signal(l, right);
+        let [right_0, right_1] = load_zipped(l, &right[at..]);
+        let ([right_signal_0, _], pr_0) = by_signal(l, [right_0, right_1]);
         let d = l.xor(f[g][0], f[g][1]);
-        l.store(l.and(ready.label, l.xor3(f[g][2], low, d)), &mut tables[g * L::BYTES..]);
-        let zero = l.xor3(f[g][0], low, l.andnot(pr_0, d));
-        let (zero, one) = ready.pair(l, zero, d, l.xor(keys[g][0], right[0]));
+        let table = l.and(ready.label, l.xor3(f[g][2], right_signal_0, d));
+        l.store(table, &mut tables[g * L::BYTES..]);
+        let zero = l.xor3(f[g][0], right_signal_0, l.andnot(pr_0, d));
+        let signals = l.xor(keys[g][0], right_0);
+        let (zero, one) = ready.pair(l, zero, d, signals);
         store_zipped(l, zero, one, &mut made[at..]);
     }
 }
@@ -87,8 +91,9 @@ fn hash_threes<L: Lanes, const G: usize>(l: L, keys: &[[L::V; 3]; G], f: &mut [[
     }
 }
 
-/// Evaluates XORs from number `first` on.
+/// Evaluates XORs. A gate has 16 bytes on each wire, and 16 bytes of tables.
 pub(super) struct EvaluateXors<'a, const G: usize> {
+    /// The number of the first gate.
     pub(super) first: u64,
     pub(super) left: &'a [u8],
     pub(super) right: &'a [u8],
@@ -120,6 +125,7 @@ impl<const G: usize> Kernel for EvaluateXors<'_, G> {
     }
 }
 
+/// Evaluates a group of XORs.
 #[inline(always)]
 fn evaluate_xors<L: Lanes, const G: usize>(
     l: L,
@@ -138,9 +144,11 @@ fn evaluate_xors<L: Lanes, const G: usize>(
     }
     hash_pairs::<L, G>(l, &keys, &mut f);
     for g in 0..G {
-        let ([a, b], [x, y]) = (keys[g], f[g]);
-        let t = l.load(&tables[g * L::BYTES..]);
-        let label = l.xor3(x, b, l.andnot(without_bit_0(l, b), l.xor3(y, b, t)));
-        l.store(ready.with_signal(l, label, l.xor(a, b)), &mut made[g * L::BYTES..]);
+        let ([left, right], [f_left, f_right]) = (keys[g], f[g]);
+        let table = l.load(&tables[g * L::BYTES..]);
+        // F_L ⊕ R, and where R has signal 1, F_L ⊕ F_R ⊕ T.
+        let other = l.andnot(without_bit_0(l, right), l.xor3(f_right, right, table));
+        let label = l.xor3(f_left, right, other);
+        l.store(ready.with_signal(l, label, l.xor(left, right)), &mut made[g * L::BYTES..]);
     }
 }

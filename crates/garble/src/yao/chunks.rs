@@ -45,7 +45,7 @@ impl<'p> Chunks<'p> {
         self.bytes + if self.is_last { self.permute } else { 0 }
     }
 
-    /// Continues the run with this message. After the last message, returns the permute bits.
+    /// Continues the run with this message. Returns the permute bits if it is the last one.
     pub(super) fn advance<'t, E: GateBackend>(
         &mut self,
         engine: &mut Engine<E>,
@@ -69,14 +69,15 @@ pub(super) struct Declared<'p> {
     pub(super) chunks: Chunks<'p>,
     pub(super) job: Job<'p>,
     pub(super) terms: Terms,
-    /// Whether the run repeats the last one; `is_first` whether there was none.
+    /// Whether the run repeats the one before it.
     pub(super) repeats: bool,
+    /// Whether no run was before it.
     pub(super) is_first: bool,
     pub(super) role: Role,
 }
 
 impl Declared<'_> {
-    /// The cost; `None` if the OTs use the rest of earlier calls.
+    /// The cost; `None` for a later run with OTs, which may use the rest of earlier calls.
     pub(super) fn cost<T: Transfer>(&self) -> Option<Cost> {
         let Declared { job, role, .. } = self;
         let choices = job.input_wires(Role::Evaluator);

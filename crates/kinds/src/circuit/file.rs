@@ -18,6 +18,10 @@ use std::{
 
 /// The largest number of instances of one job.
 pub const MOST_INSTANCES: u64 = 1 << 40;
+/// The largest numbers of instances in a batch, of threads, and of lanes on a thread.
+pub(super) const MOST_BATCH: u64 = 1 << 20;
+pub(super) const MOST_THREADS: u64 = 128;
+pub(super) const MOST_LANES: u64 = 16;
 
 /// The source of a circuit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -306,7 +310,8 @@ fn parameters(value: TomlValue<'_>) -> Result<Parameters, Fault> {
     let mut number = |key, most| -> Result<Option<u64>, Fault> {
         section.take(key).map(|v| v.number(1..=most)).transpose()
     };
-    let (batch, threads, lanes) = (number("batch", 1 << 20)?, number("threads", 128)?, number("lanes", 16)?);
+    let batch = number("batch", MOST_BATCH)?;
+    let (threads, lanes) = (number("threads", MOST_THREADS)?, number("lanes", MOST_LANES)?);
     section.finish()?;
     Ok(Parameters {
         batch: batch.map(|n| n as u32),

@@ -1,6 +1,7 @@
-//! The plan of a circuit's job: its values, its members, and how the work is cut.
+//! The plan of a circuit's job: its values, its members, and how the work is divided.
 
-use crate::{BitOrderChoice, CircuitJob};
+use super::file::{MOST_BATCH, MOST_INSTANCES, MOST_LANES, MOST_THREADS};
+use crate::{BitOrderChoice, CircuitJob, Parameters};
 use hushwire_circuit::Program;
 use hushwire_fault::code;
 use hushwire_garble::Scheme;
@@ -17,14 +18,15 @@ const BATCH_BYTES: u64 = 8 << 20;
 const LABEL_BYTES: u64 = 32 << 20;
 /// AGREEMENT: the ANDs of a batch of authenticated garbling. Each takes some hundred bytes of
 /// triples and tables.
-const AUTHENTICATED: u64 = 1 << 17;
+const BATCH_ANDS: u64 = 1 << 17;
 /// The bytes of a label.
 const LABEL: u64 = 16;
 /// AGREEMENT: the default number of compute threads.
 const THREADS: u16 = 2;
 /// AGREEMENT: the default number of batches in flight on a thread.
 const LANES: u16 = 2;
-/// The most batches of a job: each has a number as a shard of the session's randomness.
+/// The largest number of batches of a job: each has a number of 32 bits as a shard of the session's
+/// randomness.
 const MOST_BATCHES: u64 = u32::MAX as u64;
 
 /// The plan of a run, on which all members agree.
@@ -56,8 +58,8 @@ pub struct CircuitPlan {
     pub batch: u32,
     /// The number of compute threads of each party, each with batches of its own.
     pub threads: u16,
-    /// LOCAL: the number of threads that share the work on a batch, among n parties whose job has
-    /// more threads than batches.
+    /// LOCAL: the number of threads that share the work on a batch; more than 1 only for n parties
+    /// whose job sets more threads than it has batches.
     pub beside: u16,
     /// The number of batches in flight on each thread; 1 for two parties.
     pub lanes: u16,
@@ -69,20 +71,22 @@ impl CircuitPlan {
     /// Fits a job to its circuit. `bit_order` is the order that `auto` resolved to.
     ///
     /// # Errors
-    /// The job lists other inputs or outputs than the circuit has, sets an option that its protocol
-    /// does not have, or has too many instances or clients.
+    /// The job lists other inputs or outputs than the circuit has, names a member or sets an option
+    /// that its protocol does not have, has too many instances or clients, or has a number that no
+    /// job file may have, such as 0 instances or threads.
     pub fn new(job: &CircuitJob, program: &Program, bit_order: BitOrderChoice) -> Result<Self, Fault> {
         count("inputs", job.inputs.len(), program.inputs())?;
         count("outputs", job.outputs.len(), program.outputs())?;
         let (scheme, ot) = (job.protocol.scheme(job.scheme)?, job.protocol.extension(job.ot)?);
         admitted(job)?;
+        in_range(job)?;
         let clients = job.clients();
         if clients.len() > 100 {
             return Err(wrong("it has more than 100 clients", "split the job"));
         }
         let given = &job.parameters;
         let batch = given.batch.unwrap_or_else(|| fitting_batch(job.protocol, program));
-        let batch = u64::from(batch).min(job.instances).max(1);
+        let batch = u64::from(batch).min(job.instances);
         let batches = job.instances.div_ceil(batch);
         if batches > MOST_BATCHES {
             let most = batch * MOST_BATCHES;
@@ -130,7 +134,7 @@ impl CircuitPlan {
         Chosen { protocol, scheme, ot, linear: Linear::Ot, link: None, ahead: None }
     }
 
-    /// The number of computing parties, 2 or 3.
+    /// The number of computing parties, 2 to 8.
     #[must_use]
     pub fn parties(&self) -> u8 {
         self.protocol.parties()
@@ -143,7 +147,7 @@ impl CircuitPlan {
         Seats { owners, recipients: self.outputs.iter().map(|(_, to)| to.clone()).collect() }
     }
 
-    /// The agreement of the members, with the numbers of links between them.
+    /// The agreement of the members, with the number of lanes between them.
     #[must_use]
     pub fn agreement(&self) -> Agreement {
         let join = |list: Vec<String>| list.join(", ");
@@ -184,7 +188,7 @@ impl CircuitPlan {
         self.instances.div_ceil(u64::from(self.batch)) as u32
     }
 
-    /// The number of instances in batch `b`.
+    /// The number of instances in batch `b`, one of [`CircuitPlan::batches`].
     #[must_use]
     pub fn instances_of(&self, b: u32) -> usize {
         let first = u64::from(b) * u64::from(self.batch);
@@ -205,12 +209,12 @@ impl CircuitPlan {
         width.div_ceil(8)
     }
 
-    /// Inputs of `member`, by place.
+    /// The places of the inputs that `member` brings.
     pub fn inputs_of<'a>(&'a self, member: &'a Member) -> impl Iterator<Item = usize> + 'a {
         (0..self.inputs.len()).filter(move |i| self.inputs[*i].1 == *member)
     }
 
-    /// Outputs that `member` learns, by place.
+    /// The places of the outputs that `member` learns.
     pub fn outputs_of<'a>(&'a self, member: &'a Member) -> impl Iterator<Item = usize> + 'a {
         (0..self.outputs.len()).filter(move |j| self.outputs[*j].1.contains(member))
     }
@@ -225,8 +229,8 @@ impl CircuitPlan {
     }
 }
 
-/// The largest power of two for which a batch's registers fit in memory. A share of a register is a
-/// bit, a garbled register is a label.
+/// The largest power of two up to [`BATCH`] for which a batch fits in memory, but at least 64
+/// instances on shared bits. A share of a register is a bit, and a garbled register is a label.
 fn fitting_batch(protocol: Protocol, program: &Program) -> u32 {
     let (registers, mut batch) = (program.registers() as u64, BATCH);
     let fits = |batch: u64| match protocol {
@@ -234,7 +238,7 @@ fn fitting_batch(protocol: Protocol, program: &Program) -> u32 {
             batch <= 64 || registers * (batch / 8) <= BATCH_BYTES
         }
         Protocol::Yao => batch <= 1 || registers * LABEL * batch <= LABEL_BYTES,
-        Protocol::Authgarble(_) | Protocol::Ywz20(_) => batch <= 1 || program.ands() * batch <= AUTHENTICATED,
+        Protocol::Authgarble(_) | Protocol::Ywz20(_) => batch <= 1 || program.ands() * batch <= BATCH_ANDS,
     };
     while !fits(batch) {
         batch /= 2;
@@ -242,11 +246,28 @@ fn fitting_batch(protocol: Protocol, program: &Program) -> u32 {
     batch as u32
 }
 
-/// Checks that every member that the job names has a place in its protocol.
+/// Checks that the job's protocol has a place for every member that the job names.
 fn admitted(job: &CircuitJob) -> Result<(), Fault> {
     let named = job.inputs.iter().map(|i| &i.from).chain(job.outputs.iter().flat_map(|o| &o.to));
     for member in named {
         job.protocol.admits(member).map_err(|(cause, remedy)| wrong(cause, &remedy))?;
+    }
+    Ok(())
+}
+
+/// Checks the job's numbers, which a program may have set without a file.
+fn in_range(job: &CircuitJob) -> Result<(), Fault> {
+    let Parameters { batch, threads, lanes } = job.parameters;
+    for (name, given, most) in [
+        ("instances", Some(job.instances), MOST_INSTANCES),
+        ("batch", batch.map(u64::from), MOST_BATCH),
+        ("threads", threads.map(u64::from), MOST_THREADS),
+        ("lanes", lanes.map(u64::from), MOST_LANES),
+    ] {
+        if let Some(given) = given.filter(|given| !(1..=most).contains(given)) {
+            let cause = format!("`{name}` is {given}, which is out of range");
+            return Err(wrong(cause, &format!("give a whole number from 1 to {most}")));
+        }
     }
     Ok(())
 }

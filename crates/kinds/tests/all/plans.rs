@@ -2,7 +2,8 @@
 //! differs.
 
 use hushwire_circuit::named;
-use hushwire_kinds::{BitOrderChoice, CircuitJob, CircuitPlan};
+use hushwire_fault::code;
+use hushwire_kinds::{BitOrderChoice, CircuitJob, CircuitPlan, Parameters};
 use hushwire_session::{Member, Protocol};
 use std::path::Path;
 
@@ -216,6 +217,32 @@ fn what_a_protocol_does_not_have_is_refused() {
         error.as_ref().is_some_and(|e| e.contains("party2: protocol gmw has parties 0 and 1")),
         "{error:?}"
     );
+}
+
+/// A program sets the numbers of a job without a file.
+#[test]
+fn numbers_out_of_range_are_refused() {
+    let job = CircuitJob::parse(JOB, Path::new("job.toml")).unwrap_or_else(|e| panic!("{e}"));
+    let program = named::program("less:32").unwrap_or_else(|e| panic!("{e}"));
+    let cause = |job: &CircuitJob| {
+        let error = CircuitPlan::new(job, &program, BitOrderChoice::Lsb).err();
+        let error = error.unwrap_or_else(|| panic!("{job:?}"));
+        (error.code(), error.cause())
+    };
+    for instances in [0, (1 << 40) + 1] {
+        let (code, cause) = cause(&CircuitJob { instances, ..job.clone() });
+        assert!(code == code::CIRCUIT && cause.contains("`instances`"), "{cause}");
+    }
+    let given = job.parameters;
+    for (name, parameters) in [
+        ("batch", Parameters { batch: Some(0), ..given }),
+        ("threads", Parameters { threads: Some(0), ..given }),
+        ("threads", Parameters { threads: Some(u16::MAX), ..given }),
+        ("lanes", Parameters { lanes: Some(0), ..given }),
+    ] {
+        let (code, cause) = cause(&CircuitJob { parameters, ..job.clone() });
+        assert!(code == code::CIRCUIT && cause.contains(&format!("`{name}`")), "{cause}");
+    }
 }
 
 #[test]

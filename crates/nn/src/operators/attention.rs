@@ -26,10 +26,11 @@ pub(super) const ALL: &[Operator] = &[Operator {
     )
 }];
 
-/// The value of masked products. It is less than all others.
+/// The value of masked products, which stands for −∞. It is less than all others.
 const LEAST: f32 = -32_768.0;
 
-/// Splits a value into heads, `[n, heads, rows, columns]`. Also tells whether they were joined.
+/// Input `k` in heads, `[n, heads, rows, columns]`, and whether they were joined in the input. The
+/// attribute `name` is the number of joined heads.
 fn heads(op: &Reading<'_>, import: &mut Import, k: usize, name: &str) -> Result<(Known, bool), Fault> {
     let x = op.input(import, k)?;
     let lengths = import.lengths_of(&x);
@@ -51,21 +52,15 @@ fn heads(op: &Reading<'_>, import: &mut Import, k: usize, name: &str) -> Result<
     }
 }
 
-/// The products that all members know to be allowed or masked: `[n or 1, 1, rows, columns]`.
-struct Allowed {
-    lengths: [usize; 4],
-    all: Vec<bool>,
-    /// Whether any product is masked.
-    any: bool,
-}
-
-/// Masks that depend only on the places of queries and keys.
-fn allowed(
+/// The mask that depends only on the places of queries and keys, which all members know: 1 for an
+/// allowed product and 0 for a masked one, `[n or 1, 1, rows, columns]`; and whether any is masked.
+/// `past` is the number of keys before the first query.
+fn mask_of_places(
     op: &Reading<'_>,
     import: &Import,
     [n, rows, columns]: [usize; 3],
     past: usize,
-) -> Result<Allowed, Fault> {
+) -> Result<(Known, bool), Fault> {
     let counts = match op.maybe(import, 6)? {
         None => None,
         Some(Known::Ints(_, all)) if all.len() == n => Some(all),
@@ -85,19 +80,26 @@ fn allowed(
         for row in 0..rows as i64 {
             all.extend((0..columns as i64).map(|column| {
                 let ahead = column - (first + row);
-                (!causal || ahead <= 0)
+                let is_allowed = (!causal || ahead <= 0)
                     && (left < 0 || -ahead <= left)
                     && (right < 0 || ahead <= right)
-                    && count.is_none_or(|count| column < count)
+                    && count.is_none_or(|count| column < count);
+                i64::from(is_allowed)
             }));
         }
     }
-    let any = all.iter().any(|is| !is);
-    Ok(Allowed { lengths: [batches, 1, rows, columns], all, any })
+    let any = all.contains(&0);
+    Ok((Known::Ints(vec![batches, 1, rows, columns], all), any))
 }
 
-/// Extends a mask to the number of keys. The added columns are masked.
-fn widened(op: &Reading<'_>, import: &mut Import, mask: Known, columns: usize) -> Result<Known, Fault> {
+/// Extends a mask, of `truths` or of summands, to the number of keys. The added columns are masked.
+fn widened(
+    op: &Reading<'_>,
+    import: &mut Import,
+    mask: Known,
+    truths: bool,
+    columns: usize,
+) -> Result<Known, Fault> {
     let lengths = import.lengths_of(&mask);
     let own = lengths.last().copied().unwrap_or(1);
     if own == columns || own == 1 {
@@ -111,9 +113,75 @@ fn widened(op: &Reading<'_>, import: &mut Import, mask: Known, columns: usize) -
     let count = to.iter().product();
     let rest = match mask {
         Known::Ints(..) => Known::Ints(to, vec![0; count]),
-        _ => Known::floats(&to, vec![LEAST; count]),
+        _ => Known::floats(&to, vec![if truths { 0.0 } else { LEAST }; count]),
     };
     op.call(import, "Concat", &[&mask, &rest], &[("axis", Attribute::Int(-1))])
+}
+
+/// Products of queries and keys, after all masks.
+struct MaskedProducts {
+    products: Known,
+    /// Whether some products may be [`LEAST`] instead of −∞.
+    any: bool,
+    /// 0 for each row whose products are all masked, as all members know, and 1 for the others;
+    /// `None` if there is no such row.
+    rows: Option<Known>,
+}
+
+/// Masks the products of `lengths`: n, queries and keys.
+fn mask_products(
+    op: &Reading<'_>,
+    import: &mut Import,
+    mut products: Known,
+    lengths: [usize; 3],
+    past: usize,
+) -> Result<MaskedProducts, Fault> {
+    let columns = lengths[2];
+    let (mut allowed, mut any) = mask_of_places(op, import, lengths, past)?;
+    let least = Known::floats(&[], vec![LEAST]);
+    if let Some(mask) = op.maybe(import, 3)? {
+        let truths = op.reads_whole(import, 3) || matches!(mask, Known::Ints(..));
+        any |= truths;
+        match widened(op, import, mask, truths, columns)? {
+            mask @ Known::Ints(..) => allowed = op.call(import, "And", &[&allowed, &mask], &[])?,
+            mask if truths => products = op.call(import, "Where", &[&mask, &products, &least], &[])?,
+            mask => products = op.call(import, "Add", &[&products, &mask], &[])?,
+        }
+    }
+    if !any {
+        return Ok(MaskedProducts { products, any, rows: None });
+    }
+    products = op.call(import, "Where", &[&allowed, &products, &least], &[])?;
+    let mut rows = None;
+    if let Known::Ints(mut lengths, all) = allowed {
+        let is_seen = |row: &[i64]| i64::from(row.iter().any(|is| *is != 0));
+        let seen: Vec<i64> = all.chunks(columns).map(is_seen).collect();
+        lengths.last_mut().into_iter().for_each(|last| *last = 1);
+        rows = seen.contains(&0).then_some(Known::Ints(lengths, seen));
+    }
+    Ok(MaskedProducts { products, any, rows })
+}
+
+/// The scaled products of queries and keys, `[n, heads, rows, columns]`, limited by `softcap`.
+fn multiply(
+    op: &Reading<'_>,
+    import: &mut Import,
+    q: &Known,
+    k: &Known,
+    width: usize,
+) -> Result<Known, Fault> {
+    let number = |x| Known::floats(&[], vec![x]);
+    let scale = op.maybe_float("scale")?.unwrap_or(1.0 / (width as f32).sqrt());
+    let scaled = op.call(import, "Mul", &[q, &number(scale)], &[])?;
+    let turned = pick::turned(op, import, k, &[0, 1, 3, 2])?;
+    let products = op.call(import, "MatMul", &[&scaled, &turned], &[])?;
+    let cap = op.float("softcap", 0.0)?;
+    if cap == 0.0 {
+        return Ok(products);
+    }
+    let part = op.call(import, "Mul", &[&products, &number(1.0 / cap)], &[])?;
+    let part = op.call(import, "Tanh", &[&part], &[])?;
+    op.call(import, "Mul", &[&part, &number(cap)], &[])
 }
 
 fn read(op: &Reading<'_>, import: &mut Import) -> Result<Vec<Known>, Fault> {
@@ -128,81 +196,32 @@ fn read(op: &Reading<'_>, import: &mut Import) -> Result<Vec<Known>, Fault> {
         v = op.call(import, "Concat", &[&value, &v], &axis)?;
     }
     let present = [k.clone(), v.clone()];
-    let [of_q, of_k] = [&q, &k].map(|of| import.lengths_of(of));
-    let repeats = of_q[1] / of_k[1].max(1);
-    if repeats * of_k[1] != of_q[1] || of_k[1] == 0 {
-        let cause = format!("{} heads of queries meet {} of keys", of_q[1], of_k[1]);
+    let [lengths_q, lengths_k] = [&q, &k].map(|known| import.lengths_of(known));
+    let (heads_q, heads_k) = (lengths_q[1], lengths_k[1]);
+    if heads_k == 0 || !heads_q.is_multiple_of(heads_k) {
+        let cause = format!("{heads_q} heads of queries meet {heads_k} of keys");
         return Err(op.error(cause, "save the model anew"));
     }
+    let repeats = heads_q / heads_k;
     if repeats > 1 {
-        let places: Vec<usize> = (0..of_q[1]).map(|head| head / repeats).collect();
+        let places: Vec<usize> = (0..heads_q).map(|head| head / repeats).collect();
         k = pick::pick(op, import, k, 1, places.clone())?;
         v = pick::pick(op, import, v, 1, places)?;
     }
-    let scale = op.maybe_float("scale")?.unwrap_or(1.0 / (of_q[3] as f32).sqrt());
-    let scaled = op.call(import, "Mul", &[&q, &Known::floats(&[], vec![scale])], &[])?;
-    let turned = pick::turned(op, import, &k, &[0, 1, 3, 2])?;
-    let mut products = op.call(import, "MatMul", &[&scaled, &turned], &[])?;
-    let cap = op.float("softcap", 0.0)?;
-    if cap != 0.0 {
-        let part = op.call(import, "Mul", &[&products, &Known::floats(&[], vec![1.0 / cap])], &[])?;
-        let part = op.call(import, "Tanh", &[&part], &[])?;
-        products = op.call(import, "Mul", &[&part, &Known::floats(&[], vec![cap])], &[])?;
-    }
+    let products = multiply(op, import, &q, &k, lengths_q[3])?;
+    let lengths = [lengths_q[0], lengths_q[2], lengths_k[2]];
+    let masked = mask_products(op, import, products.clone(), lengths, past)?;
     let mode = op.int("qk_matmul_output_mode", 0)?;
-    let told = products.clone();
-    let columns = of_k[2];
-    let mut allowed = allowed(op, import, [of_q[0], of_q[2], columns], past)?;
-    let mut lacks = allowed.any;
-    let mut choice = Known::Ints(
-        allowed.lengths.to_vec(),
-        std::mem::take(&mut allowed.all).into_iter().map(i64::from).collect(),
-    );
-    if let Some(mask) = op.maybe(import, 3)? {
-        let truths = op.reads_whole(import, 3) || matches!(mask, Known::Ints(..));
-        let mask = widened(op, import, mask, columns)?;
-        match mask {
-            Known::Ints(..) => {
-                choice = op.call(import, "And", &[&choice, &mask], &[])?;
-                lacks = true;
-            }
-            mask if truths => {
-                let least = Known::floats(&[], vec![LEAST]);
-                products = op.call(import, "Where", &[&mask, &products, &least], &[])?;
-                lacks = true;
-            }
-            mask => products = op.call(import, "Add", &[&products, &mask], &[])?,
-        }
+    if mode == 2 && masked.any {
+        let cause = "its products with −∞ are an output (qk_matmul_output_mode 2)";
+        return Err(op.error(cause, "leave the output out"));
     }
-    let mut empty = None;
-    if lacks {
-        let least = Known::floats(&[], vec![LEAST]);
-        products = op.call(import, "Where", &[&choice, &products, &least], &[])?;
-        // Rows whose products are all masked give zeros.
-        if let Known::Ints(lengths, all) = &choice {
-            let rows: Vec<i64> =
-                all.chunks(columns).map(|row| i64::from(row.iter().any(|is| *is != 0))).collect();
-            let mut lengths = lengths.clone();
-            if let Some(last) = lengths.last_mut() {
-                *last = 1;
-            }
-            empty = rows.contains(&0).then_some(Known::Ints(lengths, rows));
-        }
-    }
-    let told = match mode {
-        2 if lacks => {
-            let cause = "its products with −∞ are an output (qk_matmul_output_mode 2)";
-            return Err(op.error(cause, "leave the output out"));
-        }
-        2 => products.clone(),
-        _ => told,
-    };
     let axis = [("axis", Attribute::Int(3))];
-    let mut shares = op.call(import, "Softmax", &[&products], &axis)?;
-    if let Some(rows) = empty {
+    let mut shares = op.call(import, "Softmax", &[&masked.products], &axis)?;
+    if let Some(rows) = masked.rows {
+        // A row without allowed products gives zeros.
         shares = op.call(import, "Where", &[&rows, &shares, &Known::floats(&[], vec![0.0])], &[])?;
     }
-    let told = if mode == 3 { shares.clone() } else { told };
     let mut made = op.call(import, "MatMul", &[&shares, &v], &[])?;
     if joined {
         let lengths = import.lengths_of(&made);
@@ -210,13 +229,36 @@ fn read(op: &Reading<'_>, import: &mut Import) -> Result<Vec<Known>, Fault> {
         made = pick::reshaped(op, import, made, vec![lengths[0], lengths[2], lengths[1] * lengths[3]])?;
     }
     let [key, value] = present;
-    Ok(vec![made, key, value, told])
+    let products = match mode {
+        2 => masked.products,
+        3 => shares,
+        _ => products,
+    };
+    Ok(vec![made, key, value, products])
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::checks::check;
+    use super::super::checks::{check, refused};
     use crate::{onnx::Attribute, zoo::Writer};
+
+    /// The softmax of the products of queries and keys where `allowed`, times values. All are rows
+    /// of two elements. A query without allowed keys gives zeros.
+    fn attended([queries, keys, values]: [&[f32]; 3], allowed: impl Fn(usize, usize) -> bool) -> Vec<f32> {
+        let mut out = vec![];
+        for (row, q) in queries.chunks(2).enumerate() {
+            let (mut sum, mut total) = ([0.0; 2], 0.0);
+            for (column, (k, v)) in keys.chunks(2).zip(values.chunks(2)).enumerate() {
+                if allowed(row, column) {
+                    let share = ((q[0] * k[0] + q[1] * k[1]) / 2f32.sqrt()).exp();
+                    total += share;
+                    (0..2).for_each(|i| sum[i] += share * v[i]);
+                }
+            }
+            out.extend(sum.map(|sum| if total == 0.0 { 0.0 } else { sum / total }));
+        }
+        out
+    }
 
     /// Two heads of two queries, each of which sees itself and earlier keys.
     #[test]
@@ -229,14 +271,65 @@ mod tests {
         ];
         let y = w.op("Attention", &["input", "input", "input"], &attributes);
         check(&w.finish(&y), 16.0, |x| {
-            let row = |r: usize, h: usize| &x.data[4 * r + 2 * h..][..2];
-            let dot = |a: &[f32], b: &[f32]| (a[0] * b[0] + a[1] * b[1]) / 2f32.sqrt();
-            let mut out = x.data[..4].to_vec();
-            for h in 0..2 {
-                let (a, b) = (dot(row(1, h), row(0, h)).exp(), dot(row(1, h), row(1, h)).exp());
-                out.extend((0..2).map(|i| (a * row(0, h)[i] + b * row(1, h)[i]) / (a + b)));
-            }
-            out
+            let head = |h: usize| {
+                let all: Vec<f32> = x.data.chunks(4).flat_map(|row| &row[2 * h..][..2]).copied().collect();
+                attended([&all; 3], |row, column| column <= row)
+            };
+            let (first, second) = (head(0), head(1));
+            first.chunks(2).zip(second.chunks(2)).flat_map(|(a, b)| [a, b].concat()).collect()
         });
+    }
+
+    /// A mask of truth values that no member knows covers two of three keys; the last key is
+    /// masked.
+    #[test]
+    fn a_private_mask_masks_the_keys_that_it_does_not_cover() {
+        let mut w = Writer::new("a", 1, &[1, 1, 2, 2]);
+        let past = [0.5, -0.25];
+        let earlier = w.weights(&[1, 1, 1, 2], past.to_vec());
+        let least = w.weights(&[1], vec![-1000.0]);
+        let mask = w.op("Greater", &["input", &least], &[]);
+        let y = w.op("Attention", &["input", "input", "input", &mask, &earlier, &earlier], &[]);
+        check(&w.finish(&y), 16.0, |x| {
+            let keys = [&past[..], &x.data].concat();
+            attended([&x.data, &keys, &keys], |_, column| column < 2)
+        });
+    }
+
+    /// A mask that all members know, of truth values or of summands; a row has no key.
+    #[test]
+    fn known_masks_leave_keys_out() {
+        let allowed = [[true, true], [false, false]];
+        let mut w = Writer::new("a", 1, &[1, 1, 2, 2]);
+        let mask = w.integers(9, &[2, 2], allowed.as_flattened().iter().map(|is| i64::from(*is)).collect());
+        let y = w.op("Attention", &["input", "input", "input", &mask], &[]);
+        check(&w.finish(&y), 16.0, |x| attended([&x.data; 3], |row, column| allowed[row][column]));
+        let mut w = Writer::new("a", 1, &[1, 1, 2, 2]);
+        let mask = w.weights(&[2, 1], vec![0.25, 0.5]);
+        let y = w.op("Attention", &["input", "input", "input", &mask], &[]);
+        check(&w.finish(&y), 16.0, |x| attended([&x.data; 3], |_, _| true));
+    }
+
+    /// Both queries' heads read the keys of one head, of which each sees its own place alone.
+    #[test]
+    fn heads_share_keys_and_windows_are_as_wide_as_stated() {
+        let mut w = Writer::new("a", 1, &[1, 2, 2, 2]);
+        let zero = w.integers(7, &[1], vec![0]);
+        let keys = w.op("Gather", &["input", &zero], &[("axis", Attribute::Int(1))]);
+        let window = ["left_window_size", "right_window_size"].map(|name| (name, Attribute::Int(0)));
+        let y = w.op("Attention", &["input", &keys, &keys], &window);
+        check(&w.finish(&y), 16.0, |x| {
+            let keys = &x.data[..4];
+            let head = |queries| attended([queries, keys, keys], |row, column| row == column);
+            [head(&x.data[..4]), head(&x.data[4..])].concat()
+        });
+    }
+
+    #[test]
+    fn no_keys_are_refused() {
+        let mut w = Writer::new("a", 1, &[1, 1, 2, 2]);
+        let keys = w.weights(&[1, 1, 0, 2], vec![]);
+        let y = w.op("Attention", &["input", &keys, &keys], &[("left_window_size", Attribute::Int(0))]);
+        refused(&w.finish(&y));
     }
 }

@@ -1,4 +1,5 @@
-//! One call of an extension: chunks, checks, choices and payload, each in its tick.
+//! One call of an extension: chunks, checks, choices and payload, each in its tick. A tick is a
+//! place in the schedule of the call. Each tick that has contents is a round.
 //!
 //! ```text
 //! rows        tick i: chunk i and its choices from the receiver; payload a lag behind, from the
@@ -67,15 +68,17 @@ pub struct Pipeline<'e, W: Work, S: Security> {
     count: usize,
     /// The number of OTs of the chunks whose messages were sent.
     next: usize,
+    /// The number of the current tick.
     now: u64,
+    /// The contents of the current tick; `None` after the last one.
     plan: Option<TickPlan>,
     /// Whether the receiver brings choices.
     chosen: bool,
     /// Whether the sender sends payload.
     pays: bool,
-    /// The chunks that are not delivered yet, oldest first, if there are choices. The choices of
-    /// the first `known` chunks were sent.
+    /// The chunks that are not delivered yet, oldest first, if there are choices.
     made: VecDeque<ChunkOts>,
+    /// The number of chunks of `made` whose choices were sent; they are the oldest ones.
     known: usize,
     /// The number of chunks whose messages were sent and whose choices were not.
     unsaid: usize,
@@ -88,9 +91,9 @@ pub struct Pipeline<'e, W: Work, S: Security> {
     turned: bool,
     /// The next step of the closed segment's check.
     check: Option<usize>,
-    /// The number of OTs made when that segment was closed; `verified` is the number of OTs that
-    /// are verified.
+    /// The number of OTs that were made when that segment was closed.
     closed: usize,
+    /// The number of OTs that are verified.
     verified: usize,
     /// Whether the last segment closes with the call.
     close: bool,
@@ -142,6 +145,7 @@ impl<'e, W: Work, S: Security> Pipeline<'e, W, S> {
         pipeline
     }
 
+    /// Fails in a fork of the process that opened the endpoint.
     fn here(&self) -> Result<(), OtError> {
         if self.forked { Ok(self.end.process.check(CALL)?) } else { Ok(()) }
     }
@@ -165,7 +169,8 @@ impl<'e, W: Work, S: Security> Pipeline<'e, W, S> {
         self.count - self.next
     }
 
-    /// Makes the chunk that begins with OT `start` of this call; one of the messages is empty.
+    /// Makes the chunk of `len` OTs that begins with OT `start` of this call, from the message that
+    /// this endpoint heard, or with the message that it says; the other one is empty.
     fn make(&mut self, start: usize, len: usize, heard: &[u8], said: &mut [u8]) -> Result<(), OtError> {
         let mut made = ChunkOts {
             first: self.base + start as u64,
@@ -280,7 +285,7 @@ impl<'e, W: Work, S: Security> Pipeline<'e, W, S> {
         self.pop();
     }
 
-    /// Asserts that nothing is opened before it is verified.
+    /// Asserts that chunk `i` of `made`, which the caller opens, is verified in malicious modes.
     fn assert_verified(&self, i: usize) {
         let made = &self.made[i];
         let verified = S::LEVEL == Level::SemiHonest || made.start + made.len <= self.verified;

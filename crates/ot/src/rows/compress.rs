@@ -20,7 +20,8 @@ use hushwire_simd::clmul::Clmul;
 /// zero. A test repeats the search up to six columns.
 pub(super) const CHI: Gf128 = Gf128(0x243f_6a88_85a3_08d3_1319_8a2e_0370_7344);
 
-/// Compresses 192 rows of W columns to 128 W blocks. Overwrites row 0.
+/// Compresses 192 rows of W blocks each, row after row, to a block for each of 128 W OTs. `high`
+/// has room for 128 W words, the upper rows of each OT. Overwrites row 0. In constant time.
 pub(super) fn rows192(
     backend: Backend,
     clmul: Clmul,
@@ -30,15 +31,16 @@ pub(super) fn rows192(
 ) {
     let width = rows.len() / 192;
     let (low, upper) = rows.split_at_mut(128 * width);
-    // Compensates in advance for what the map adds to bit 0.
-    let mut column = CHI;
+    // Row 0 gets in advance what the product adds to bit 0: the upper rows j for which χ · x^j has
+    // bit 0. χ is public.
+    let mut multiple = CHI;
     for row in upper.chunks_exact(width) {
-        if column.0 & 1 == 1 {
-            for (x, y) in low[..width].iter_mut().zip(row) {
-                *x ^= *y;
+        if multiple.0 & 1 == 1 {
+            for (bits, added) in low[..width].iter_mut().zip(row) {
+                *bits ^= *added;
             }
         }
-        column = column.mul_x();
+        multiple = multiple.mul_x();
     }
     transpose::rows128(backend.tier(), backend.gfni(), low, blocks);
     transpose::rows64(backend.tier(), backend.gfni(), upper, high);

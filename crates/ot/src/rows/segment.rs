@@ -1,10 +1,10 @@
-//! The folds that both endpoints gather while chunks are made, and the part of them that a check
-//! needs after the segment has ended.
+//! The folds that both endpoints gather while chunks are made, and what a check needs of them after
+//! the segment has ended.
 //!
 //! ```text
 //! chunk         message absorbed → χ for its columns → every row folded, while it is in the cache
-//! close         the folds are put away, with a column of 128 OTs that is made for the check alone
-//! check         the column's message absorbed → its χ → folded too
+//! close         the folds are put aside, with a last column of 128 OTs that is made for the check
+//! check         the last column's message absorbed → its χ → folded, too
 //! ```
 //!
 //! The last column's coefficient is drawn after its message, like every other coefficient. With the
@@ -18,7 +18,10 @@ use zeroize::ZeroizeOnDrop;
 
 use crate::{Context, Role, Transcript};
 
-use super::{RowKind, kind::FULL, kind::Proof};
+use super::{
+    RowKind,
+    kind::{FULL, Proof},
+};
 
 /// The folds of an open segment.
 pub(super) struct Segment {
@@ -30,13 +33,15 @@ pub(super) struct Segment {
     rows: Folds,
     /// The folds of the messages; only the check by pairs needs them.
     sent: Folds,
+    /// The coefficients of the last chunk, one for each column.
     pub(super) chi: Vec<Gf128>,
+    /// Whether a chunk was added since the last segment was closed.
     open: bool,
     /// The number of segments closed so far.
     number: u64,
 }
 
-/// A closed segment.
+/// A closed segment, of which the last column is not folded yet.
 #[derive(ZeroizeOnDrop)]
 pub(crate) struct Closed {
     #[zeroize(skip)]
@@ -45,47 +50,38 @@ pub(crate) struct Closed {
     clmul: Clmul,
     #[zeroize(skip)]
     transcript: Transcript,
-    /// A sum for every row; `sent` has one for every row of the messages.
+    /// The fold of every row.
     pub(super) rows: Vec<Gf128>,
+    /// The fold of every row of the messages.
     pub(super) sent: Vec<Gf128>,
-    /// The last column of every row; the sender's does not yet include the message.
+    /// The last column of every row. The sender's does not yet include the message.
     pub(super) last: Vec<Block>,
     /// The last column's message, at the receiver.
     pub(super) message: Vec<Block>,
+    /// The number of segments that were closed before.
     pub(super) number: u64,
+}
+
+/// Folds without a column: of the rows, and of the messages.
+fn no_folds(kind: RowKind) -> (Folds, Folds) {
+    (Folds::new(kind.rows()), Folds::new(kind.trees() - 1))
 }
 
 impl Segment {
     pub(super) fn new(context: Context, clmul: Clmul, kind: RowKind, proof: Proof, setup: &[u8]) -> Self {
         let mut transcript = Transcript::new(&context.sid, kind.domain());
         transcript.absorb(Role::Receiver, setup);
-        let mut segment = Segment {
-            context,
-            clmul,
-            proof,
-            kind,
-            transcript,
-            rows: Folds::default(),
-            sent: Folds::default(),
-            chi: Vec::with_capacity(FULL),
-            open: false,
-            number: 0,
-        };
-        segment.renew();
-        segment
-    }
-
-    fn renew(&mut self) {
-        self.rows = Folds::new(self.kind.rows());
-        self.sent = Folds::new(self.kind.trees() - 1);
-        self.open = false;
+        let (rows, sent) = no_folds(kind);
+        let chi = Vec::with_capacity(FULL);
+        Segment { context, clmul, proof, kind, transcript, rows, sent, chi, open: false, number: 0 }
     }
 
     pub(super) fn is_open(&self) -> bool {
         self.open
     }
 
-    /// Folds a chunk: the message, and all rows after the message was applied.
+    /// Folds a chunk: its message, trees − 1 rows of blocks, and all `rows` after the message was
+    /// applied, row by row, both with the chunk's number of columns.
     pub(super) fn add(&mut self, message: &[Block], rows: &[Block]) {
         self.open = true;
         if self.proof == Proof::None {
@@ -106,7 +102,8 @@ impl Segment {
         }
     }
 
-    /// Closes the segment; `last` and `message` are its sacrificial column.
+    /// Closes the segment. `last` is its last column, with a block for each row, and `message` the
+    /// message of that column at the receiver.
     pub(super) fn close(&mut self, last: Vec<Block>, message: Vec<Block>) -> Closed {
         let closed = Closed {
             context: self.context,
@@ -118,8 +115,9 @@ impl Segment {
             message,
             number: self.number,
         };
+        (self.rows, self.sent) = no_folds(self.kind);
+        self.open = false;
         self.number += 1;
-        self.renew();
         closed
     }
 }
@@ -130,15 +128,14 @@ impl Closed {
         self.transcript.absorb(Role::Receiver, as_bytes(message));
         let seed = self.transcript.challenge("last column");
         let chi = Gf128::from(Prg::new(self.context.backend, &seed, "rows chi").next_block());
-        let columns = [(&mut self.rows, &self.last[..]), (&mut self.sent, message)];
-        for (sums, last) in columns {
-            for (sum, last) in sums.iter_mut().zip(last) {
-                *sum += chi.mul(Gf128::from(*last), self.clmul);
+        for (folds, column) in [(&mut self.rows, &self.last[..]), (&mut self.sent, message)] {
+            for (fold, block) in folds.iter_mut().zip(column) {
+                *fold += chi.mul(Gf128::from(*block), self.clmul);
             }
         }
     }
 
-    /// A name for the hashes of this segment's check.
+    /// The domain of the hashes of this segment's check.
     pub(super) fn name(&self) -> [u8; 32] {
         self.context.sid.child("rows pairs", self.number).0
     }

@@ -1,4 +1,4 @@
-//! Columns of words, columns of bits, and the randomness that masks them.
+//! Columns of words, columns of bits, and random columns.
 
 use crate::{Batch, Rep3, Role, ShareError, Shares, pool, ring::Word};
 use hushwire_circuit::planes::plane_bytes;
@@ -32,10 +32,10 @@ impl<W: Word> Column<W> {
         self.own.len()
     }
 
-    /// Checks that both shares have this many rows.
+    /// Checks that both shares have `rows` rows.
     ///
     /// # Errors
-    /// [`ShareError::Length`], in bytes, if one has not.
+    /// [`ShareError::Length`], in bytes, if a share has another number.
     pub(crate) fn expect_rows(&self, what: &'static str, rows: usize) -> Result<(), ShareError> {
         let wrong = [&self.own, &self.next].into_iter().find(|share| share.len() != rows);
         wrong.map_or(Ok(()), |share| {
@@ -45,8 +45,8 @@ impl<W: Word> Column<W> {
     }
 }
 
-/// One party's shares of a column of strings of bits: plane `i` has bit `i` of every row, in
-/// ⌈rows/8⌉ bytes.
+/// One party's shares of a column of strings of bits. Each share has `width` planes, one after the
+/// other: plane `i` has bit `i` of every row, in ⌈rows/8⌉ bytes. Copies share their memory.
 #[derive(Clone)]
 pub struct Bits {
     width: usize,
@@ -81,7 +81,7 @@ impl Bits {
         self.rows
     }
 
-    /// The planes' shares.
+    /// The shares of all planes.
     #[must_use]
     pub fn shares(&self) -> &Shares {
         &self.shares
@@ -114,8 +114,8 @@ impl Bits {
         Arc::get_mut(&mut self.shares)
     }
 
-    /// The planes' shares for writing over all of them. They keep their old contents if they are
-    /// held nowhere else, and are zero otherwise; the caller overwrites both.
+    /// The planes' shares for a caller that overwrites all of them. Until then they have their old
+    /// contents, or zeros if the old ones are also held elsewhere.
     pub(crate) fn over(&mut self) -> &mut Shares {
         if Arc::get_mut(&mut self.shares).is_none() {
             let bytes = self.shares.len();
@@ -124,7 +124,7 @@ impl Bits {
         Arc::get_mut(&mut self.shares).expect("they are new, or nobody else has them")
     }
 
-    /// A reference to the planes' shares, for callers that keep them.
+    /// The planes' shares, for callers that keep them without a copy.
     pub(crate) fn held(&self) -> &Arc<Shares> {
         &self.shares
     }
@@ -142,15 +142,51 @@ mod tests {
     use super::*;
     use crate::ring::test_support::{open_words, share_words};
     use hushwire_aes::Backend;
-    use hushwire_prg::Prg;
+    use hushwire_prg::{Prg, Seed};
 
     #[test]
     fn a_dealers_shares_open_to_the_numbers() {
         let numbers: Vec<u16> = (0..99).map(|i| i * 555).collect();
-        let mut prg = Prg::new(Backend::best(), &hushwire_prg::Seed::random(), "test");
+        let mut prg = Prg::new(Backend::best(), &Seed::from_bytes([1; 16]), "test");
         let shares = share_words(&mut prg, &numbers);
         assert_eq!(open_words(&shares), numbers);
         let known = Role::ALL.map(|role| Column::known(role, &numbers));
         assert_eq!(open_words(&known), numbers);
+    }
+
+    #[test]
+    fn other_lengths_are_told_in_bytes() {
+        let column = Rep3 { own: vec![0u16; 4], next: vec![0; 5] };
+        let error = ShareError::Length { what: "a share", expected: 8, found: 10 };
+        assert_eq!(column.expect_rows("a share", 4), Err(error));
+        let planes = Shares { own: vec![0; 4], next: vec![0; 5] };
+        let error = ShareError::Length { what: "a share of bits", expected: 4, found: 5 };
+        assert_eq!(Bits::new(2, 9, planes).err(), Some(error));
+    }
+
+    #[test]
+    fn trimmed_planes_end_with_the_last_row_and_copies_keep_theirs() {
+        let full = || vec![0xff; 4];
+        let mut bits = Bits::new(2, 11, Shares { own: full(), next: full() }).unwrap();
+        let copy = bits.clone();
+        assert!(bits.alone().is_none());
+        bits = bits.trimmed();
+        for share in [&bits.shares().own, &bits.shares().next] {
+            assert_eq!(share[..], [0xff, 7, 0xff, 7]);
+        }
+        assert_eq!(copy.shares().own, full());
+        assert!(bits.alone().is_some());
+        // A plane of whole bytes has nothing past its last row.
+        let whole = Bits::new(1, 32, Shares { own: full(), next: full() }).unwrap();
+        assert_eq!(whole.trimmed().into_shares().own, full());
+    }
+
+    #[test]
+    fn what_others_hold_is_not_overwritten() {
+        let mut bits = Bits::new(1, 8, Shares { own: vec![1], next: vec![2] }).unwrap();
+        assert_eq!(bits.over().own, [1]);
+        let held = bits.held().clone();
+        bits.over().own[0] = 3;
+        assert_eq!((bits.shares().own[0], held.own[0]), (3, 1));
     }
 }

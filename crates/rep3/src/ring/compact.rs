@@ -18,7 +18,7 @@ use super::{
     places::FromPlaces,
     word::Word,
 };
-use crate::{Batch, Rep3, Role, ShareError};
+use crate::{Batch, Role, ShareError};
 use hushwire_machine::{
     Cost, NetError,
     drive::{Abreast, Line, Machine, Talk},
@@ -26,50 +26,44 @@ use hushwire_machine::{
 };
 use std::sync::Arc;
 
-/// One party's endpoint of compacting columns of one width. It returns the first `rows` of the rows
-/// whose flag is set, in order, with zeros behind them.
+/// One party's endpoint of compacting columns of one width. It returns the first rows whose flag is
+/// set, in order, with zeros behind them.
 ///
-/// **Rounds and bytes.** One round of products, with a 32-bit word per row and a word per row and
-/// column; then [`FromPlaces`] and a [`Permute`]: [`compact_cost`].
-/// **Security.** The opened value is a uniform permutation, as for [`FromPlaces`]; the number of
-/// flagged rows is not revealed.
+/// **Rounds and bytes.** One round of products, with a 32-bit word for each row, and a word for
+/// each row and column; then [`FromPlaces`] and a [`Permute`]: [`compact_cost`].
+/// **Security.** Semi-honest, one corrupted party. The opened value is a uniform permutation, as
+/// for [`FromPlaces`]. The number of flagged rows is not revealed.
 pub struct Compact<W: Word>(Line<'static, Compacted<W>, NetError>);
 
 /// The columns, and the permutation that made them; `None` if there are no rows.
 type Compacted<W> = (Vec<Column<W>>, Option<Arc<Permutation>>);
 
 impl<W: Word> Compact<W> {
-    /// `flags` holds a 0 or 1 modulo 2^64 per row; `rows` is the number of rows in the result.
+    /// `flags` has a 0 or 1 modulo 2^64 for each row. `rows` is the number of rows of the result.
+    /// The run ends with [`NetError::Malformed`] if there are 2^32 rows or more, or if the places
+    /// that follow from the flags are not a permutation's.
     ///
     /// # Errors
-    /// [`ShareError::Length`] unless all columns have as many rows as there are flags, and fewer
-    /// than 2^32.
+    /// [`ShareError::Length`] unless all columns have the rows of the flags.
     pub fn new(
         mut batch: Batch,
         flags: &Column<u64>,
         columns: &[Arc<Column<W>>],
         rows: usize,
     ) -> Result<Compact<W>, ShareError> {
-        let expected = flags.own.len();
-        let shares = columns.iter().flat_map(|column| [column.own.len(), column.next.len()]);
-        for found in shares.chain([flags.next.len()]) {
-            if found != expected {
-                return Err(ShareError::Length { what: "a column to compact", expected, found });
-            }
-        }
+        let given = flags.rows();
+        flags.expect_rows("the flags of a compaction", given)?;
+        columns.iter().try_for_each(|column| column.expect_rows("a column to compact", given))?;
         let role = batch.session().role();
         let narrow = flags_as::<u32>(flags, 1);
         let all = [&narrow.own, &narrow.next].map(|share| total(share));
         let (others, differences) = places(role, &narrow, 0, [0; 2], all);
         let places = Product::new(batch.context(), Arc::new(narrow), Arc::new(differences))?;
-        let joined =
-            |share: fn(&Column<W>) -> &Vec<W>| columns.iter().flat_map(|c| share(c)).copied().collect();
-        let payload = Column { own: joined(|c| &c.own), next: joined(|c| &c.next) };
         let repeated = flags_as::<W>(flags, columns.len());
-        let payload = Product::new(batch.context(), Arc::new(repeated), Arc::new(payload))?;
-        let (cost, columns) = (compact_cost(role, expected, columns.len() * W::BYTES), columns.len());
+        let payload = Product::new(batch.context(), Arc::new(repeated), Arc::new(joined(columns)))?;
+        let (cost, columns) = (compact_cost(role, given, columns.len() * W::BYTES), columns.len());
         let line = Line::over(2, move |talk| async move {
-            let (mut out, permutation) = if expected == 0 {
+            let (mut out, permutation) = if given == 0 {
                 ((0..columns).map(|_| Column::zeros(0)).collect(), None)
             } else {
                 compact(&talk, batch, places, &others, payload, columns).await?
@@ -111,20 +105,17 @@ async fn compact<W: Word>(
     mut payload: Product<W>,
     columns: usize,
 ) -> Result<Compacted<W>, NetError> {
-    let no_flags = |e: ShareError| NetError::Malformed { peer: None, msg: NAME, what: e.to_string() };
+    let malformed = |e: ShareError| NetError::Malformed { peer: None, msg: NAME, what: e.to_string() };
     let both: Vec<&mut (dyn Machine<Error = NetError> + Send)> = vec![&mut places, &mut payload];
     talk.run(&mut Abreast::new(both)).await?;
     let places = plus(places.finish(), others);
-    let payload = payload.finish();
-    let rows = places.rows();
-    let column = |i: usize, share: &[W]| share[i * rows..(i + 1) * rows].to_vec();
-    let masked = (0..columns).map(|i| Rep3 { own: column(i, &payload.own), next: column(i, &payload.next) });
-    let masked = masked.map(Arc::new).collect();
+    let masked = parted(&payload.finish(), columns, places.rows());
 
-    let mut places = FromPlaces::of_narrow(&mut batch, Arc::new(places)).map_err(no_flags)?;
+    let mut places = FromPlaces::of_narrow(&mut batch, Arc::new(places)).map_err(malformed)?;
     talk.run(&mut places).await?;
-    let permutation = places.finish().map_err(no_flags)?;
-    let mut moved = Permute::<Sum<W>>::new(batch.context(), permutation.clone(), masked).map_err(no_flags)?;
+    let permutation = places.finish().map_err(malformed)?;
+    let mut moved =
+        Permute::<Sum<W>>::new(batch.context(), permutation.clone(), masked).map_err(malformed)?;
     talk.run(&mut moved).await?;
     Ok((moved.finish(), Some(permutation)))
 }
@@ -138,22 +129,37 @@ pub(super) fn flags_as<W: Word>(flags: &Column<u64>, times: usize) -> Column<W> 
     Column { own: share(&flags.own), next: share(&flags.next) }
 }
 
-/// The sums of two columns.
-pub(super) fn plus(mut of: Column<u32>, others: &Column<u32>) -> Column<u32> {
-    for (share, others) in [(&mut of.own, &others.own), (&mut of.next, &others.next)] {
-        share.iter_mut().zip(others).for_each(|(share, other)| *share = share.plus(*other));
-    }
-    of
+/// All columns, one after the other.
+pub(super) fn joined<W: Word>(columns: &[Arc<Column<W>>]) -> Column<W> {
+    let join =
+        |share: fn(&Column<W>) -> &Vec<W>| columns.iter().flat_map(|column| share(column)).copied().collect();
+    Column { own: join(|column| &column.own), next: join(|column| &column.next) }
 }
 
-/// The sum of one summand of the flags.
+/// The columns of `rows` rows that [`joined`] has put one after the other.
+pub(super) fn parted<W: Word>(joined: &Column<W>, columns: usize, rows: usize) -> Vec<Arc<Column<W>>> {
+    let part = |share: &[W], i: usize| share[i * rows..(i + 1) * rows].to_vec();
+    (0..columns)
+        .map(|i| Arc::new(Column { own: part(&joined.own, i), next: part(&joined.next, i) }))
+        .collect()
+}
+
+/// The sums of two columns.
+pub(super) fn plus(mut sums: Column<u32>, others: &Column<u32>) -> Column<u32> {
+    for (share, others) in [(&mut sums.own, &others.own), (&mut sums.next, &others.next)] {
+        share.iter_mut().zip(others).for_each(|(word, other)| *word = word.plus(*other));
+    }
+    sums
+}
+
+/// The sum of one share of the flags, modulo 2^32.
 pub(super) fn total(flags: &[u32]) -> u32 {
     flags.iter().fold(0, |sum: u32, flag| sum.plus(*flag))
 }
 
-/// The place of every row if it is not flagged, and the amount to add if it is. The first of these
-/// rows is row `first` of all rows. Each share of the flags adds up to `before` in the rows before
-/// it, and to `all` in all rows.
+/// This party's shares of B and of A − B: the place of every row that is not flagged, and the
+/// amount to add if it is. `flags` begins with row `first` of all rows. Each of its two shares adds
+/// up to `before` in the rows before `first`, and to `all` in all rows.
 pub(super) fn places(
     role: Role,
     flags: &Column<u32>,
@@ -180,9 +186,10 @@ pub(super) fn places(
     (others, differences)
 }
 
+/// The name of the step in errors.
 pub(super) const NAME: &str = "a compaction";
 
-/// The cost of compacting rows of `width` bytes, the sum over all columns.
+/// The cost of compacting `rows` rows of `width` bytes, the sum over all columns.
 #[must_use]
 pub fn compact_cost(role: Role, rows: usize, width: usize) -> Cost {
     let flags = permute_cost(role, false, 4 * rows);

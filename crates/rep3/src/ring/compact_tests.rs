@@ -81,7 +81,13 @@ fn other_lengths_and_what_is_no_flag_are_refused() {
     let flags = Column::<u64>::zeros(4);
     let column = Arc::new(Column::<u16>::zeros(5));
     let error = Compact::new(parties[0].next_batch().unwrap(), &flags, &[column], 4).err();
-    assert_eq!(error, Some(ShareError::Length { what: "a column to compact", expected: 4, found: 5 }));
+    assert_eq!(error, Some(ShareError::Length { what: "a column to compact", expected: 8, found: 10 }));
+    let ragged = Column::<u64> { own: vec![0; 4], next: vec![0; 3] };
+    let error = Compact::<u16>::new(parties[0].next_batch().unwrap(), &ragged, &[], 4).err();
+    assert_eq!(
+        error,
+        Some(ShareError::Length { what: "the flags of a compaction", expected: 32, found: 24 })
+    );
     let mut parties = self::parties();
     let mut machines = machines::<u8>(&mut parties, prg, &[1, 7, 1], &[vec![1, 2, 3]], 3);
     let error = Lockstep::new().run(&mut machines).unwrap_err();

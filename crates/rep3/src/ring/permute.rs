@@ -107,12 +107,8 @@ impl<G: Group> Permute<G> {
         permutation: Arc<Permutation>,
         columns: Vec<Arc<Column<G::Word>>>,
     ) -> Result<Self, ShareError> {
-        let expected = permutation.rows();
-        for found in columns.iter().flat_map(|column| [column.own.len(), column.next.len()]) {
-            if found != expected {
-                return Err(ShareError::Length { what: "a column to permute", expected, found });
-            }
-        }
+        let rows = permutation.rows();
+        columns.iter().try_for_each(|column| column.expect_rows("a column to permute", rows))?;
         Ok(Self::of(cx, permutation, columns.into_iter().map(PermuteSource::Words).collect()))
     }
 

@@ -168,7 +168,8 @@ fn other_lengths_are_refused() {
     let ragged = Arc::new(Rep3 { own: vec![0; 7], next: vec![0; 8] });
     for (column, found) in [(short, 6), (ragged, 8)] {
         let error = Permute::<Sum<u32>>::new(batch.context(), permutation.clone(), vec![column]).err();
-        assert_eq!(error, Some(ShareError::Length { what: "a column to permute", expected: 7, found }));
+        let [expected, found] = [7, found].map(|rows| 4 * rows);
+        assert_eq!(error, Some(ShareError::Length { what: "a column to permute", expected, found }));
     }
     assert!(Permutation::random(batch, 1 << 32).is_err());
 }

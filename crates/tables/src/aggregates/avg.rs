@@ -7,7 +7,7 @@ use super::{
 use crate::{
     algebra::{Arithmetic, ColumnType, Expr, ExprType, MAX_DIGITS, Mean, Value, counted, sum_range},
     functions::coalesce,
-    lower::{cell::either, divide::mean},
+    lower::{cell::either, divide},
     plain::numbers,
 };
 
@@ -22,7 +22,8 @@ pub(super) static DEFINITION: AggregateDef = AggregateDef {
     meaning: AggregateMeaning::Native(&AVG),
 };
 
-/// The mean, rounded towards 0. For integers and decimals it has four more fractional digits.
+/// The mean, rounded towards 0. The mean of integers or decimals has four more fractional digits
+/// than these, if the type has room.
 pub static AVG: Figure = Figure {
     name: "AVG",
     form: FigureForm::Sums,
@@ -34,23 +35,23 @@ pub static AVG: Figure = Figure {
     },
     check: |checked| {
         checked.number()?;
-        let (mean, leaves) = digits(checked.of, checked.rows);
-        let nullable = checked.nullable || leaves || mean.most.is_some();
-        Ok(ExprType { ty: mean_type(checked.of.ty), nullable, range: mean.range })
+        let (digits, sum_leaves) = digits_of(checked.of, checked.rows);
+        let nullable = checked.nullable || sum_leaves || digits.most.is_some();
+        Ok(ExprType { ty: mean_type(checked.of.ty), nullable, range: digits.range })
     },
     plain: |values| {
-        let (digits, looked_at) = digits(values.of, values.most);
-        let sum = numbers::sum(values.numbers(), looked_at);
+        let (digits, sum_leaves) = digits_of(values.of, values.most);
+        let sum = numbers::sum(values.numbers(), sum_leaves);
         let mean = sum.and_then(|sum| numbers::mean(sum, values.count(), &digits));
         mean.map_or(Value::Null, Value::Number)
     },
     lower: |rows| {
         let null = rows.none();
-        let (digits, _) = digits(rows.argument_type(), rows.most());
-        let (sum, left) = rows.sum(digits.times);
-        let of_sum = sum_range(rows.argument().range, rows.most()).0;
-        let (mean, leaves) = mean((sum, of_sum), (rows.count(), rows.counts()), &digits);
-        rows.cell(mean, [null, left, leaves].into_iter().fold(None, either))
+        let (digits, _) = digits_of(rows.argument_type(), rows.most());
+        let (sum, sum_left) = rows.sum(digits.times);
+        let range = sum_range(rows.argument().range, rows.most()).0;
+        let (mean, mean_left) = divide::mean((sum, range), (rows.count(), rows.counts()), &digits);
+        rows.cell(mean, [null, sum_left, mean_left].into_iter().fold(None, either))
     },
     over: |frame, of| {
         let (sum, count) = (frame.sum(of)?, frame.sum(&counted(of))?);
@@ -78,8 +79,9 @@ fn mean_type(of: ColumnType) -> ColumnType {
     }
 }
 
-/// The digits of the mean of `rows` numbers, and whether their sum may be NULL because of its size.
-fn digits(of: ExprType, rows: u64) -> (Mean, bool) {
-    let digits = mean_type(of.ty).scale() - of.ty.scale();
-    (Mean::new(of.range, digits), sum_range(of.range, rows).1)
+/// The digits of the mean of up to `rows` numbers, and whether their sum may be NULL because of its
+/// size.
+fn digits_of(of: ExprType, rows: u64) -> (Mean, bool) {
+    let more = mean_type(of.ty).scale() - of.ty.scale();
+    (Mean::new(of.range, more), sum_range(of.range, rows).1)
 }

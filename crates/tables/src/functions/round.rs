@@ -1,6 +1,6 @@
 //! The SQL function ROUND.
 
-use super::{Arguments, FnDef, Leaks, Meaning, call};
+use super::{Arguments, FnDef, Leaks, Meaning, Reader, call};
 use crate::{
     Fault,
     algebra::{Arithmetic, ColumnType, Expr, Value, whole},
@@ -18,19 +18,16 @@ pub(super) static DEFINITION: FnDef = FnDef {
     meaning: Meaning::Rewritten(bind),
 };
 
-/// The nearest multiple of a power of ten.
-fn tens(arguments: &Arguments<'_>, of: &Expr, digits: u32) -> Result<Expr, Fault> {
+/// The multiple of 10^`digits` that is nearest to `of`: half of 10^`digits` is added away from 0,
+/// and the digits below are cut off.
+fn tens(reader: Reader<'_>, of: &Expr, digits: u32) -> Result<Expr, Fault> {
     use Arithmetic::{Add, Divide, Multiply, Subtract};
-    let reader = arguments.reader;
     let unit = 10i128.pow(digits);
+    let moved = |op| reader.arithmetic(op, of.clone(), whole(unit / 2));
     let below = reader.compared(Comparison::Less, of.clone(), whole(0))?;
-    let far = [Subtract, Add].map(|op| reader.arithmetic(op, of.clone(), whole(unit / 2)));
-    let [down, up] = far;
-    let mut both = reader.united(vec![up?, down?])?;
-    let down = both.pop().unwrap_or(whole(0));
-    let otherwise = both.pop().map(Box::new);
-    let far = Expr::Case { branches: vec![(below, down)], otherwise };
-    let cut = call("trunc", vec![reader.arithmetic(Divide, far, whole(unit))?], reader)?;
+    let away =
+        Expr::Case { branches: vec![(below, moved(Subtract)?)], otherwise: Some(Box::new(moved(Add)?)) };
+    let cut = call("trunc", vec![reader.arithmetic(Divide, away, whole(unit))?], reader)?;
     reader.arithmetic(Multiply, cut, whole(unit))
 }
 
@@ -39,19 +36,19 @@ fn bind(arguments: &Arguments<'_>) -> Result<Expr, Fault> {
         match &arguments.all[..] {
             [a] => (a, 0),
             [a, Expr::Literal(Value::Number(n @ 0..=38), ty)] if ty.is_integer() => (a, *n as u8),
-            [a, Expr::Literal(Value::Number(n @ -18..=-1), _)] => {
-                return tens(arguments, a, n.unsigned_abs() as u32);
+            [a, Expr::Literal(Value::Number(n @ -18..=-1), ty)] if ty.is_integer() => {
+                return tens(arguments.reader, a, n.unsigned_abs() as u32);
             }
             [_, _] => return Err(arguments.unsupported(
-                "ROUND to digits that are no literal",
+                "ROUND to digits that are no whole literal from -18 to 38",
                 "write a whole number, as in ROUND(price, 2), or ROUND(price * 10 ** digits) / 10 ** digits",
             )),
             _ => return Err(arguments.wrong_count("1 or 2")),
         };
     match arguments.reader.ty(a)? {
-        ColumnType::Decimal { precision, scale: has } if scale < has => {
+        ColumnType::Decimal { precision, scale: own } if scale < own => {
             // The result has one more digit before the point: 9.9 becomes 10.
-            let precision = (precision - has + scale + 1).min(38);
+            let precision = (precision - own + scale + 1).min(38);
             Ok(a.clone().cast(ColumnType::Decimal { precision, scale }))
         }
         // A double has no decimal digits.
@@ -69,7 +66,7 @@ fn bind(arguments: &Arguments<'_>) -> Result<Expr, Fault> {
 #[cfg(test)]
 mod tests {
     use crate::{
-        algebra::{Column, ColumnType},
+        algebra::{Column, ColumnType, Expr, Value},
         functions::tests::{int, numbers, refused, values},
     };
     use hushwire_fault::code;
@@ -83,12 +80,26 @@ mod tests {
         let tenths = numbers([Some(1000), Some(-1000), Some(25), Some(-25), Some(24), None]);
         assert_eq!(values("round", &given, &[int(1)]), tenths);
         assert_eq!(values("round", &given, &[int(2)]), given[0].1);
-        let hundreds = numbers([Some(0), Some(0), Some(0), Some(0), Some(0), None]);
-        assert_eq!(values("round", &given[..1], &[int(-3)]), hundreds);
-        let tens = values("round", &given, &[int(-1)]);
-        let expected = [Some(100), Some(-100), Some(0), Some(0), Some(0), None];
-        assert_eq!(tens, numbers(expected));
-        let minus = refused("round", &[int(5), int(-20)]);
-        assert_eq!(minus.map(|e| e.code()), Some(code::SQL_UNSUPPORTED));
+        let thousands = numbers([Some(0), Some(0), Some(0), Some(0), Some(0), None]);
+        assert_eq!(values("round", &given, &[int(-3)]), thousands);
+        let tens = numbers([Some(100), Some(-100), Some(0), Some(0), Some(0), None]);
+        assert_eq!(values("round", &given, &[int(-1)]), tens);
+    }
+
+    #[test]
+    fn integers_round_to_tens() {
+        let given = [(Column::new("n", ColumnType::Integer), numbers([Some(1499), Some(1500), Some(-1500)]))];
+        assert_eq!(values("round", &given, &[int(-3)]), numbers([Some(1000), Some(2000), Some(-2000)]));
+        assert_eq!(values("round", &given, &[]), given[0].1);
+    }
+
+    #[test]
+    fn digits_are_a_whole_literal() {
+        // Digits of -1.5, as their smallest unit, are -15.
+        let tenths = Expr::literal(Value::Number(-15), ColumnType::Decimal { precision: 2, scale: 1 });
+        for digits in [int(-19), int(39), tenths] {
+            let error = refused("round", &[int(5), digits]);
+            assert_eq!(error.map(|e| e.code()), Some(code::SQL_UNSUPPORTED));
+        }
     }
 }

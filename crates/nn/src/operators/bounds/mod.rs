@@ -23,9 +23,12 @@ type Formula = Box<dyn Fn(&Nd) -> Vec<f64>>;
 
 /// An operator on an input, and the formula of its first output.
 struct Case {
+    /// The operator's name, after its set and a point if the set is not the standard one.
     op: &'static str,
     model: Model,
+    /// The lengths of the input's axes.
     lengths: Vec<usize>,
+    /// The least and the greatest element of the input.
     over: [f64; 2],
     /// The number of elements from which a value is computed.
     n: usize,
@@ -59,7 +62,7 @@ impl Cases {
                 y = w.op("Where", &[&always, &y, &first], &[]);
             }
             let mut model = w.finish(&y);
-            let name = op.rsplit('.').next().expect("a name");
+            let name = name(op);
             model.opset = match name {
                 "RMSNormalization" | "Attention" => 23,
                 "Swish" => 24,
@@ -138,15 +141,16 @@ fn input(lengths: &[usize], [low, high]: [f64; 2]) -> Array {
     let edges = [low, high, 0.0, step, -step, 0.5, -0.5, 1.0, -1.0];
     let mut edges = edges.into_iter().filter(|x| (low..=high).contains(x));
     let mut random = Random::new(11);
-    let mut one = || {
+    let mut element = || {
         let drawn = low + (high - low) * f64::from(random.unit());
-        edges.next().unwrap_or(drawn).mul_add(1024.0, 0.0).round() / 1024.0
+        (edges.next().unwrap_or(drawn) / step).round() * step
     };
-    let data = (0..lengths.iter().product::<usize>()).map(|_| one() as f32).collect();
+    let data = (0..lengths.iter().product::<usize>()).map(|_| element() as f32).collect();
     Array::new(lengths, data)
 }
 
-/// The greatest error of a case, divided by its bound. More than 1 is beyond the bound.
+/// The greatest error of a case in a ring of `bits` bits, divided by its bound, and the element
+/// that has it. More than 1 is beyond the bound.
 fn excess(case: &Case, bound: Bound, bits: u8) -> Result<(f64, String), String> {
     if bound.steps < 0.0 {
         return Err(format!("{} has no bound", case.op));
@@ -177,13 +181,14 @@ fn excess(case: &Case, bound: Bound, bits: u8) -> Result<(f64, String), String> 
     let mut worst = (0.0, String::new());
     for (i, exact) in expected.iter().enumerate() {
         let found = made.number(i).expect("a number") as f64 / 2f64.powi(frac.into());
-        let most = steps + value * exact.abs() + operand * x + element * n + weights * rounding * n * x;
+        let in_steps = steps + value * exact.abs() + operand * x + element * n + weights * rounding * n * x;
         let root = if exact.abs() < 1.0 { f64::from(bound.root) * (n * step).sqrt() } else { 0.0 };
-        let most = (most * step + root + away).max(1e-9);
+        let allowed = (in_steps * step + root + away).max(1e-9);
         let off = (found - exact).abs();
-        if off / most > worst.0 {
-            let of = input.data.get(i).copied().unwrap_or_default();
-            worst = (off / most, format!("element {i} ({of}): {found} for {exact}: {} steps", off / step));
+        if off / allowed > worst.0 {
+            let given = input.data.get(i).copied().unwrap_or_default();
+            worst =
+                (off / allowed, format!("element {i} ({given}): {found} for {exact}: {} steps", off / step));
         }
     }
     Ok(worst)
@@ -201,9 +206,10 @@ fn cases() -> Vec<Case> {
 
 /// The bounds of all operators by their names.
 fn stated() -> BTreeMap<String, Bound> {
-    let full =
-        |of: &Operator| if of.set.is_empty() { of.name.into() } else { format!("{}.{}", of.set, of.name) };
-    OPERATORS.iter().flat_map(|file| file.iter()).map(|of| (full(of), of.bound())).collect()
+    let full = |op: &Operator| {
+        if op.set.is_empty() { op.name.into() } else { format!("{}.{}", op.set, op.name) }
+    };
+    OPERATORS.iter().flat_map(|file| file.iter()).map(|op| (full(op), op.bound())).collect()
 }
 
 #[test]
@@ -238,10 +244,10 @@ fn every_operator_keeps_its_bound() {
 #[test]
 fn bounds_that_do_not_hold_are_found() {
     let all = cases();
-    let of = |op: &str| all.iter().find(|case| case.op == op).expect("a case");
-    assert!(excess(of("Exp"), Bound::UNSTATED, 32).is_err());
+    let case = |op: &str| all.iter().find(|case| case.op == op).expect("a case");
+    assert!(excess(case("Exp"), Bound::UNSTATED, 32).is_err());
     for op in ["Exp", "Softmax", "Conv", "LSTM", "ai.onnx.ml.Normalizer"] {
-        let (excess, what) = excess(of(op), Bound::EXACT, 32).expect("it runs");
+        let (excess, what) = excess(case(op), Bound::EXACT, 32).expect("it runs");
         assert!(excess > 1.0, "{op} is exact: {what}");
     }
     let mut wrong = all.into_iter().find(|case| case.op == "Neg").expect("a case");

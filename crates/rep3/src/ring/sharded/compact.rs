@@ -4,15 +4,15 @@
 //! party gives the sums of its shares to its own shards, and to nobody else.
 
 use super::{
-    Permutation, expect, other_length, own_rows,
+    Permutation, other_length, own_rows,
     permute::{ResultUse, permuted, placed},
     realign, tell_all, unfit,
 };
 use crate::{
-    Batch, Mover, Rep3, ShareError,
+    Batch, Mover, ShareError,
     ring::{
         column::Column,
-        compact::{NAME, flags_as, places, plus, total},
+        compact::{NAME, flags_as, joined, parted, places, plus, total},
         group::Sum,
         mul::Product,
         word::Word,
@@ -42,15 +42,11 @@ pub fn compact<'m, W: Word>(
     kept: usize,
 ) -> Result<Line<'m, (Vec<Column<W>>, Arc<Permutation>), NetError>, ShareError> {
     let own = own_rows(mover, rows);
-    expect("flags of a compaction", own.len(), flags)?;
-    for column in columns {
-        expect("a column to compact", own.len(), column)?;
-    }
+    flags.expect_rows("the flags of a compaction", own.len())?;
+    columns.iter().try_for_each(|column| column.expect_rows("a column to compact", own.len()))?;
     let narrow = flags_as::<u32>(flags, 1);
-    let joined = |share: fn(&Column<W>) -> &Vec<W>| columns.iter().flat_map(|c| share(c)).copied().collect();
-    let payload = Column { own: joined(|c| &c.own), next: joined(|c| &c.next) };
     let repeated = flags_as::<W>(flags, columns.len());
-    let mut payload = Product::new(batch.context(), Arc::new(repeated), Arc::new(payload))?;
+    let mut payload = Product::new(batch.context(), Arc::new(repeated), Arc::new(joined(columns)))?;
     let columns = columns.len();
     Ok(Line::over(2, move |talk| async move {
         let [before, all] = sums(mover, [&narrow.own, &narrow.next].map(|share| total(share)))?;
@@ -62,12 +58,7 @@ pub fn compact<'m, W: Word>(
             talk.run(&mut Abreast::new(both)).await?;
         }
         let places = plus(places.finish(), &others);
-        let payload = payload.finish();
-        let part = |i: usize, share: &[W]| share[i * own.len()..(i + 1) * own.len()].to_vec();
-        let masked = (0..columns)
-            .map(|i| Arc::new(Rep3 { own: part(i, &payload.own), next: part(i, &payload.next) }))
-            .collect();
-        drop(payload);
+        let masked = parted(&payload.finish(), columns, own.len());
 
         let permutation = placed(&talk, &mut batch, mover, rows, Arc::new(places)).await?;
         let (cx, ends) = (batch.context(), (false, ResultUse::Shares));

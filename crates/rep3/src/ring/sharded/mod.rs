@@ -65,12 +65,6 @@ fn unfit(msg: &'static str) -> impl Fn(ShareError) -> NetError {
     move |e| NetError::Malformed { peer: None, msg, what: e.to_string() }
 }
 
-/// Checks that the shares of a column have this shard's number of rows.
-fn expect<W: Word>(what: &'static str, expected: usize, column: &Column<W>) -> Result<(), ShareError> {
-    let wrong = [column.own.len(), column.next.len()].into_iter().find(|found| *found != expected);
-    wrong.map_or(Ok(()), |found| Err(ShareError::Length { what, expected, found }))
-}
-
 /// Appends the bytes of words.
 fn push_words<W: Word>(words: &[W], bytes: &mut Vec<u8>) {
     let at = bytes.len();
@@ -101,7 +95,8 @@ pub fn realign<W: Word>(
     let (me, shards) = (mover.shard(), mover.shards());
     let [old, new] = [from, to].map(|rows| ranges(rows, shards));
     for column in columns {
-        expect("a column to realign", old[me + 1] - old[me], column)
+        column
+            .expect_rows("a column to realign", old[me + 1] - old[me])
             .map_err(unfit("rows of another range"))?;
     }
     // The rows that go from shard `s` to shard `t`.

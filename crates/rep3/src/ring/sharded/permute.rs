@@ -4,7 +4,7 @@
 //! shards of the party. Masks are drawn after each movement, from the session of the shard that has
 //! the row by then.
 
-use super::{Permutation, expect, own_rows, permutation::Fresh, unfit};
+use super::{Permutation, own_rows, permutation::Fresh, unfit};
 use crate::{
     Batch, Context, Mover, Rep3, ShareError,
     pool::{self, Scratch},
@@ -49,9 +49,8 @@ pub fn permute<'m, G: Group>(
     inverse: bool,
 ) -> Result<Line<'m, Vec<Column<G::Word>>, NetError>, ShareError> {
     assert_eq!(cx.role, by.role());
-    for column in &columns {
-        expect("a column to permute", by.own_rows().len(), column)?;
-    }
+    let rows = by.own_rows().len();
+    columns.iter().try_for_each(|column| column.expect_rows("a column to permute", rows))?;
     Ok(Line::over(2, move |talk| async move {
         permuted::<G>(&talk, &cx, mover, &by, columns, (inverse, ResultUse::Shares)).await
     }))
@@ -75,7 +74,7 @@ pub fn permute_bits<'m, W: Word>(
     assert_eq!(cx.role, by.role());
     let (backend, width) = (cx.backend, bits.width());
     let words = bits.to_words::<W>(backend)?;
-    expect("strings to permute", by.own_rows().len(), &words)?;
+    words.expect_rows("strings to permute", by.own_rows().len())?;
     Ok(Line::over(2, move |talk| async move {
         let ends = (inverse, ResultUse::Shares);
         let moved = permuted::<Xor<W>>(&talk, &cx, mover, &by, vec![Arc::new(words)], ends).await?;
@@ -120,7 +119,7 @@ pub fn from_places<'m>(
     rows: usize,
     places: Arc<Column<u32>>,
 ) -> Result<Line<'m, Arc<Permutation>, NetError>, ShareError> {
-    expect("places of rows", own_rows(mover, rows).len(), &places)?;
+    places.expect_rows("places of rows", own_rows(mover, rows).len())?;
     Ok(Line::over(2, move |talk| async move { placed(&talk, &mut batch, mover, rows, places).await }))
 }
 
