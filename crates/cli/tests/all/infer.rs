@@ -497,6 +497,8 @@ fn values_that_wrap_are_told() {
         let told = run("--input large.npy --calibrate small.npy");
         let words = ["warning: layer gemm_0: its values are", "too large and wrap", "--calibrate", "--bits"];
         assert!(words.iter().all(|word| told.contains(word)), "{command}: {told}");
+        let quiet = run("--input large.npy --calibrate small.npy --quiet");
+        assert!(quiet.starts_with(words[0]), "{command}: {quiet}");
         for args in ["--input large.npy --calibrate large.npy", "--input small.npy --calibrate small.npy"] {
             let told = run(args);
             assert!(!told.contains("wrap"), "{command} {args}: {told}");
