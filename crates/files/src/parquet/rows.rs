@@ -254,7 +254,16 @@ pub(crate) fn guarded<T>(path: &Path, work: impl FnOnce() -> Result<T, Decoder>)
             Ok(e) => Err(FileError::new(path, None, e.to_string(), "see the system's log about that file")),
             Err(e) => Err(FileError::new(path, None, format!("it is no good Parquet: {e}"), remedy)),
         },
-        Ok(Err(e)) => Err(FileError::new(path, None, format!("it is no good Parquet: {e}"), remedy)),
+        Ok(Err(e)) => {
+            let text = e.to_string();
+            Err(match text.split_once("Disabled feature at compile time: ") {
+                Some((_, codec)) => {
+                    let remedy = "write it with Snappy, gzip, Zstandard or LZ4, or save the table as CSV";
+                    FileError::new(path, None, format!("it is compressed by {codec}, which is not read"), remedy)
+                }
+                None => FileError::new(path, None, format!("it is no good Parquet: {text}"), remedy),
+            })
+        }
         Err(_) => Err(FileError::new(path, None, "it is no good Parquet: its decoder gave up", remedy)),
     }
 }
