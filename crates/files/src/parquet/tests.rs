@@ -103,6 +103,7 @@ fn every_kind_comes_back_as_the_text_that_csv_has() {
         [b"1969-12-31", &b"true"[..], b"1969-12-31"]
     );
     assert!(record.get(3).is_none());
+    assert_eq!(rows.place("DAY").expect("a place"), places[0]);
     let e = rows.place("days").expect_err("none").to_string();
     assert!(e.contains("no column is called days; there are truth, small"), "{e}");
 }
@@ -290,7 +291,8 @@ fn columns_without_a_type_and_halves_are_read() {
         file::{properties::WriterProperties, writer::SerializedFileWriter},
         schema::parser::parse_message_type,
     };
-    let text = "message t { optional int32 none (UNKNOWN); optional fixed_len_byte_array(2) half (FLOAT16); }";
+    let text =
+        "message t { optional int32 none (UNKNOWN); optional fixed_len_byte_array(2) half (FLOAT16); }";
     let schema = std::sync::Arc::new(parse_message_type(text).expect("a schema"));
     let dir = tempfile::tempdir().expect("a directory");
     let path = dir.path().join("t.parquet");
