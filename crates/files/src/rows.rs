@@ -7,7 +7,7 @@ use crate::{
     dialect::{HeaderRow, Separator},
     encoding::{Decoded, Encoding},
     mark,
-    named::{Named, named},
+    named::{NameMatch, named},
     packed::unpacked,
     sniff,
     strict::{Deviation, DeviationKind, HEAD, Strict, broken, refused},
@@ -413,9 +413,9 @@ impl<'a> Rows<'a> {
         }
         let names = self.names();
         let (cause, remedy) = match named(&names, name) {
-            Named::One(place) => return Ok(place),
-            Named::Several => (format!("two columns are called {name}"), "rename one of them"),
-            Named::None => {
+            NameMatch::One(place) => return Ok(place),
+            NameMatch::Several => (format!("two columns are called {name}"), "rename one of them"),
+            NameMatch::None => {
                 let cause = format!("no column is called {name}; the first line names {}", names.join(", "));
                 let others =
                     "name one of these; if the first line is a row, set `header` to no: columns are c1, c2 …";

@@ -42,8 +42,8 @@ const UNUSED: f32 = (1u32 << 20) as f32;
 
 /// LOCAL: no ring has room for a value above this, in 64 bits of which 8 are fractional.
 const ROOM: f32 = (1u64 << 55) as f32;
-/// LOCAL: the greatest power of e for which the scales of such a network have room. On shares larger
-/// powers are the greatest number that the ring holds, which is enough for 1 / (1 + e^x).
+/// LOCAL: the greatest power of e for which the scales of such a network have room. On shares
+/// larger powers are the greatest number that the ring holds, which is enough for 1 / (1 + e^x).
 const LIMITED: f32 = 65536.0;
 
 /// The range of made-up inputs.
@@ -460,8 +460,8 @@ mod tests {
     use super::*;
     use crate::{Wanted, distance::Judge, onnx::Attribute, onnx::Model, zoo::Writer};
 
-    /// 1 / (1 + e^x) of a large x is 0, and a choice leaves out the logarithm of 0: values on the way
-    /// may be infinite. An output may not.
+    /// 1 / (1 + e^x) of a large x is 0, and a choice leaves out the logarithm of 0: values on the
+    /// way may be infinite. An output may not.
     #[test]
     fn values_on_the_way_may_be_infinite() {
         let input = Array::new(&[1, 6], vec![-300.0, -60.0, -1.0, 0.0, 2.0, 300.0]);

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     FileError, FilePlace,
-    named::{Named, named},
+    named::{NameMatch, named},
 };
 use parquet::{
     column::reader::{ColumnReader, ColumnReaderImpl},
@@ -86,13 +86,13 @@ impl Record {
 pub(crate) fn place(path: &Path, columns: &[ParquetColumn], name: &str) -> Result<usize, FileError> {
     let names: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
     let (cause, remedy) = match named(&names, name) {
-        Named::One(at) if columns[at].kind.is_some() => return Ok(at),
-        Named::One(_) => (
+        NameMatch::One(at) if columns[at].kind.is_some() => return Ok(at),
+        NameMatch::One(_) => (
             format!("column {name} is of a type that is not read"),
             "save it as text, a number, a date or a timestamp",
         ),
-        Named::Several => (format!("two columns are called {name}"), "rename one of them"),
-        Named::None => {
+        NameMatch::Several => (format!("two columns are called {name}"), "rename one of them"),
+        NameMatch::None => {
             (format!("no column is called {name}; there are {}", names.join(", ")), "name one of these")
         }
     };

@@ -72,8 +72,8 @@ pub(super) fn is_week(name: &str, args: &[&Expr]) -> bool {
     })
 }
 
-/// The codes of a format in Oracle, PostgreSQL and Snowflake, in any case of letters, and those of C.
-/// Longer codes come first. Others are left out, whose meaning differs: names of months may be
+/// The codes of a format in Oracle, PostgreSQL and Snowflake, in any case of letters, and those of
+/// C. Longer codes come first. Others are left out, whose meaning differs: names of months may be
 /// padded or in capitals.
 const FORMATS: &[(&str, &str)] = &[
     ("YYYY", "%Y"),
