@@ -247,8 +247,9 @@ pub(crate) fn run(args: &LocalInferArgs) -> Result<(), Error> {
     let learnt = ended.iter().map(|process| &process.outcome.learnt).find(|learnt| learnt.lengths.is_some());
     let learnt = learnt.cloned().unwrap_or_default();
     let (told, floats) = room?;
-    let by_floats = || off(&aside, numbers, &learnt, &floats, written.as_deref());
-    let found = told.map_or_else(by_floats, |told| Ok(Some(told)))?;
+    let (compared, found) = off(&aside, numbers, &learnt, &floats, written.as_deref())?;
+    // Values may wrap where the output does not depend on them: 1 / (1 + e^x) of a large x is 0.
+    let found = if compared && found.is_none() { None } else { told.or(found) };
     // A finding on the input itself is more important than a finding on samples.
     let warnings: Vec<Warned> = found.or(off_on_samples).into_iter().collect();
     warnings.iter().for_each(Warned::note);
@@ -291,21 +292,21 @@ fn overflow(
     Ok((wrapped(network.layers.iter().map(|layer| layer.name.as_str()).zip(rooms)), floats))
 }
 
-/// Returns the warning about an output that is not near the result in floating point. An output
-/// that is too large to be in the report is read from its file.
+/// Returns whether all outputs are compared with the results in floating point, and the warning if
+/// one is not near. An output that is too large to be in the report is read from its file.
 fn off(
     aside: &Aside,
     numbers: Numbers,
     learnt: &Inferred,
     floats: &Floats,
     file: Option<&Path>,
-) -> Result<Option<Warned>, Error> {
+) -> Result<(bool, Option<Warned>), Error> {
     let (model, network, samples, arrays) = aside;
     let found = match (&learnt.lengths, file) {
         (Some(lengths), _) if !learnt.elements.is_empty() => Array::new(lengths, learnt.elements.clone()),
         // Only a regular file can be read again.
         (Some(_), Some(path)) if path.is_file() => read_array(path)?,
-        _ => return Ok(None),
+        _ => return Ok((false, None)),
     };
     // The further outputs, up to the first that is not in the report.
     let more = learnt.more.iter().take_while(|(_, elements)| !elements.is_empty());
@@ -313,7 +314,7 @@ fn off(
     all.extend(more.map(|(lengths, elements)| Array::new(lengths, elements.clone())));
     let finding =
         judged_by(network, numbers, samples, &**arrays, &all, Some(floats)).map_err(|e| of_file(model, e))?;
-    Ok(finding.as_ref().map(Warned::of))
+    Ok((all.len() == network.outputs.len(), finding.as_ref().map(Warned::of)))
 }
 
 /// Refuses standard input or output for more than one file.

@@ -225,7 +225,7 @@ impl Warned {
     /// Prints the warning on standard error.
     pub(crate) fn note(&self) {
         let Warned { layer, cause, remedy } = self;
-        log::note!("warning: layer {layer}: {cause}; {remedy}");
+        log::warn(format_args!("layer {layer}: {cause}; {remedy}"));
     }
 }
 

@@ -14,6 +14,7 @@
 //! parquet   Writer, …    Parquet files of flat tables, with the feature `parquet`
 //! arrow                  Arrow's files of flat tables, with the same feature
 //! npy       read, write  NumPy's array files
+//! named     named        a column by its name
 //! half      half         floating-point numbers of 16 bits
 //! new_file  NewFile      a file that appears under its name only when it is complete
 //! claim     Claim        the right of one run to write a path
@@ -37,6 +38,7 @@ mod half;
 mod input;
 pub mod mark;
 mod moment;
+mod named;
 mod new_file;
 pub mod npy;
 mod outline;

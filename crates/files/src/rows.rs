@@ -7,6 +7,7 @@ use crate::{
     dialect::{HeaderRow, Separator},
     encoding::{Decoded, Encoding},
     mark,
+    named::{NameMatch, named},
     packed::unpacked,
     sniff,
     strict::{Deviation, DeviationKind, HEAD, Strict, broken, refused},
@@ -395,7 +396,8 @@ impl<'a> Rows<'a> {
         self.names()
     }
 
-    /// Returns the place of the column with this name, counted from 0.
+    /// Returns the place of the column with this name, counted from 0. A name that no column has is
+    /// looked for in other capital letters, as in SQL: owners of one table write `id` and `ID`.
     ///
     /// # Errors
     /// The file is empty, lacks the column, has it twice, or has values there that have no text.
@@ -410,24 +412,18 @@ impl<'a> Rows<'a> {
             return Err(FileError::new(path, None, "it is empty", remedy));
         }
         let names = self.names();
-        let mut places = names.iter().enumerate().filter(|(_, n)| *n == name.trim()).map(|(i, _)| i);
-        match (places.next(), places.next()) {
-            (Some(place), None) => Ok(place),
-            (Some(_), Some(_)) => {
-                let cause = format!("two columns are called {name}");
-                Err(FileError::new(path, Some(FilePlace::line(1)), cause, "rename one of them"))
-            }
-            (None, _) => {
+        let (cause, remedy) = match named(&names, name) {
+            NameMatch::One(place) => return Ok(place),
+            NameMatch::Several => (format!("two columns are called {name}"), "rename one of them"),
+            NameMatch::None => {
                 let cause = format!("no column is called {name}; the first line names {}", names.join(", "));
+                let others =
+                    "name one of these; if the first line is a row, set `header` to no: columns are c1, c2 …";
                 let one = names.len() == 1 && names[0].contains([',', ';', '\t', '|']);
-                let remedy = if one {
-                    "set the separator that the file has"
-                } else {
-                    "name one of these; if the first line is a row, set `header` to no: columns are c1, c2 …"
-                };
-                Err(FileError::new(path, Some(FilePlace::line(1)), cause, remedy))
+                (cause, if one { "set the separator that the file has" } else { others })
             }
-        }
+        };
+        Err(FileError::new(path, Some(FilePlace::line(1)), cause, remedy))
     }
 
     /// Chooses the columns of the following records. Returns their places in these records.

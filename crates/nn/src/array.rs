@@ -35,6 +35,11 @@ impl Array {
         self.data.iter().fold(0.0, |most: f32, x| most.max(x.abs()))
     }
 
+    /// The greatest absolute value of the elements that are finite.
+    pub(crate) fn greatest_finite(&self) -> f32 {
+        self.data.iter().filter(|x| x.is_finite()).fold(0.0, |most: f32, x| most.max(x.abs()))
+    }
+
     /// Checks that all elements are finite. `place` names the place in the error.
     ///
     /// # Errors

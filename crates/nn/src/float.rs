@@ -10,7 +10,8 @@ use std::sync::Arc;
 pub struct Floats {
     /// The value of each layer; empty if it was not kept.
     values: Vec<Arc<Array>>,
-    /// See [`Floats::greatest`].
+    /// The greatest absolute value of an element, for each layer. Layers that are no outputs may
+    /// have elements that are not finite, which are left out.
     greatest: Vec<f32>,
     /// See [`Floats::root`].
     roots: Vec<f32>,
@@ -48,6 +49,16 @@ impl Floats {
     /// There are more or fewer arrays than inputs, an array has another shape than its input, or an
     /// element is not finite, or no integer where the network takes integers.
     pub fn new(network: &Network, inputs: &(impl Inputs + ?Sized), keep: bool) -> Result<Self, Fault> {
+        Self::limited(network, inputs, keep, f32::INFINITY)
+    }
+
+    /// Evaluates a network in which no power of e is above `most`.
+    pub(crate) fn limited(
+        network: &Network,
+        inputs: &(impl Inputs + ?Sized),
+        keep: bool,
+        most: f32,
+    ) -> Result<Self, Fault> {
         let inputs = inputs.arrays();
         check(network, inputs)?;
         // Layers of inputs are in the order of the network's inputs.
@@ -55,14 +66,18 @@ impl Floats {
         let mut readers = network.readers();
         let mut values: Vec<Arc<Array>> = Vec::with_capacity(network.layers.len());
         let (mut greatest, mut roots) = (vec![], vec![]);
-        for layer in &network.layers {
+        for (at, layer) in network.layers.iter().enumerate() {
             let reads: Vec<Arc<Array>> = layer.reads.iter().map(|at| values[*at].clone()).collect();
             let def = layer.kind.def();
             let made = match layer.kind {
                 Kind::Input(_) => next.next().cloned().unwrap_or_default(),
+                Kind::Unary(function) if function.is_exp() => {
+                    def.value(&reads, &layer.lengths).each(|x| x.min(most))
+                }
                 _ => def.value(&reads, &layer.lengths),
             };
-            greatest.push(made.greatest());
+            let is_output = network.outputs.iter().any(|(_, output)| *output == at);
+            greatest.push(if is_output { made.greatest() } else { made.greatest_finite() });
             roots.push(reads.first().map_or(0.0, |x| def.root(x)));
             values.push(Arc::new(made));
             for at in layer.reads.iter().filter(|_| !keep) {

@@ -40,6 +40,12 @@ const DIFFER: f32 = 16.0;
 /// LOCAL: a column whose weights are smaller than the greatest by this factor counts as unused.
 const UNUSED: f32 = (1u32 << 20) as f32;
 
+/// LOCAL: no ring has room for a value above this, in 64 bits of which 8 are fractional.
+const ROOM: f32 = (1u64 << 55) as f32;
+/// LOCAL: the greatest power of e for which the scales of such a network have room. On shares
+/// larger powers are the greatest number that the ring holds, which is enough for 1 / (1 + e^x).
+const LIMITED: f32 = 65536.0;
+
 /// The range of made-up inputs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SampleRange {
@@ -235,7 +241,14 @@ impl Samples {
             let (step, mut of_group) = (judged_step(&judged, group.len()), vec![]);
             for (i, input) in group.iter().enumerate() {
                 let floats = Floats::new(&judged, input, false)?;
-                raise(&mut greatest, floats.greatest());
+                let fits = |at: &usize| floats.greatest()[*at] <= ROOM;
+                let outputs_fit = judged.outputs.iter().all(|(_, at)| fits(at));
+                if outputs_fit && !(0..judged.layers.len()).all(|at| fits(&at)) {
+                    let limited = Floats::limited(&judged, input, false, LIMITED)?;
+                    raise(&mut greatest, limited.greatest());
+                } else {
+                    raise(&mut greatest, floats.greatest());
+                }
                 if step.is_some_and(|step| i.is_multiple_of(step)) {
                     of_group.push((i, judged.results(&floats)));
                 }
@@ -458,6 +471,35 @@ impl Network {
 mod tests {
     use super::*;
     use crate::{Wanted, distance::Judge, onnx::Attribute, onnx::Model, zoo::Writer};
+
+    /// 1 / (1 + e^x) of a large x is 0, and a choice leaves out the logarithm of 0: values on the
+    /// way may be infinite. An output may not.
+    #[test]
+    fn values_on_the_way_may_be_infinite() {
+        let input = Array::new(&[1, 6], vec![-300.0, -60.0, -1.0, 0.0, 2.0, 300.0]);
+        let chosen = |w: Writer, y: &str| {
+            let model = Model::read(&w.finish(y).to_bytes()).expect("a model");
+            let network = Network::new(model, None).expect("a network");
+            let samples = Samples::given(&network, &input).expect("samples");
+            Wanted::default().chosen(&network, &samples)
+        };
+        let mut w = Writer::new("logistic", 1, &[1, 6]);
+        let (e, one) = (w.op("Exp", &["input"], &[]), w.weights(&[], vec![1.0]));
+        let sum = w.op("Add", &[&e, &one], &[]);
+        let y = w.op("Reciprocal", &[&sum], &[]);
+        let choice = chosen(w, &y).expect("numbers");
+        assert!(choice.finding.is_none() && choice.numbers.bits <= 40, "{choice:?}");
+        let mut w = Writer::new("choice", 1, &[1, 6]);
+        let (log, half) = (w.op("Log", &["input"], &[]), w.weights(&[], vec![0.5]));
+        let above = w.op("Greater", &["input", &half], &[]);
+        let y = w.op("Where", &[&above, &log, &half], &[]);
+        let choice = chosen(w, &y).expect("numbers");
+        assert!(choice.finding.is_none() && choice.numbers.bits <= 40, "{choice:?}");
+        let mut w = Writer::new("exp", 1, &[1, 6]);
+        let y = w.op("Exp", &["input"], &[]);
+        let e = chosen(w, &y).expect_err("an output is infinite");
+        assert_eq!(e.code(), hushwire_fault::code::LAYER_NOT_FINITE);
+    }
 
     /// Stumps that compare elements of about 0.05 with bounds a thousandth apart.
     fn stumps() -> Network {

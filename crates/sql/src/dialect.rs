@@ -7,7 +7,7 @@ use sqlparser::{
     dialect::{Dialect, DuckDbDialect, PostgreSqlDialect, Precedence},
     keywords::Keyword,
     parser::{Parser, ParserError},
-    tokenizer::Token,
+    tokenizer::{Token, TokenWithSpan},
 };
 
 /// The dialect.
@@ -16,6 +16,30 @@ pub(crate) struct Words;
 
 /// The dialect whose rules are the default.
 const POSTGRES: PostgreSqlDialect = PostgreSqlDialect {};
+
+/// Leaves out `MATERIALIZED` and `NOT MATERIALIZED` between `AS` and the query of a WITH: each such
+/// query is computed once.
+pub(crate) fn without_hints(tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
+    let is_space = |token: &TokenWithSpan| matches!(token.token, Token::Whitespace(_));
+    let is_word =
+        |token: &TokenWithSpan, keyword| matches!(&token.token, Token::Word(w) if w.keyword == keyword);
+    let mut made: Vec<TokenWithSpan> = Vec::with_capacity(tokens.len());
+    for token in tokens {
+        if is_word(&token, Keyword::MATERIALIZED) {
+            let before: Vec<usize> = (0..made.len()).rev().filter(|i| !is_space(&made[*i])).take(2).collect();
+            let is = |k: usize, keyword| before.get(k).is_some_and(|i| is_word(&made[*i], keyword));
+            if is(0, Keyword::AS) {
+                continue;
+            }
+            if is(0, Keyword::NOT) && is(1, Keyword::AS) {
+                made.truncate(before[0]);
+                continue;
+            }
+        }
+        made.push(token);
+    }
+    made
+}
 
 /// Whether the next two tokens are `**`.
 fn is_power(parser: &Parser<'_>) -> bool {

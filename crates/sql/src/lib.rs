@@ -132,11 +132,9 @@ pub fn relation_with(
 /// Parses the statements of a text.
 fn parsed(sql: &str, parameters: &[Parameter]) -> Result<Vec<Statement>, Fault> {
     let dialect = dialect::Words;
-    if parameters.is_empty() {
-        return Parser::parse_sql(&dialect, sql).map_err(|e| of_parser(e, sql));
-    }
     let tokens = Tokenizer::new(&dialect, sql).tokenize_with_location();
-    let tokens = parameter::filled(tokens.map_err(|e| of_parser(e.into(), sql))?, parameters)?;
+    let tokens = dialect::without_hints(tokens.map_err(|e| of_parser(e.into(), sql))?);
+    let tokens = if parameters.is_empty() { tokens } else { parameter::filled(tokens, parameters)? };
     let mut parser = Parser::new(&dialect).with_tokens_with_locations(tokens);
     parser.parse_statements().map_err(|e| of_parser(e, sql))
 }

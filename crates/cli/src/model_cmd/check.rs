@@ -271,12 +271,9 @@ pub(super) fn check(args: &CheckArgs) -> Result<(), Error> {
     let report = report.map_err(of_model)?;
     let rooms = report.layers.iter().map(|layer| (layer.name.as_str(), layer.room));
     // Warnings about the input come first: values that wrap there cause all further differences.
-    let mut warnings: Vec<Warned> = wrapped(rooms).into_iter().collect();
-    if warnings.is_empty() {
-        let finding =
-            judged(&network, choice.numbers, &samples, &input, &report.outputs).map_err(of_model)?;
-        warnings.extend(finding.or_else(|| choice.finding.clone()).iter().map(Warned::of));
-    }
+    let finding = judged(&network, choice.numbers, &samples, &input, &report.outputs).map_err(of_model)?;
+    let found = finding.map(|finding| wrapped(rooms).unwrap_or_else(|| Warned::of(&finding)));
+    let warnings: Vec<Warned> = found.or(choice.finding.as_ref().map(Warned::of)).into_iter().collect();
     warnings.iter().for_each(Warned::note);
     let text = table(&network, &report, &choice);
     let report = Checked {

@@ -470,9 +470,31 @@ fn values_that_wrap_are_told() {
         let told = run("--input large.npy --calibrate small.npy");
         let words = ["warning: layer gemm_0: its values are", "too large and wrap", "--calibrate", "--bits"];
         assert!(words.iter().all(|word| told.contains(word)), "{command}: {told}");
+        let quiet = run("--input large.npy --calibrate small.npy --quiet");
+        assert!(quiet.starts_with(words[0]), "{command}: {quiet}");
         for args in ["--input large.npy --calibrate large.npy", "--input small.npy --calibrate small.npy"] {
             let told = run(args);
             assert!(!told.contains("wrap"), "{command} {args}: {told}");
+        }
+    }
+}
+
+/// The power of e of a large number has no room, and 1 / (1 + e^x) is 0 all the same.
+#[test]
+fn values_that_wrap_without_effect_are_no_warning() {
+    let place = Place::new();
+    let mut w = zoo::Writer::new("logistic", 3, &[1, 4]);
+    let (e, one) = (w.op("Exp", &["input"], &[]), w.weights(&[], vec![1.0]));
+    let sum = w.op("Add", &[&e, &one], &[]);
+    let y = w.op("Reciprocal", &[&sum], &[]);
+    place.put("m.onnx", &w.finish(&y).to_bytes());
+    let of = |x: f32| npy::write(&Array::new(&[1, 4], vec![x, -x, x, x]));
+    place.put("small.npy", &of(1.0));
+    place.put("large.npy", &of(60.0));
+    for calibration in ["small.npy", "large.npy"] {
+        for command in ["model check m.onnx", "local infer --transport unix --model m.onnx"] {
+            let told = good(&place, &format!("{command} --input large.npy --calibrate {calibration}"));
+            assert!(!told.err.contains("warning"), "{command} {calibration}: {}", told.err);
         }
     }
 }

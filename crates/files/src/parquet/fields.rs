@@ -5,6 +5,7 @@ use super::{
     ParquetField,
     kind::{ParquetType, TextForm},
 };
+use crate::half;
 use chrono::{DateTime, Days, NaiveDate, NaiveDateTime};
 use parquet::data_type::Int96;
 use std::io::Write;
@@ -51,7 +52,7 @@ pub(crate) fn number(n: i64, form: TextForm, bits: u32, out: &mut Vec<u8>) -> Re
         TextForm::Ticks(2) => micros(n, out)?,
         TextForm::Ticks(_) if n % 1000 == 0 => micros(n / 1000, out)?,
         TextForm::Ticks(_) => return Err(FINE),
-        TextForm::Plain | TextForm::Uuid => scaled(n.into(), 0, out),
+        TextForm::Plain | TextForm::Uuid | TextForm::Half => scaled(n.into(), 0, out),
     }
     Ok(())
 }
@@ -89,6 +90,10 @@ pub(crate) fn bytes(value: &[u8], form: TextForm, out: &mut Vec<u8>) -> Result<(
                 let dash = if [4, 6, 8, 10].contains(&i) { "-" } else { "" };
                 let _ = write!(out, "{dash}{byte:02x}");
             }
+        }
+        TextForm::Half => {
+            let [low, high] = *value else { return Err(("its number has not 16 bits", "save it anew")) };
+            let _ = write!(out, "{}", half(u16::from_le_bytes([low, high])));
         }
         _ => out.extend_from_slice(value),
     }

@@ -79,6 +79,8 @@ pub(crate) enum TextForm {
     /// Ticks of 1000^−n seconds, with this n.
     Ticks(u32),
     Uuid,
+    /// A floating-point number of 16 bits.
+    Half,
 }
 
 /// The type of a file's column, and the form of its values.
@@ -120,6 +122,11 @@ pub(crate) fn of(column: &ColumnDescriptor) -> Option<(ParquetType, TextForm)> {
             Some((ParquetType::Text, TextForm::Uuid))
         }
         (Physical::BYTE_ARRAY, Some(LogicalType::String | LogicalType::Enum | LogicalType::Json)) => text,
+        (Physical::FIXED_LEN_BYTE_ARRAY, Some(LogicalType::Float16)) => {
+            Some((ParquetType::Double, TextForm::Half))
+        }
+        // A column without any value, as pandas writes a column of None. In Arrow it is text, too.
+        (_, Some(LogicalType::Unknown)) => text,
         (_, Some(_)) => None,
         // Older files have these converted types instead.
         (_, None) => match column.converted_type() {

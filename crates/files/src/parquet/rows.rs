@@ -6,7 +6,10 @@ use super::{
     fields::{self, Odd},
     kind::{self, TextForm},
 };
-use crate::{FileError, FilePlace};
+use crate::{
+    FileError, FilePlace,
+    named::{NameMatch, named},
+};
 use parquet::{
     column::reader::{ColumnReader, ColumnReaderImpl},
     data_type::{ByteArray, DataType, FixedLenByteArray, Int96},
@@ -81,17 +84,15 @@ impl Record {
 /// # Errors
 /// There is no such column, there are two, or its type has no text here.
 pub(crate) fn place(path: &Path, columns: &[ParquetColumn], name: &str) -> Result<usize, FileError> {
-    let name = name.trim();
-    let mut places = (0..columns.len()).filter(|at| columns[*at].name == name);
-    let (cause, remedy) = match (places.next(), places.next()) {
-        (Some(at), None) if columns[at].kind.is_some() => return Ok(at),
-        (Some(_), None) => (
+    let names: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
+    let (cause, remedy) = match named(&names, name) {
+        NameMatch::One(at) if columns[at].kind.is_some() => return Ok(at),
+        NameMatch::One(_) => (
             format!("column {name} is of a type that is not read"),
             "save it as text, a number, a date or a timestamp",
         ),
-        (Some(_), Some(_)) => (format!("two columns are called {name}"), "rename one of them"),
-        (None, _) => {
-            let names: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
+        NameMatch::Several => (format!("two columns are called {name}"), "rename one of them"),
+        NameMatch::None => {
             (format!("no column is called {name}; there are {}", names.join(", ")), "name one of these")
         }
     };
@@ -254,7 +255,21 @@ pub(crate) fn guarded<T>(path: &Path, work: impl FnOnce() -> Result<T, Decoder>)
             Ok(e) => Err(FileError::new(path, None, e.to_string(), "see the system's log about that file")),
             Err(e) => Err(FileError::new(path, None, format!("it is no good Parquet: {e}"), remedy)),
         },
-        Ok(Err(e)) => Err(FileError::new(path, None, format!("it is no good Parquet: {e}"), remedy)),
+        Ok(Err(e)) => {
+            let text = e.to_string();
+            Err(match text.split_once("Disabled feature at compile time: ") {
+                Some((_, codec)) => {
+                    let remedy = "write it with Snappy, gzip, Zstandard or LZ4, or save the table as CSV";
+                    FileError::new(
+                        path,
+                        None,
+                        format!("it is compressed by {codec}, which is not read"),
+                        remedy,
+                    )
+                }
+                None => FileError::new(path, None, format!("it is no good Parquet: {text}"), remedy),
+            })
+        }
         Err(_) => Err(FileError::new(path, None, "it is no good Parquet: its decoder gave up", remedy)),
     }
 }

@@ -103,6 +103,7 @@ fn every_kind_comes_back_as_the_text_that_csv_has() {
         [b"1969-12-31", &b"true"[..], b"1969-12-31"]
     );
     assert!(record.get(3).is_none());
+    assert_eq!(rows.place("DAY").expect("a place"), places[0]);
     let e = rows.place("days").expect_err("none").to_string();
     assert!(e.contains("no column is called days; there are truth, small"), "{e}");
 }
@@ -176,6 +177,9 @@ fn broken_files_are_errors_that_name_them() {
         let e = all(&path).expect_err("it ends early").to_string();
         assert!(e.contains("broken.parquet: it is no good Parquet"), "{e}");
     }
+    let brotli = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/vectors/brotli.parquet");
+    let e = all(&brotli).expect_err("its codec is not read").to_string();
+    assert!(e.contains("compressed by brotli") && e.contains("Snappy, gzip, Zstandard or LZ4"), "{e}");
     let e = all(&dir.path().join("none.parquet")).expect_err("there is none").to_string();
     assert!(e.contains("check the spelling"), "{e}");
 }
@@ -273,6 +277,37 @@ fn nested_columns_are_copied_too() {
         let marked: Vec<_> = whole.iter().filter(|(id, _)| flags[*id as usize]).cloned().collect();
         assert_eq!(shown(&out), marked);
     }
+}
+
+/// pandas writes a column of None without a type, and NumPy's float16 as such.
+#[test]
+fn columns_without_a_type_and_halves_are_read() {
+    use parquet::{
+        data_type::{FixedLenByteArray, FixedLenByteArrayType, Int32Type},
+        file::{properties::WriterProperties, writer::SerializedFileWriter},
+        schema::parser::parse_message_type,
+    };
+    let text =
+        "message t { optional int32 none (UNKNOWN); optional fixed_len_byte_array(2) half (FLOAT16); }";
+    let schema = std::sync::Arc::new(parse_message_type(text).expect("a schema"));
+    let dir = tempfile::tempdir().expect("a directory");
+    let path = dir.path().join("t.parquet");
+    let properties = std::sync::Arc::new(WriterProperties::builder().build());
+    let file = fs::File::create(&path).expect("a file");
+    let mut file = SerializedFileWriter::new(file, schema, properties).expect("a writer");
+    let mut group = file.next_row_group().expect("a group");
+    let mut column = group.next_column().expect("a column").expect("two");
+    column.typed::<Int32Type>().write_batch(&[], Some(&[0, 0]), None).expect("no values");
+    column.close().expect("closed");
+    let mut column = group.next_column().expect("a column").expect("two");
+    let half = FixedLenByteArray::from(0xc100u16.to_le_bytes().to_vec());
+    column.typed::<FixedLenByteArrayType>().write_batch(&[half], Some(&[1, 0]), None).expect("a value");
+    column.close().expect("closed");
+    group.close().expect("closed");
+    file.close().expect("closed");
+    let kinds = Rows::open(&path).expect("open").columns().iter().map(|c| c.kind).collect::<Vec<_>>();
+    assert_eq!(kinds, [Some(ParquetType::Text), Some(ParquetType::Double)]);
+    assert_eq!(all(&path).expect("rows"), [[None, Some("-2.5".to_owned())], [None, None]]);
 }
 
 /// A hook that ends the process at a panic ignores those of the decoder, and no others.

@@ -150,9 +150,8 @@ impl<'a> TableFile<'a> {
     /// The types that the file declares for columns, as SQL. A string type has no length. Text
     /// files declare no types.
     pub(super) fn declared(&self, names: &[String]) -> Vec<Option<String>> {
-        let (all, declared) = (self.rows.names(), self.rows.declared());
-        let place = |name: &String| all.iter().position(|other| other == name);
-        names.iter().map(|name| declared.get(place(name)?).cloned().flatten()).collect()
+        let declared = self.rows.declared();
+        names.iter().map(|name| declared.get(self.rows.column(name).ok()?).cloned().flatten()).collect()
     }
 
     /// Chooses columns, by name.

@@ -505,3 +505,20 @@ impl Reading<'_> {
         Ok(Tensor { lengths, data, whole: x.whole })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::{Array, Floats, Network, zoo::Writer};
+
+    /// EyeLike reads the lengths of a value, which are known where its elements are secret.
+    #[test]
+    fn the_identity_like_a_secret_matrix() {
+        let mut w = Writer::new("eye", 1, &[1, 3]);
+        let eye = w.op("EyeLike", &["input"], &[]);
+        let y = w.op("Add", &["input", &eye], &[]);
+        let network = Network::new(w.finish(&y), None).expect("a network");
+        let floats = Floats::new(&network, &Array::new(&[1, 3], vec![0.5; 3]), true).expect("it fits");
+        let made = &floats.value(network.outputs[0].1).data;
+        assert_eq!(*made, [1.5, 0.5, 0.5]);
+    }
+}

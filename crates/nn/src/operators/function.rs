@@ -80,6 +80,11 @@ impl Unary {
         &FUNCTIONS[self.0]
     }
 
+    /// Whether it is e^x, whose value on shares is the greatest number where it would be larger.
+    pub(crate) fn is_exp(self) -> bool {
+        self.row().name == "Exp"
+    }
+
     fn named(name: &str) -> Option<Self> {
         FUNCTIONS.iter().position(|row| row.name == name).map(Unary)
     }

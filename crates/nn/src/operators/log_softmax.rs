@@ -1,6 +1,6 @@
 //! LogSoftmax.
 
-use super::prelude::*;
+use super::{pick::reshaped, prelude::*};
 use crate::array::lines;
 use hushwire_compute::{Op, Val};
 
@@ -72,14 +72,29 @@ pub(super) fn by_rows<'b>(
     turn(function(rows).reshape(shape(&turned)), back)
 }
 
-fn read(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
+/// Reads a layer along an axis. Before set 13 the operator covers all axes from the given one on.
+pub(super) fn along(
+    op: &Reading<'_>,
+    import: &mut Import,
+    kind: impl Fn(usize) -> Kind,
+) -> Result<Known, Fault> {
     let rank = import.lengths(op.layer(import, 0)?).len();
     let before = import.opset < 13;
     let axis = op.axis(op.int("axis", if before { 1 } else { -1 })?, rank)?;
-    if before && axis + 1 != rank {
-        return Err(op.error("before set 13 it goes along several axes", "export with opset 13"));
+    if !before || axis + 1 == rank {
+        return op.alike(import, kind(axis));
     }
-    op.alike(import, Kind::LogSoftmax(LogSoftmax { axis }))
+    let x = op.input(import, 0)?;
+    let lengths = import.lengths_of(&x);
+    let flat = [lengths[..axis].iter().product::<usize>(), lengths[axis..].iter().product()];
+    let flat = reshaped(op, import, x, flat.to_vec())?;
+    let Known::Layer(at) = flat else { return Err(op.error("it is known", "leave it out")) };
+    let made = op.made(import, kind(1), vec![at], import.lengths(at).to_vec())?;
+    reshaped(op, import, made, lengths)
+}
+
+fn read(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
+    along(op, import, |axis| Kind::LogSoftmax(LogSoftmax { axis }))
 }
 
 #[cfg(test)]
@@ -100,5 +115,18 @@ mod tests {
                 x.data.iter().enumerate().map(|(i, x)| x - sum(i).ln()).collect()
             });
         }
+    }
+
+    /// In set 11 it goes along all axes from the given one on.
+    #[test]
+    fn before_set_13() {
+        let mut w = Writer::new("l", 1, &[2, 2, 2]);
+        let y = w.op("LogSoftmax", &["input"], &[("axis", Attribute::Int(1))]);
+        let mut model = w.finish(&y);
+        model.opset = 11;
+        check(&model, 2.0, |x| {
+            let sum = |i: usize| x.data[i / 4 * 4..][..4].iter().map(|x| x.exp()).sum::<f32>();
+            x.data.iter().enumerate().map(|(i, x)| x - sum(i).ln()).collect()
+        });
     }
 }

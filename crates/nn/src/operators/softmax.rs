@@ -1,8 +1,7 @@
 //! Softmax.
 
 use super::{
-    log_softmax::{along_rows, by_rows},
-    pick::reshaped,
+    log_softmax::{along, along_rows, by_rows},
     prelude::*,
 };
 use hushwire_compute::Val;
@@ -40,19 +39,5 @@ impl Definition for Softmax {
 }
 
 fn read(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
-    let rank = import.lengths(op.layer(import, 0)?).len();
-    let before = import.opset < 13;
-    let axis = op.axis(op.int("axis", if before { 1 } else { -1 })?, rank)?;
-    if before && axis + 1 != rank {
-        // Before set 13 it covers all axes from the given one on.
-        let x = op.input(import, 0)?;
-        let lengths = import.lengths_of(&x);
-        let flat = [lengths[..axis].iter().product::<usize>(), lengths[axis..].iter().product()];
-        let flat = reshaped(op, import, x, flat.to_vec())?;
-        let Known::Layer(at) = flat else { return Err(op.error("it is known", "leave it out")) };
-        let made =
-            op.made(import, Kind::Softmax(Softmax { axis: 1 }), vec![at], import.lengths(at).to_vec())?;
-        return reshaped(op, import, made, lengths);
-    }
-    op.alike(import, Kind::Softmax(Softmax { axis }))
+    along(op, import, |axis| Kind::Softmax(Softmax { axis }))
 }

@@ -6,7 +6,7 @@ use crate::onnx::Attribute;
 pub(super) const ALL: &[Operator] = &[Operator {
     inputs: 2,
     outputs: 2,
-    attributes: &["axis", "largest", "sorted"],
+    attributes: &["axis", "k", "largest", "sorted"],
     error: Bound::EXACT,
     ..Operator::several(
         "TopK",
@@ -22,9 +22,13 @@ fn read(op: &Reading<'_>, import: &mut Import) -> Result<Vec<Known>, Fault> {
     let x = op.input(import, 0)?;
     let lengths = import.lengths_of(&x);
     let axis = op.axis(op.int("axis", -1)?, lengths.len())?;
-    let count = match op.integers(import, 1)?.as_deref() {
-        Some([count]) => usize::try_from(*count).ok(),
-        _ => None,
+    let count = match (op.int("k", 0)?, import.opset) {
+        // Before set 10 the number is an attribute.
+        (count, ..10) => usize::try_from(count).ok(),
+        _ => match op.integers(import, 1)?.as_deref() {
+            Some([count]) => usize::try_from(*count).ok(),
+            _ => None,
+        },
     };
     let count = count.filter(|count| (1..=MOST.min(lengths[axis])).contains(count));
     let Some(count) = count else {
@@ -87,5 +91,14 @@ mod tests {
                 all
             });
         }
+    }
+
+    #[test]
+    fn the_number_was_an_attribute_before_set_10() {
+        let mut w = Writer::new("t", 1, &[1, 5]);
+        let y = w.op("TopK", &["input"], &[("k", Attribute::Int(1))]);
+        let mut model = w.finish(&y);
+        model.opset = 9;
+        check(&model, 2.0, |x| vec![x.data.iter().copied().fold(f32::MIN, f32::max)]);
     }
 }

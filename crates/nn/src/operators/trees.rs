@@ -447,10 +447,10 @@ fn classifier(op: &Reading<'_>, import: &mut Import) -> Result<Vec<Known>, Fault
     let mut forest = listed(op, ["class_treeids", "class_nodeids", "class_ids", "class_weights"])?;
     let classes = labels.len();
     let first = forest.leaves.iter().flatten().next().map_or(0, |(class, _)| *class);
-    let single = forest.leaves.iter().flatten().all(|(class, _)| *class == first);
+    let single = classes == 2 && forest.leaves.iter().flatten().all(|(class, _)| *class == first);
     let post = op.text("post_transform", "NONE")?;
     let mut base = op.floats("base_values")?;
-    let scores = if classes == 2 && single {
+    let scores = if single {
         let positive = forest.leaves.iter().flatten().all(|(_, value)| *value >= 0.0);
         if positive && post == "LOGISTIC" {
             let cause = "its values are none below 0, and are to be transformed";
@@ -462,16 +462,15 @@ fn classifier(op: &Reading<'_>, import: &mut Import) -> Result<Vec<Known>, Fault
             *leaf = leaf.iter().flat_map(|(_, value)| [(0, -value), (1, *value)]).collect();
         }
         made(op, import, &forest, base, 1.0)?
-    } else if classes == 2 && post != "NONE" {
-        return Err(
-            op.error("both of its two classes have values", "export the model with post_transform NONE")
-        );
+    } else if classes == 2 && post != "NONE" && !base.is_empty() {
+        // Runtimes and the standard differ in what base values mean here.
+        let cause = "both of its two classes have values, and it has base values";
+        return Err(op.error(cause, "export the model with post_transform NONE"));
     } else {
         made(op, import, &forest, base_of(op, classes)?, 1.0)?
     };
     let label = ml::greatest(op, import, &scores, labels)?;
-    let scores =
-        if classes == 2 && post == "SOFTMAX" { scores } else { ml::transformed(op, import, &scores)? };
+    let scores = if single && post == "SOFTMAX" { scores } else { ml::transformed(op, import, &scores)? };
     Ok(vec![label, scores])
 }
 
@@ -614,6 +613,39 @@ pub(super) mod tests {
             assert!(x.data.iter().any(|x| *x > 0.0), "both leaves are reached");
             x.data.iter().map(|x| if *x <= 0.0 { 1.5 } else { -0.5 }).collect()
         });
+    }
+
+    /// Leaves with a value for each of two classes, as CatBoost writes them: each score is
+    /// transformed, or both are together.
+    #[test]
+    fn both_of_two_classes_have_values() {
+        let logistic = |x: f32| 1.0 / (1.0 + (-x).exp());
+        for (post, first, second) in
+            [("LOGISTIC", logistic(-1.5), logistic(1.5)), ("SOFTMAX", logistic(-3.0), logistic(3.0))]
+        {
+            let mut w = Writer::new("trees", 1, &[6, 1]);
+            let attributes = [
+                ("nodes_treeids", ints(&[0, 0, 0])),
+                ("nodes_nodeids", ints(&[0, 1, 2])),
+                ("nodes_featureids", ints(&[0, 0, 0])),
+                ("nodes_truenodeids", ints(&[1, 0, 0])),
+                ("nodes_falsenodeids", ints(&[2, 0, 0])),
+                ("nodes_values", Attribute::Floats(vec![0.0; 3])),
+                ("nodes_modes", Attribute::Texts(["BRANCH_GT", "LEAF", "LEAF"].map(str::to_owned).to_vec())),
+                ("class_treeids", ints(&[0; 4])),
+                ("class_nodeids", ints(&[1, 1, 2, 2])),
+                ("class_ids", ints(&[0, 1, 0, 1])),
+                ("class_weights", Attribute::Floats(vec![-1.5, 1.5, 1.5, -1.5])),
+                ("classlabels_int64s", ints(&[0, 1])),
+                ("post_transform", Attribute::Text(post.to_owned())),
+            ];
+            w.op("TreeEnsembleClassifier", &["input"], &attributes);
+            w.outputs_of_last(&["scores"]);
+            check_ml(w.finish("scores"), 3.0, |x| {
+                let of = |x: &f32| if *x > 0.0 { [first, second] } else { [second, first] };
+                x.data.iter().flat_map(of).collect()
+            });
+        }
     }
 
     /// An element that equals its bound is decided as in floating point in each mode, even if no

@@ -26,7 +26,7 @@ impl<'q> Binder<'q> {
         at: At,
     ) -> Result<Expr, Fault> {
         let ast::Expr::Cast {
-            kind: ast::CastKind::Cast | ast::CastKind::DoubleColon | ast::CastKind::TryCast,
+            kind: kind @ (ast::CastKind::Cast | ast::CastKind::DoubleColon | ast::CastKind::TryCast),
             expr,
             data_type,
             format: None,
@@ -53,12 +53,19 @@ impl<'q> Binder<'q> {
             Expr::Literal(Value::Null, _) => Expr::Literal(Value::Null, ty),
             Expr::Literal(Value::Text(text), _) if !is_text => {
                 let text = String::from_utf8_lossy(text);
-                Expr::Literal(placed(self.reader().literal(&text, ty), at)?, ty)
+                let value = match self.reader().literal(&text, ty) {
+                    Err(_) if *kind == ast::CastKind::TryCast => Value::Null,
+                    value => placed(value, at)?,
+                };
+                Expr::Literal(value, ty)
             }
             _ if !is_text && matches!(self.ty(&inner, at)?, ColumnType::Varchar(_)) => {
                 self.read_text(inner, ty, at)?
             }
             _ if is_text => self.call("to_text", vec![inner], at)?.cast(ty),
+            _ if ty == ColumnType::Boolean && self.ty(&inner, at)?.is_numeric() => {
+                self.as_condition(inner, at)?
+            }
             _ => inner.cast(ty),
         })
     }

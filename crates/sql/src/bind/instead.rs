@@ -185,9 +185,6 @@ pub(crate) fn of_syntax(query: &str, cause: &str) -> Option<&'static str> {
         "ON" if has("ASOF") => {
             "write both tables under each other by UNION ALL, and take LAST_VALUE(price IGNORE NULLS) OVER (PARTITION BY item ORDER BY at)"
         }
-        "MATERIALIZED" | "NOT" if has("MATERIALIZED") => {
-            "leave MATERIALIZED out: a query that WITH names is computed once"
-        }
         "EXCLUDE" => "take the row's own value from the aggregate: SUM(a) OVER (…) - a",
         "USING" | "TABLESAMPLE" if has("SAMPLE") => {
             "write LIMIT, or a condition on a column of numbers that the owner drew"

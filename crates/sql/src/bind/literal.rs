@@ -13,7 +13,9 @@ use std::fmt::Display;
 pub(super) fn literal(value: &ast::ValueWithSpan) -> Result<Expr, Fault> {
     let at = value.span;
     Ok(match &value.value {
-        ast::Value::Number(digits, _) => number(digits).map_err(|e| e.placed(At::from(at).0))?,
+        ast::Value::Number(digits, _) => {
+            number(&digits.replace('_', "")).map_err(|e| e.placed(At::from(at).0))?
+        }
         ast::Value::SingleQuotedString(text) => string(text).map_err(|e| e.placed(At::from(at).0))?,
         ast::Value::Boolean(truth) => crate::logical::truth(*truth),
         ast::Value::Null => Expr::Literal(Value::Null, ColumnType::Boolean),

@@ -6,12 +6,14 @@ use sqlparser::ast::{Expr, Value, ValueWithSpan};
 /// No argument occurs twice.
 const CALLS: &[(&str, usize, &str)] = &[
     ("charindex", 2, "POSITION({0} IN {1})"),
+    ("dayofmonth", 1, "DAY({0})"),
     ("eomonth", 1, "LAST_DAY({0})"),
     ("format_date", 2, "STRFTIME({1}, {0})"),
     ("iff", 3, "IF({0}, {1}, {2})"),
     ("isnull", 2, "COALESCE({0}, {1})"),
     ("len", 1, "LENGTH({0})"),
     ("locate", 2, "POSITION({0} IN {1})"),
+    ("mid", 3, "SUBSTRING({0}, {1}, {2})"),
     ("nullifzero", 1, "NULLIF({0}, 0)"),
     ("parse_date", 2, "CAST(STRPTIME({1}, {0}) AS DATE)"),
     ("safe_divide", 2, "({0}) / ({1})"),
@@ -70,6 +72,60 @@ pub(super) fn is_week(name: &str, args: &[&Expr]) -> bool {
     })
 }
 
+/// The codes of a format in Oracle, PostgreSQL and Snowflake, in any case of letters, and those of
+/// C. Longer codes come first. Others are left out, whose meaning differs: names of months may be
+/// padded or in capitals.
+const FORMATS: &[(&str, &str)] = &[
+    ("YYYY", "%Y"),
+    ("HH24", "%H"),
+    ("HH12", "%I"),
+    ("DDD", "%j"),
+    ("YY", "%y"),
+    ("MM", "%m"),
+    ("DD", "%d"),
+    ("HH", "%I"),
+    ("MI", "%M"),
+    ("SS", "%S"),
+];
+
+/// A format of TO_CHAR with the codes of STRFTIME; `None` if it has another code.
+fn strftime(format: &str) -> Option<String> {
+    let (mut made, mut rest) = (String::new(), format);
+    while let Some(first) = rest.chars().next() {
+        let code = FORMATS
+            .iter()
+            .find(|(code, _)| rest.get(..code.len()).is_some_and(|start| start.eq_ignore_ascii_case(code)));
+        if let Some((code, of_c)) = code {
+            made += of_c;
+            rest = &rest[code.len()..];
+        } else if first == '"' {
+            let (text, behind) = rest[1..].split_once('"')?;
+            made += &text.replace('%', "%%");
+            rest = behind;
+        } else if " -/.,:;".contains(first) {
+            made.push(first);
+            rest = &rest[1..];
+        } else {
+            return None;
+        }
+    }
+    Some(made)
+}
+
+/// The equivalent text of a call with a format as its second argument.
+fn formatted(name: &str, args: &[&Expr]) -> Option<String> {
+    let [of, Expr::Value(ValueWithSpan { value: Value::SingleQuotedString(format), .. })] = args else {
+        return None;
+    };
+    let format = strftime(format)?.replace('\'', "''");
+    match name {
+        "to_char" | "to_varchar" => Some(format!("STRFTIME({of}, '{format}')")),
+        "to_date" => Some(format!("CAST(STRPTIME({of}, '{format}') AS DATE)")),
+        "to_timestamp" => Some(format!("STRPTIME({of}, '{format}')")),
+        _ => None,
+    }
+}
+
 /// The equivalent text of a call; `None` if the list does not have the call.
 pub(super) fn respelt(name: &str, args: &[&Expr]) -> Option<String> {
     let filled = |text: &str| {
@@ -94,6 +150,9 @@ pub(super) fn respelt(name: &str, args: &[&Expr]) -> Option<String> {
         let whens = rest.chunks_exact(2).map(|pair| format!(" WHEN {} THEN {}", pair[0], pair[1]));
         let other = rest.chunks_exact(2).remainder().first().map(|e| format!(" ELSE {e}"));
         return Some(format!("CASE {of}{}{} END", whens.collect::<String>(), other.unwrap_or_default()));
+    }
+    if let Some(call) = formatted(name, args) {
+        return Some(call);
     }
     let call = CALLS.iter().find(|(other, count, _)| (*other, *count) == (name, args.len()));
     call.map(|(.., text)| filled(text))

@@ -29,7 +29,7 @@ pub(super) static DEFINITION: FnDef = FnDef {
     arity: 2..=2,
     usage: "STRFTIME(date, '%d.%m.%Y')",
     gives: "VARCHAR of the format's length",
-    doc: "the date in a format, a literal with %Y %m %d %H %I %M %S %p %f %j %y %b %B %a %A %u %w and %%",
+    doc: "the date in a format, a literal with %Y %m %d %H %I %M %S %p %f %j %y %b %B %a %A %u %w and %%, and %-d, %-m and so on without zeros",
     example: "STRFTIME(day, '%d.%m.%Y')",
     leaks: Leaks::Nothing,
     meaning: Meaning::Own(&STRFTIME, |_, arguments| {
@@ -43,6 +43,12 @@ pub(super) static DEFINITION: FnDef = FnDef {
                 return Err(arguments.unsupported(
                     "DATE_FORMAT with %M, the month's name, beside hours or seconds",
                     "write %i for minutes, or STRFTIME, whose %M is minutes",
+                ));
+            }
+            if has(b"uUvVxX") {
+                return Err(arguments.unsupported(
+                    "DATE_FORMAT with the number of a week",
+                    "write EXTRACT(WEEK FROM day), the week of ISO 8601",
                 ));
             }
             format = of_mysql(&format);
@@ -125,6 +131,8 @@ enum DateText {
     Letter(u8),
     /// %Y, %m, %d, %H, %I, %M, %S, %f, %j, %y, %u or %w.
     Digits(u8),
+    /// %-m, %-d, %-H, %-I, %-M, %-S, %-j or %-y: without zeros at the front.
+    Short(u8),
     /// %b, %B, %a, %A or %p.
     Name(u8),
     /// A point and the digits of the second's fraction, without zeros at the end.
@@ -147,6 +155,10 @@ fn parts(format: &[u8]) -> Option<Vec<DateText>> {
     let (mut made, mut rest) = (vec![], format);
     while let Some((first, more)) = rest.split_first() {
         let (part, more) = match (first, more.split_first()) {
+            (b'%', Some((b'-', more))) => {
+                let (code, more) = more.split_first()?;
+                (DateText::Short(*b"mdHIMSjy".iter().find(|short| *short == code)?), more)
+            }
             (b'%', Some((code, more))) => {
                 let part = match code {
                     b'Y' | b'm' | b'd' | b'H' | b'I' | b'M' | b'S' | b'f' | b'j' | b'y' | b'u' | b'w' => {
@@ -176,6 +188,7 @@ impl DateText {
             DateText::Digits(b'f') => 6,
             DateText::Digits(b'j') => 3,
             DateText::Digits(_) => 2,
+            DateText::Short(code) => DateText::Digits(*code).bytes(),
             DateText::Name(code) => names(*code).0.iter().map(|name| name.len()).max().unwrap_or(0),
             DateText::Fraction => 7,
         }
@@ -183,7 +196,7 @@ impl DateText {
 
     /// Whether the part has the same number of bytes for all times.
     fn is_short(&self) -> bool {
-        !matches!(self, DateText::Name(b'B' | b'A') | DateText::Fraction)
+        !matches!(self, DateText::Name(b'B' | b'A') | DateText::Fraction | DateText::Short(_))
     }
 
     fn reads(&self) -> bool {
@@ -196,6 +209,7 @@ impl DateText {
         let weekday = (day + 4).rem_euclid(7);
         match self {
             DateText::Letter(_) => 0,
+            DateText::Short(code) => DateText::Digits(*code).of(day, time),
             DateText::Digits(b'Y') => year.clamp(0, 9999),
             DateText::Digits(b'y') => year.clamp(0, 9999) % 100,
             DateText::Digits(b'm') | DateText::Name(b'b' | b'B') => month,
@@ -217,6 +231,7 @@ impl DateText {
         match self {
             DateText::Letter(byte) => vec![*byte],
             DateText::Digits(_) => format!("{n:0width$}", width = self.bytes()).into_bytes(),
+            DateText::Short(_) => n.to_string().into_bytes(),
             DateText::Name(code) => {
                 let (names, first) = names(*code);
                 names[(n - first) as usize].as_bytes().to_vec()
@@ -251,6 +266,7 @@ impl DateText {
         };
         Some(match self {
             DateText::Letter(_) => return None,
+            DateText::Short(code) => return DateText::Digits(*code).number(day, time),
             DateText::Digits(b'Y') => year(),
             DateText::Digits(b'y') => rest(year(), 100),
             DateText::Digits(b'm') | DateText::Name(b'b' | b'B') => in_range(DatePart::Month, 1, 12),
@@ -285,6 +301,16 @@ impl DateText {
             DateText::Digits(_) => {
                 let width = (self.bytes() * 10).div_ceil(3).min(bits.len());
                 digits(c, &bits[..width], self.bytes()).into_iter().map(digit_byte).collect()
+            }
+            DateText::Short(code) => {
+                let mut made = DateText::Digits(*code).bytes_of(c, bits);
+                let (mut some, last) = (Bit::ZERO, made.len() - 1);
+                for byte in &mut made[..last] {
+                    // The low bits of a digit are the number itself.
+                    some = byte[..4].iter().fold(some, |some, bit| or(c, some, *bit));
+                    *byte = kept(c, some, *byte);
+                }
+                made
             }
             DateText::Name(code) => {
                 let (names, first) = names(*code);
@@ -331,6 +357,8 @@ mod tests {
         let made = refused("date_format", &of("%H:%M")).unwrap();
         assert_eq!(made.code(), code::SQL_UNSUPPORTED, "{made}");
         assert!(refused("date_format", &of("%H:%i, %M")).is_none());
+        // %u is a week in MySQL, and a weekday everywhere else.
+        assert!(refused("date_format", &of("%Y-%u")).is_some() && refused("strftime", &of("%u")).is_none());
     }
 
     /// The expected texts are from `date -u -d @… +…`.
@@ -361,6 +389,11 @@ mod tests {
             );
             let made = values("date_format", &given, &[format("%W, %e %M")]);
             assert_eq!(made[1], Value::text("Thursday, 29 February"));
+            let made = values("strftime", &given, &[format("%-d/%-m/%-y, %-j.")]);
+            assert_eq!(made, texts(["1/1/70, 1.", "29/2/24, 60.", "31/12/69, 365."]));
+            // MySQL's %c and %e have no zeros at the front.
+            let made = values("date_format", &given, &[format("%e.%c.%Y")]);
+            assert_eq!(made, texts(["1.1.1970", "29.2.2024", "31.12.1969"]));
         }
         let times = numbers([Some(0), Some(1_700_000_000_500_000), Some(-1)]);
         let given = [(Column::new("t", ColumnType::Timestamp), times)];
@@ -368,6 +401,9 @@ mod tests {
         assert_eq!(values("to_text", &given, &[]), texts(expected));
         let expected = ["12:00 AM", "10:13 PM", "11:59 PM"];
         assert_eq!(values("strftime", &given, &[format("%I:%M %p")]), texts(expected));
+        let expected = ["0:0:0 12", "22:13:20 10", "23:59:59 11"];
+        assert_eq!(values("strftime", &given, &[format("%-H:%-M:%-S %-I")]), texts(expected));
+        assert_eq!(values("date_format", &given, &[format("%k:%i:%s %l")])[0], Value::text("0:00:00 12"));
         let expected = ["00:00:00 000000", "22:13:20 500000", "23:59:59 999999"];
         assert_eq!(values("strftime", &given, &[format("%H:%M:%S %f")]), texts(expected));
     }

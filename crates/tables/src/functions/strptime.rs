@@ -21,6 +21,8 @@ pub(super) static DEFINITION: FnDef = FnDef {
         if is_mysql {
             format = of_mysql(&format);
         }
+        // Zeros at the front may be there or not.
+        let format = plain(&format);
         let codes = codes(&format);
         if let Some(unknown) = codes.iter().find(|code| !b"YymdHIMSfbBaApj%".contains(code)) {
             return Err(arguments.unsupported(
@@ -33,6 +35,26 @@ pub(super) static DEFINITION: FnDef = FnDef {
         Ok(of.call(vec![text::text(arguments.all[0].clone())], all))
     }),
 };
+
+/// A format without the signs of codes such as %-d.
+fn plain(format: &[u8]) -> Vec<u8> {
+    let (mut made, mut rest) = (vec![], format);
+    while let [first, behind @ ..] = rest {
+        made.push(*first);
+        rest = behind;
+        if let (b'%', Some((code, behind))) = (first, behind.split_first()) {
+            rest = behind;
+            match (code, behind.split_first()) {
+                (b'-', Some((code, behind))) => {
+                    made.push(*code);
+                    rest = behind;
+                }
+                _ => made.push(*code),
+            }
+        }
+    }
+    made
+}
 
 /// The codes of a format.
 fn codes(format: &[u8]) -> Vec<u8> {
@@ -63,9 +85,12 @@ pub(super) fn of_mysql(format: &[u8]) -> Vec<u8> {
             b's' => made.extend(b"%S"),
             b'W' => made.extend(b"%A"),
             b'T' => made.extend(b"%H:%M:%S"),
-            b'c' => made.extend(b"%m"),
-            b'e' => made.extend(b"%d"),
+            b'c' => made.extend(b"%-m"),
+            b'e' => made.extend(b"%-d"),
+            b'k' => made.extend(b"%-H"),
+            b'l' => made.extend(b"%-I"),
             b'h' => made.extend(b"%I"),
+            b'r' => made.extend(b"%I:%M:%S %p"),
             other => made.extend([b'%', *other]),
         }
     }
