@@ -365,13 +365,7 @@ fn plan(args: &PlanArgs) -> Result<(), Error> {
     if !is_stream(&args.out) {
         log::note!("{}", written(args, &network, &secure, &choice));
     }
-    let report = Planned {
-        command: "model plan",
-        version: env!("CARGO_PKG_VERSION"),
-        network: hex::encode(secure.computation().digest()),
-        numbers: Ring::of(&choice),
-        warnings,
-    };
+    let report = Planned::of("model plan", &secure, &choice, warnings);
     deliver(None, &report, json, args.json.as_deref())
 }
 
@@ -423,4 +417,16 @@ struct Planned {
     #[serde(flatten)]
     numbers: Ring,
     warnings: Vec<Warned>,
+}
+
+impl Planned {
+    fn of(command: &'static str, secure: &Secure, choice: &Choice, warnings: Vec<Warned>) -> Self {
+        Self {
+            command,
+            version: env!("CARGO_PKG_VERSION"),
+            network: hex::encode(secure.computation().digest()),
+            numbers: Ring::of(choice),
+            warnings,
+        }
+    }
 }

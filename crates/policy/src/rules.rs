@@ -105,12 +105,6 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// Whether the run is allowed.
-    #[must_use]
-    pub fn is_allowed(&self) -> bool {
-        matches!(self, Self::Allowed { .. })
-    }
-
     /// The error for a denied run.
     #[must_use]
     pub fn fault(&self) -> Option<Fault> {

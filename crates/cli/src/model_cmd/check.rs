@@ -1,7 +1,7 @@
 //! `hushwire model check`: compares the fixed-point result with floating point, layer by layer and
 //! on data.
 
-use super::{NumbersArgs, Planned, Ring, SamplesArgs, Warned, of_file, planned, wrapped};
+use super::{NumbersArgs, Planned, SamplesArgs, Warned, of_file, planned, wrapped};
 use crate::{
     error::Error,
     files::{Replace, RunFiles, json_file, one_stream, reads},
@@ -160,13 +160,7 @@ fn check_data(args: &CheckArgs) -> Result<(), Error> {
         tried: report.tried.1.iter().map(ring).collect(),
     };
     let checked = Checked {
-        planned: Planned {
-            command: "model check",
-            version: env!("CARGO_PKG_VERSION"),
-            network: hex::encode(secure.computation().digest()),
-            numbers: Ring::of(&choice),
-            warnings,
-        },
+        planned: Planned::of("model check", &secure, &choice, warnings),
         classes: report.fixed.decisions,
         agree: report.fixed.decisions - report.fixed.differ,
         layers: report.layers.iter().map(CheckedLayer::of).collect(),
@@ -277,13 +271,7 @@ pub(super) fn check(args: &CheckArgs) -> Result<(), Error> {
     warnings.iter().for_each(Warned::note);
     let text = table(&network, &report, &choice);
     let report = Checked {
-        planned: Planned {
-            command: "model check",
-            version: env!("CARGO_PKG_VERSION"),
-            network: hex::encode(secure.computation().digest()),
-            numbers: Ring::of(&choice),
-            warnings,
-        },
+        planned: Planned::of("model check", &secure, &choice, warnings),
         classes: report.places,
         agree: report.agree,
         layers: report.layers.iter().map(CheckedLayer::of).collect(),

@@ -40,12 +40,6 @@ pub enum KeyMode {
 }
 
 impl KeyMode {
-    /// Tests whether the owner sends shares of the round keys.
-    #[must_use]
-    pub fn owner_has_it(self) -> bool {
-        matches!(self, Self::Given | Self::Imported)
-    }
-
     /// Tests whether the parties write share files.
     #[must_use]
     pub fn stores(self) -> bool {
