@@ -121,12 +121,13 @@ pub(crate) fn of(column: &ColumnDescriptor) -> Option<(ParquetType, TextForm)> {
         (Physical::FIXED_LEN_BYTE_ARRAY, Some(LogicalType::Uuid)) => {
             Some((ParquetType::Text, TextForm::Uuid))
         }
-        (Physical::BYTE_ARRAY, Some(LogicalType::String | LogicalType::Enum | LogicalType::Json)) => text,
+        // Unknown is the type of a column without values, as pandas writes a column of None. In
+        // Arrow it is text, too.
+        (Physical::BYTE_ARRAY, Some(LogicalType::String | LogicalType::Enum | LogicalType::Json))
+        | (_, Some(LogicalType::Unknown)) => text,
         (Physical::FIXED_LEN_BYTE_ARRAY, Some(LogicalType::Float16)) => {
             Some((ParquetType::Double, TextForm::Half))
         }
-        // A column without any value, as pandas writes a column of None. In Arrow it is text, too.
-        (_, Some(LogicalType::Unknown)) => text,
         (_, Some(_)) => None,
         // Older files have these converted types instead.
         (_, None) => match column.converted_type() {
