@@ -1,7 +1,7 @@
 //! Extensions by name, and the drivers of their set-ups. An [`Opening`] runs base OTs of the
 //! level's default protocol, then the trees of the rows, and for Ferret its bootstrap.
 
-use core::{fmt, str::FromStr};
+use core::{any::Any, fmt, str::FromStr};
 
 use hushwire_block::Block;
 use hushwire_machine::{Channel, drive::Line, passed_on};
@@ -43,7 +43,7 @@ pub enum Protocol {
 
 /// The core of a protocol: its rows, and the set if it is Ferret.
 #[derive(Clone, Copy)]
-pub enum Core {
+pub(crate) enum Core {
     Rows(RowKind),
     /// A set of Ferret, over rows of this kind.
     Ferret(Set, RowKind),
@@ -154,7 +154,7 @@ impl<S: Security> Opening<S> {
     /// # Errors
     /// The protocol does not exist at this level.
     pub fn sender(context: &Context, protocol: Protocol, seed: &Seed) -> Result<Self, OtError> {
-        S::sender(Bases::Default, context, protocol.core(), seed, None)
+        SetUp { context, core: protocol.core(), bases: Bases::Default, seed }.sender(None)
     }
 
     /// The sender's set-up with the caller's Δ, whose bit 0 is taken as 1, so that one Δ can serve
@@ -168,7 +168,7 @@ impl<S: Security> Opening<S> {
         seed: &Seed,
         delta: Block,
     ) -> Result<Self, OtError> {
-        S::sender(Bases::Default, context, protocol.core(), seed, Some(delta))
+        SetUp { context, core: protocol.core(), bases: Bases::Default, seed }.sender(Some(delta))
     }
 
     /// The receiver's set-up.
@@ -176,18 +176,28 @@ impl<S: Security> Opening<S> {
     /// # Errors
     /// The same as for [`Opening::sender`].
     pub fn receiver(context: &Context, protocol: Protocol, seed: &Seed) -> Result<Self, OtError> {
-        S::receiver(Bases::Default, context, protocol.core(), seed)
+        SetUp { context, core: protocol.core(), bases: Bases::Default, seed }.receiver()
     }
 
-    fn sender_over<B>(
-        context: &Context,
-        core: Core,
-        seed: &Seed,
-        delta: Option<Block>,
-    ) -> Result<Self, OtError>
+    fn sender_at(of: SetUp<'_>, delta: Option<Block>) -> Result<Self, OtError> {
+        match of.bases {
+            Bases::Default => Self::sender_over::<S::DefaultBase>(of, delta),
+            Bases::Fast => Self::sender_over::<S::FastBase>(of, delta),
+        }
+    }
+
+    fn receiver_at(of: SetUp<'_>) -> Result<Self, OtError> {
+        match of.bases {
+            Bases::Default => Self::receiver_over::<S::DefaultBase>(of),
+            Bases::Fast => Self::receiver_over::<S::FastBase>(of),
+        }
+    }
+
+    fn sender_over<B>(of: SetUp<'_>, delta: Option<Block>) -> Result<Self, OtError>
     where
         B: BaseProtocol<Level: AtLeast<S::Base>>,
     {
+        let SetUp { context, core, seed, .. } = of;
         let (part, kind, own) = (context.child("rows", 0), core.rows(), seed.derive("ot rows", &[]));
         let mut rows = match delta {
             Some(delta) => rows::SetupSender::<S>::with_delta::<B>(&part, kind, &own, delta)?,
@@ -205,10 +215,11 @@ impl<S: Security> Opening<S> {
         Ok(Opening { context: *context, line })
     }
 
-    fn receiver_over<B>(context: &Context, core: Core, seed: &Seed) -> Result<Self, OtError>
+    fn receiver_over<B>(of: SetUp<'_>) -> Result<Self, OtError>
     where
         B: BaseProtocol<Level: AtLeast<S::Base>>,
     {
+        let SetUp { context, core, seed, .. } = of;
         let part = context.child("rows", 0);
         let seed = seed.derive("ot rows", &[]);
         let mut rows = rows::SetupReceiver::<S>::new::<B>(&part, core.rows(), &seed)?;
@@ -249,67 +260,63 @@ impl<S: Security> Opening<S> {
 
 /// Which base OTs of a level a set-up has.
 #[derive(Clone, Copy)]
-pub enum Bases {
+pub(crate) enum Bases {
     /// [`Security::DefaultBase`].
     Default,
     /// [`Security::FastBase`].
     Fast,
 }
 
-/// The set-ups of a level. Both levels implement it here, so that the crates above do not compile
-/// these protocols once more each.
-pub trait SetUp: Sized {
-    /// The sender's set-up, with the caller's Δ if it is given.
-    fn sender(
-        bases: Bases,
-        context: &Context,
-        core: Core,
-        seed: &Seed,
-        delta: Option<Block>,
-    ) -> Result<Opening<Self>, OtError>
-    where
-        Self: Security;
-
-    /// The receiver's set-up.
-    fn receiver(bases: Bases, context: &Context, core: Core, seed: &Seed) -> Result<Opening<Self>, OtError>
-    where
-        Self: Security;
+/// What the set-ups of both endpoints take.
+#[derive(Clone, Copy)]
+pub(crate) struct SetUp<'a> {
+    pub(crate) context: &'a Context,
+    pub(crate) core: Core,
+    pub(crate) bases: Bases,
+    pub(crate) seed: &'a Seed,
 }
 
-macro_rules! set_up {
-    ($($level:ty),*) => {$(
-        impl SetUp for $level {
-            fn sender(
-                bases: Bases,
-                context: &Context,
-                core: Core,
-                seed: &Seed,
-                delta: Option<Block>,
-            ) -> Result<Opening<Self>, OtError> {
-                let over = match bases {
-                    Bases::Default => Opening::sender_over::<<Self as Security>::DefaultBase>,
-                    Bases::Fast => Opening::sender_over::<<Self as Security>::FastBase>,
-                };
-                over(context, core, seed, delta)
-            }
-
-            fn receiver(
-                bases: Bases,
-                context: &Context,
-                core: Core,
-                seed: &Seed,
-            ) -> Result<Opening<Self>, OtError> {
-                let over = match bases {
-                    Bases::Default => Opening::receiver_over::<<Self as Security>::DefaultBase>,
-                    Bases::Fast => Opening::receiver_over::<<Self as Security>::FastBase>,
-                };
-                over(context, core, seed)
-            }
+impl SetUp<'_> {
+    /// The sender's set-up at a level, with the caller's Δ if it is given.
+    pub(crate) fn sender<S: Security>(self, delta: Option<Block>) -> Result<Opening<S>, OtError> {
+        match S::LEVEL {
+            Level::SemiHonest => self.semi_honest_sender(delta).map(of_level),
+            Level::Malicious => self.malicious_sender(delta).map(of_level),
         }
-    )*};
+    }
+
+    /// The receiver's set-up at a level.
+    pub(crate) fn receiver<S: Security>(self) -> Result<Opening<S>, OtError> {
+        match S::LEVEL {
+            Level::SemiHonest => self.semi_honest_receiver().map(of_level),
+            Level::Malicious => self.malicious_receiver().map(of_level),
+        }
+    }
+
+    // Both levels are compiled here. Each crate above would compile a generic set-up again.
+
+    fn semi_honest_sender(self, delta: Option<Block>) -> Result<Opening<SemiHonest>, OtError> {
+        Opening::sender_at(self, delta)
+    }
+
+    fn malicious_sender(self, delta: Option<Block>) -> Result<Opening<Malicious>, OtError> {
+        Opening::sender_at(self, delta)
+    }
+
+    fn semi_honest_receiver(self) -> Result<Opening<SemiHonest>, OtError> {
+        Opening::receiver_at(self)
+    }
+
+    fn malicious_receiver(self) -> Result<Opening<Malicious>, OtError> {
+        Opening::receiver_at(self)
+    }
 }
 
-set_up!(SemiHonest, Malicious);
+/// The same set-up, whose level is known by another name.
+fn of_level<S: Security, T: Security>(opening: Opening<T>) -> Opening<S> {
+    let opening: Box<dyn Any> = Box::new(opening);
+    *opening.downcast().expect("each level is one type")
+}
 
 /// Runs [`Opening::sender`] over a channel.
 ///

@@ -1,8 +1,11 @@
 //! Security levels of extensions as types, and the base OTs that each requires.
 
 use crate::base::{BaseProtocol, ChouOrlandi, ChouOrlandi16, Csw};
-use crate::protocol::SetUp;
 use crate::strength::{AtLeast, BaseSecurity, Passive, SelectiveFailure};
+
+mod sealed {
+    pub trait Sealed {}
+}
 
 /// A security level at run time.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -25,7 +28,7 @@ impl Level {
 }
 
 /// The adversary against which an extension is secure: [`SemiHonest`] or [`Malicious`].
-pub trait Security: SetUp + Send + Sync + 'static {
+pub trait Security: sealed::Sealed + Send + Sync + 'static {
     /// The level as a value.
     const LEVEL: Level;
     /// The weakest level that its base OTs may have.
@@ -43,6 +46,8 @@ pub enum SemiHonest {}
 #[derive(Clone, Copy, Debug)]
 pub enum Malicious {}
 
+impl sealed::Sealed for SemiHonest {}
+impl sealed::Sealed for Malicious {}
 impl Security for SemiHonest {
     const LEVEL: Level = Level::SemiHonest;
     type Base = Passive;

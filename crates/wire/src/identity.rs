@@ -159,8 +159,8 @@ impl Identity {
         self.pem.clone()
     }
 
-    /// Reads the text of [`Identity::to_pem`]: a certificate and a PKCS #8 key, in either order. The
-    /// first of each kind counts.
+    /// Reads the text of [`Identity::to_pem`]: a certificate and a PKCS #8 key, in either order.
+    /// The first of each kind counts.
     ///
     /// # Errors
     /// A part is missing or damaged, or the two do not match.

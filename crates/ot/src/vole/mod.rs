@@ -70,7 +70,7 @@ use zeroize::{Zeroize, Zeroizing};
 use crate::ferret::{B4, B5, B7, B9, B10, B11, Set};
 use crate::{
     CheckStep, Context, Level, OtError, Role, Security,
-    protocol::{Bases, Core},
+    protocol::{Bases, Core, SetUp},
     rows::RowKind,
     steps::Steps,
 };
@@ -201,9 +201,10 @@ fn begin<S: Security, F: Field>(
 ) -> Result<Line<'static, Entries<F>, OtError>, OtError> {
     let context = context.child("vole", 0);
     let core = core::<F>(S::LEVEL, count);
+    let set_up = SetUp { context: &context, core, bases: Bases::Fast, seed };
     let mut opening = match role {
-        Role::Sender => S::sender(Bases::Fast, &context, core, seed, None)?,
-        Role::Receiver => S::receiver(Bases::Fast, &context, core, seed)?,
+        Role::Sender => set_up.sender::<S>(None)?,
+        Role::Receiver => set_up.receiver()?,
     };
     // The seed is secret, and the source of trees.
     let seed = seed.derive("vole trees", &[]);

@@ -138,8 +138,9 @@ fn machines_hold<S: Security, F: Slow>(count: usize) {
         return assert_eq!(all, [0; 3]);
     }
     let core = core::<F>(S::LEVEL, count);
-    let mut set_up = S::sender(Bases::Fast, &context, core, &seeds[0], None).expect("the level exists");
-    let mut peer = S::receiver(Bases::Fast, &context, core, &seeds[1]).expect("the level exists");
+    let of = |seed| SetUp { context: &context, core, bases: Bases::Fast, seed };
+    let mut set_up = of(&seeds[0]).sender::<S>(None).expect("the level exists");
+    let mut peer = of(&seeds[1]).receiver::<S>().expect("the level exists");
     let set_up = moved(&mut set_up, &mut peer);
     let [sender, receiver] = cost::<F>(S::LEVEL, count);
     let declared = [sender.rounds, sender.bytes_sent, receiver.bytes_sent];
@@ -376,14 +377,15 @@ fn entries_share_nothing_with_ots_of_the_same_session() {
     }
     let (context, seed) = (context(Backend::best()), Seed::from_bytes([5; 16]));
     let (count, ot) = (100, core::<Pair64>(Level::SemiHonest, 100));
+    let alone = SetUp { context: &context, core: ot, bases: Bases::Fast, seed: &seed };
     let pairs = [
         [
             first(Sender::<SemiHonest, Pair64>::new(&context, count, &seed).expect("it exists")),
-            first(SemiHonest::sender(Bases::Fast, &context, ot, &seed, None).expect("it exists")),
+            first(alone.sender::<SemiHonest>(None).expect("it exists")),
         ],
         [
             first(Receiver::<SemiHonest, Pair64>::new(&context, count, &seed).expect("it exists")),
-            first(SemiHonest::receiver(Bases::Fast, &context, ot, &seed).expect("it exists")),
+            first(alone.receiver::<SemiHonest>().expect("it exists")),
         ],
     ];
     // One of the two parties speaks.

@@ -155,7 +155,7 @@ struct ValueColumn {
 }
 
 /// The columns of the table that has rows and markers.
-struct Layout<'a> {
+struct MarkedColumns<'a> {
     /// The columns of the rows alone.
     kept: &'a [Id],
     key: Id,
@@ -183,7 +183,7 @@ impl<'b> Binder<'b> {
         let ty = self.type_of_places(key.id, &markers)?;
         let (place, kind) = (self.column("place", ty, true), self.column("kind", ColumnType::BigInt, false));
         let (plan, values) = self.with_values(plan, &figures, &rewritten)?;
-        let layout = Layout { kept: &columns, key: key.id, place, ty, kind, values: &values };
+        let layout = MarkedColumns { kept: &columns, key: key.id, place, ty, kind, values: &values };
         let plan = self.with_markers(&plan, &layout, markers);
         let place = OrderKey { id: place, ..key };
         let marked = Marked { partition, ends: &ranged.ends, place, kind, number };
@@ -270,10 +270,10 @@ impl<'b> Binder<'b> {
     fn with_markers(
         &mut self,
         rows: &LogicalPlan,
-        layout: &Layout<'_>,
+        layout: &MarkedColumns<'_>,
         markers: Vec<(i128, Expr)>,
     ) -> LogicalPlan {
-        let &Layout { kept, key, place, ty, kind, values } = layout;
+        let &MarkedColumns { kept, key, place, ty, kind, values } = layout;
         let also = |e: &Expr| e.columns().iter().any(|id| *id != key);
         let moved: Vec<Expr> =
             markers.iter().map(|(_, at)| of_type(at.clone(), ty)).filter(|at| also(at)).collect();
@@ -312,7 +312,7 @@ impl<'b> Binder<'b> {
     fn branch(
         &mut self,
         rows: &LogicalPlan,
-        layout: &Layout<'_>,
+        layout: &MarkedColumns<'_>,
         moved: &[Expr],
         (kind, at): (i128, Expr),
     ) -> (LogicalPlan, Vec<Id>) {
