@@ -34,6 +34,7 @@ mod claim;
 mod dialect;
 mod encoding;
 mod error;
+mod format;
 mod half;
 mod input;
 pub mod mark;
@@ -56,6 +57,7 @@ pub mod zip;
 pub use claim::{Claim, FileState};
 pub use dialect::{DIALECT_OPTIONS, Dialect, DialectOption};
 pub use error::{Access, FileError, FilePlace};
+pub use format::{FileFormat, check_input, check_output, is_parquet};
 pub use half::half;
 pub use input::{open_input, read_once, refuse_once};
 pub use moment::DateFormat;
@@ -67,7 +69,7 @@ pub use result::{
     MoreColumns, check_result, csv_line, write_columns, write_flags, write_parquet, write_parquet_columns,
     write_rows,
 };
-pub use rows::{FileFormat, FoundForm, Rows, check_input, check_output, is_parquet};
+pub use rows::{FoundForm, Rows};
 
 /// Whether a panic of this thread would be caught and become an error that names a file. Hooks that
 /// end the process at a panic ask this first.
