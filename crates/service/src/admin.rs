@@ -21,6 +21,7 @@ use serde_json::{Value, json};
 use std::{
     fs::{self, File},
     io::{self, Write},
+    net::Ipv6Addr,
     os::unix::fs::OpenOptionsExt,
     path::{Path, PathBuf},
     time::SystemTime,
@@ -52,17 +53,34 @@ pub(crate) struct Made {
     lines_for_the_others: String,
 }
 
+fn check_party(step: &str, party: u8) -> Result<(), Fault> {
+    if party <= 7 {
+        return Ok(());
+    }
+    Err(Fault::usage(step, format!("there is no party {party}"), "number the parties from 0 to 7"))
+}
+
+/// The host as it comes before a port: an IPv6 address is in brackets. A port, a scheme or a quote
+/// in it would make a config that no command reads.
+fn checked_host(step: &str, host: &str) -> Result<String, Fault> {
+    let bare = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(host);
+    if bare.parse::<Ipv6Addr>().is_ok() {
+        return Ok(format!("[{bare}]"));
+    }
+    let is_part = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
+    if !host.is_empty() && host.chars().all(is_part) {
+        return Ok(host.to_owned());
+    }
+    let remedy = "give a name or an address alone, as party0.example; a port is changed in the config";
+    Err(Fault::usage(step, format!("{host:?} is no host"), remedy))
+}
+
 /// Makes a party: its key, its master key, its config, and the first operator's token.
 pub(crate) fn init(dir: &Path, party: u8, group: &str, host: &str) -> Result<Made, Fault> {
     let step = "making a party";
     hushwire_session::check_name(group).map_err(|e| Fault::usage(step, e, "choose another name"))?;
-    if party > 7 {
-        return Err(Fault::usage(
-            step,
-            format!("there is no party {party}"),
-            "number the parties from 0 to 7",
-        ));
-    }
+    check_party(step, party)?;
+    let host = checked_host(step, host)?;
     fs::create_dir_all(dir).map_err(|e| Fault::io("make the directory", dir, &e))?;
     let file = dir.join(format!("party{party}.toml"));
     let identity =
@@ -95,6 +113,8 @@ pub(crate) fn init(dir: &Path, party: u8, group: &str, host: &str) -> Result<Mad
 /// Adds another party to a config.
 pub(crate) fn join(config: &Path, party: u8, host: &str, pin: &str) -> Result<Value, Fault> {
     let step = "adding a party to the config";
+    check_party(step, party)?;
+    let host = checked_host(step, host)?;
     let pin: Pin =
         pin.parse().map_err(|e: hushwire_wire::IdentityError| Fault::usage(step, e.cause(), e.remedy()))?;
     let text = fs::read_to_string(config).map_err(|e| Fault::io("read", config, &e))?;
