@@ -483,4 +483,10 @@ fn a_changed_share_and_a_rewritten_log_are_found() {
     for view in rig.wait(&job, MINUTE) {
         assert_eq!(view["state"], "committed", "{view:#}");
     }
+    // The auditor sees who accepted it, and checks what was recorded since then.
+    let verified = json_of(&rig, "audit verify --to auditor.toml");
+    let by: Vec<_> = verified["accepted"].as_array().expect("a list").iter().map(|one| &one["by"]).collect();
+    assert_eq!(by, [0, 2], "{verified}");
+    let said = run(&rig, "audit verify --to auditor.toml").unwrap_or_else(|e| panic!("{e}"));
+    assert!(said.contains("party 2 accepted the log of party 1"), "{said}");
 }
