@@ -200,11 +200,13 @@ fn jobs_of_other_kinds_are_written() {
         text.contains("owner = \"client:ann\"\ndirection = \"decrypt\"") && text.contains("key = \"kept\"")
     );
     good(&place, "job show file.toml");
+    good(&place, "circuit make less:8 --out own.txt");
     for (args, code, words) in [
         ("job new circuit less:32 --input a=party0", 2, "the circuit has 2"),
         ("job new circuit less:32 --input a=party0 --input b=party7", 4, "party7"),
         ("job new circuit less:32 --protocol yao --input a=party0 --input b=ann", 2, "has no clients"),
         ("job new draw --numbers 3 --to 2", 4, "numbers"),
+        ("job new circuit own.txt --out absent/job.toml", 4, "cannot write absent/job.toml"),
         ("job new aes-ctr --owner party0", 4, "owner"),
     ] {
         bad(&place, args, code, &[words]);
