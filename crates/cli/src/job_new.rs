@@ -211,14 +211,18 @@ fn from(job: &Path, path: &Path) -> PathBuf {
 }
 
 /// Returns the path as text, for a job file at the path of `out`. A path that leaves the directory
-/// of the job file gets a warning.
-fn beside(out: &OutArgs, path: &Path) -> String {
+/// of the job file gets a warning. Without that directory, the error names it and not the path,
+/// which is right.
+fn beside(out: &OutArgs, path: &Path) -> Result<String, Error> {
     let job = if is_stream(&out.out) { Path::new("job.toml") } else { &out.out };
+    if let Some(dir) = job.parent().filter(|dir| *dir != Path::new("")) {
+        fs::metadata(dir).map_err(|e| Error::io("write", job, &e))?;
+    }
     let path = from(job, path);
     if path.is_absolute() {
         log::warn(format!("the job names {} by its whole path; copy it beside the job file", path.display()));
     }
-    path.to_string_lossy().into_owned()
+    Ok(path.to_string_lossy().into_owned())
 }
 
 fn compute(args: &ComputeArgs) -> Result<(), Error> {
@@ -230,7 +234,7 @@ fn compute(args: &ComputeArgs) -> Result<(), Error> {
     let computation = hushwire::job::ComputationSource::File(args.file.clone()).load()?;
     let mut lines = JobLines::new("compute", "the computation");
     lines.put(&format!("protocol = {}", quoted(&args.protocol.to_string())));
-    lines.put(&format!("computation = {}", quoted(&beside(&args.out, &args.file))));
+    lines.put(&format!("computation = {}", quoted(&beside(&args.out, &args.file)?)));
     let known = |option: &str, name: &str, all: &[&str]| match all.contains(&name) {
         true => Ok(()),
         false => Err(Error::Usage(format!("{option} {name}: the computation has {}", all.join(", ")))),

@@ -192,9 +192,9 @@ pub(crate) fn allowing(args: &MemberArgs, mut config: MemberConfig) -> Result<Me
 pub(crate) fn other_kind(path: &Path, job: &Job) -> Error {
     let path = path.display();
     let (what, run) = job.in_words(&path.to_string());
-    Error::Usage(format!(
-        "{path} is {what} job; run it with {run}, or rehearse it with `hushwire local files`"
-    ))
+    let rehearse =
+        if run.contains("local files") { "" } else { ", or rehearse it with `hushwire local files`" };
+    Error::Usage(format!("{path} is {what} job; run it with {run}{rehearse}"))
 }
 
 /// Refuses tcp-insecure without the option for it: a file from somebody else must not turn off all

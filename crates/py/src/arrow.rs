@@ -127,6 +127,8 @@ pub(crate) struct ArrowField {
     pub(crate) format: String,
     /// The format of a dictionary's values, if the column's values are places in a dictionary.
     pub(crate) dictionary: Option<String>,
+    /// The name of the extension type, if the format is only the form in which its values travel.
+    pub(crate) extension: Option<String>,
 }
 
 /// A column of a batch, or the batch itself as a column of whole rows. It keeps the batch alive.
@@ -254,6 +256,36 @@ unsafe fn text(pointer: *const c_char) -> Option<String> {
     (!pointer.is_null()).then(|| unsafe { CStr::from_ptr(pointer) }.to_string_lossy().into_owned())
 }
 
+/// Copies the value of a key of a schema's metadata: the number of pairs, then for each of both
+/// texts of a pair its length and its bytes. Numbers have 32 bits in the machine's order.
+///
+/// # Safety
+/// The pointer is null, or points to metadata of this form that outlives the call.
+unsafe fn metadata(pointer: *const c_char, key: &[u8]) -> Option<String> {
+    let mut rest = NonNull::new(pointer.cast_mut())?.cast::<u8>();
+    let number = |rest: &mut NonNull<u8>| {
+        // SAFETY: the caller promises a number here.
+        let number = unsafe { rest.cast::<i32>().read_unaligned() };
+        // SAFETY: the number is within the metadata, which ends behind it or later.
+        *rest = unsafe { rest.add(4) };
+        usize::try_from(number).ok()
+    };
+    for _ in 0..number(&mut rest)? {
+        let mut texts = [&[][..]; 2];
+        for text in &mut texts {
+            let length = number(&mut rest)?;
+            // SAFETY: the caller promises as many bytes.
+            *text = unsafe { std::slice::from_raw_parts(rest.as_ptr(), length) };
+            // SAFETY: as above, the metadata ends behind them or later.
+            rest = unsafe { rest.add(length) };
+        }
+        if texts[0] == key {
+            return Some(String::from_utf8_lossy(texts[1]).into_owned());
+        }
+    }
+    None
+}
+
 /// Returns the format of a schema, and the fields of its children.
 fn fields(schema: &Schema) -> PyResult<(String, Vec<ArrowField>)> {
     // SAFETY: the texts of a schema that is not released are valid.
@@ -267,7 +299,9 @@ fn fields(schema: &Schema) -> PyResult<(String, Vec<ArrowField>)> {
         let dictionary = unsafe { child.dictionary.as_ref() }.map(format);
         // SAFETY: as of `format`.
         let name = unsafe { text(child.name) }.unwrap_or_default();
-        fields.push(ArrowField { name, format: format(child), dictionary });
+        // SAFETY: metadata is null or as the interface has it, and its schema is not released.
+        let extension = unsafe { metadata(child.metadata, b"ARROW:extension:name") };
+        fields.push(ArrowField { name, format: format(child), dictionary, extension });
     }
     Ok((format(schema), fields))
 }

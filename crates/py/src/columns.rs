@@ -543,7 +543,10 @@ impl FrameColumns {
                 held.push(result(table.py(), dictionary::held(field, views, &format))?);
                 continue;
             }
-            let kind = kind(&field.format).unwrap_or(Kind::Other);
+            // A period of pandas travels as the number of periods since 1970, which is no value
+            // that anybody means.
+            let is_period = field.extension.as_deref() == Some("pandas.period");
+            let kind = kind(&field.format).filter(|_| !is_period).unwrap_or(Kind::Other);
             held.push(Held { name: field.name.clone(), kind, data: HeldData::Views(views, field) });
         }
         Ok(Self { source: Arc::new(Source::Held(held)), rows })

@@ -201,6 +201,9 @@ def test_arguments_of_other_types_are_refused_by_type() -> None:
     for choices in ([2], [0, 1], ["x"]):
         with pytest.raises(hw.UsageError, match="truth value"):
             hw.ot([pair], choices)  # type: ignore[arg-type]
+    for odd in ((1, 2), ("a" * 16, "b" * 16), pair[:1], (*pair, pair[0])):
+        with pytest.raises(hw.UsageError, match="no two messages of 16 bytes"):
+            hw.ot([odd], [0])  # type: ignore[list-item]
     for data, key in ((None, bytes(16)), ("text", bytes(16)), (b"data", "0" * 16)):
         with pytest.raises(hw.UsageError, match="no bytes"):
             hw.aes(data, key=key, iv=1)  # type: ignore[arg-type]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import datetime
 import decimal
 import math
 from typing import Any
@@ -326,3 +327,37 @@ def test_values_of_results(three: hw.Session) -> None:
         result["absent"]
     with pytest.raises(hw.UsageError, match="2 rows and 2 columns"):
         result.item()
+
+
+def test_times_of_numpy_and_pandas_in_lists_are_times(three: hw.Session) -> None:
+    # Finer times than microseconds were once numbers of nanoseconds, or lost them.
+    pd = pytest.importorskip("pandas")
+    moment = datetime.datetime(2020, 1, 1, 1, 2, 3)
+    fine = np.array([moment, "NaT"], "M8[ns]")
+    for times in (fine, list(fine), pd.Series(fine), [pd.Timestamp(moment), pd.NaT], fine.astype("M8[us]")):
+        assert three.sql("SELECT a FROM t", t={"a": times}).rows() == [(moment,), (None,)]
+    days = np.array(["2020-01-01", "NaT"], "M8[D]")
+    assert three.sql("SELECT a FROM t", t={"a": days}).rows() == [(moment.date(),), (None,)]
+    assert three.sql("SELECT a FROM t", t={"a": [7, pd.NA]}).rows() == [(7,), (None,)]
+    odd = fine + np.timedelta64(1, "ns")
+    far = np.array(["12020-01-01"], "M8[D]")
+    for wrong, says in (
+        (odd, "fractions of a microsecond"),
+        (list(odd), "fractions of a microsecond"),
+        (list(pd.Series(odd)), "fractions of a microsecond"),
+        (far, "years 1 to 9999"),
+        (far.astype("M8[s]"), "years 1 to 9999"),
+        (np.array([5], "m8[ns]"), "durations"),
+        ([np.timedelta64(5, "ns")], "durations"),
+    ):
+        with pytest.raises(hw.UsageError, match=says):
+            hw.of("ann", {"a": wrong})
+
+
+def test_periods_of_pandas_are_no_numbers(three: hw.Session) -> None:
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"p": pd.period_range("2020-01", periods=2, freq="M"), "n": [1, 2]})
+    assert three.sql("SELECT SUM(n) AS n FROM t", t=frame).item() == 3
+    for table in (frame, pa.Table.from_pandas(frame)):
+        with pytest.raises(hw.UsageError, match="column p has values of a type"):
+            three.sql("SELECT p FROM t", t=table)

@@ -24,6 +24,7 @@ use std::{
     ffi::{OsStr, OsString},
     fs::{self, File},
     io::{self, Write},
+    net::Ipv6Addr,
     os::unix::fs::OpenOptionsExt,
     path::{Path, PathBuf},
     time::SystemTime,
@@ -38,24 +39,6 @@ fn new_private(path: &Path, text: &str) -> Result<(), Fault> {
     write().map_err(|e| Fault::io("write", path, &e))
 }
 
-/// Checks the number and the host of a party before they become lines of a config.
-fn check_party(step: &str, party: u8, host: &str) -> Result<(), Fault> {
-    if party > 7 {
-        let cause = format!("there is no party {party}");
-        return Err(Fault::usage(step, cause, "number the parties from 0 to 7"));
-    }
-    let is_odd = |c: char| c.is_whitespace() || c.is_control() || matches!(c, '"' | '\\' | '/');
-    if host.is_empty() || host.contains(is_odd) {
-        let cause = format!("{host:?} is not a host");
-        return Err(Fault::usage(
-            step,
-            cause,
-            "write a name or an address without a port, as party0.example",
-        ));
-    }
-    Ok(())
-}
-
 /// What a new party's operator needs to know.
 #[derive(Serialize)]
 pub(crate) struct Made {
@@ -65,11 +48,34 @@ pub(crate) struct Made {
     lines_for_the_others: String,
 }
 
+fn check_party(step: &str, party: u8) -> Result<(), Fault> {
+    if party <= 7 {
+        return Ok(());
+    }
+    Err(Fault::usage(step, format!("there is no party {party}"), "number the parties from 0 to 7"))
+}
+
+/// The host as it comes before a port: an IPv6 address is in brackets. A port, a scheme or a quote
+/// in it would make a config that no command reads.
+fn checked_host(step: &str, host: &str) -> Result<String, Fault> {
+    let bare = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(host);
+    if bare.parse::<Ipv6Addr>().is_ok() {
+        return Ok(format!("[{bare}]"));
+    }
+    let is_part = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
+    if !host.is_empty() && host.chars().all(is_part) {
+        return Ok(host.to_owned());
+    }
+    let remedy = "give a name or an address alone, as party0.example; a port is changed in the config";
+    Err(Fault::usage(step, format!("{host:?} is not a host"), remedy))
+}
+
 /// Makes a party: its key, its master key, its config, and the first operator's token.
 pub(crate) fn init(dir: &Path, party: u8, group: &str, host: &str) -> Result<Made, Fault> {
     let step = "making a party";
     hushwire_session::check_name(group).map_err(|e| Fault::usage(step, e, "choose another name"))?;
-    check_party(step, party, host)?;
+    check_party(step, party)?;
+    let host = checked_host(step, host)?;
     fs::create_dir_all(dir).map_err(|e| Fault::io("make the directory", dir, &e))?;
     let [file, key, master_key, store] =
         ["toml", "pem", "master", "db"].map(|kind| dir.join(format!("party{party}.{kind}")));
@@ -108,7 +114,8 @@ pub(crate) fn init(dir: &Path, party: u8, group: &str, host: &str) -> Result<Mad
 /// Adds another party to a config.
 pub(crate) fn join(config: &Path, party: u8, host: &str, pin: &str) -> Result<Value, Fault> {
     let step = "adding a party to the config";
-    check_party(step, party, host)?;
+    check_party(step, party)?;
+    let host = checked_host(step, host)?;
     let pin: Pin =
         pin.parse().map_err(|e: hushwire_wire::IdentityError| Fault::usage(step, e.cause(), e.remedy()))?;
     let text = fs::read_to_string(config).map_err(|e| Fault::io("read", config, &e))?;

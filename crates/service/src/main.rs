@@ -9,6 +9,7 @@ mod attempt;
 mod audit;
 mod blobs;
 mod calls;
+mod claim;
 mod clock;
 mod compare;
 mod config;

@@ -4,6 +4,7 @@ use crate::{
     access::Callers,
     blobs::Blobs,
     calls::{Calls, Status},
+    claim::claim,
     clock,
     config::Config,
     keys::PartyKeys,
@@ -33,6 +34,7 @@ use hushwire_session::{Member, Peer, read_private_key};
 use hushwire_wire::{Identity, Listener, Reception};
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
+    fs::File,
     sync::{
         Arc, Mutex, MutexGuard,
         atomic::{AtomicBool, AtomicU64, Ordering},
@@ -84,6 +86,9 @@ pub(crate) struct Party {
     pub(crate) due: Notify,
     draining: AtomicBool,
     pub(crate) meter: Meter,
+    /// Its store and its blobs are its own while these are open. They are closed after the store:
+    /// to close any descriptor of a file ends SQLite's locks on it.
+    _claims: Vec<File>,
 }
 
 /// Counters for metrics.
@@ -189,6 +194,11 @@ impl Party {
         let identity = Identity::from_pem(&read_private_key(&config.key)?)
             .map_err(|e| Fault::file("use the key", &config.key, e.cause(), e.remedy()))?;
         let blobs = Blobs::open(&config.blobs)?;
+        // Before an upgrade changes the store.
+        let mut claims = vec![claim("blobs", &config.blobs)?];
+        if config.store.exists() {
+            claims.push(claim("store", &config.store)?);
+        }
         let store = Store::open(&config.store, config.upgrade)?;
         let reception = Listener::bind(port).and_then(Reception::new);
         let reception = Arc::new(reception.map_err(|e| Fault::from(e).during("listening"))?);
@@ -222,6 +232,7 @@ impl Party {
             draining: AtomicBool::new(false),
             meter: Meter::default(),
             config,
+            _claims: claims,
         })
     }
 

@@ -116,6 +116,15 @@ fn a_table_becomes_a_result_by_commands_alone() {
         "policy draft {proposal} --recipient {} --data scores=line:{line} --runs 1 --expires 2099-01-01 --to operator.toml",
         word(&bob["id"])
     );
+    // A name that the proposal does not have would make a policy that allows nothing.
+    for (from, to, says) in [
+        ("--data scores=", "--data score=", "did you mean `scores`?"),
+        (&*format!("--data scores=line:{line}"), "", "--data"),
+        ("--runs 1", "--runs 1 --param since=1..2", "no parameter since"),
+    ] {
+        let (code, error) = shell.fails(&draft.replace(from, to));
+        assert!(code == 2 && error.contains(says), "{to}: {code} {error}");
+    }
     let policy = shell.run(&draft);
     shell.write("policy.toml", &policy);
     let words = shell.run("policy check policy.toml");

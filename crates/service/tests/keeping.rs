@@ -69,6 +69,64 @@ fn put_policy(rig: &Rig, mut body: Value, version: u64) {
     }
 }
 
+#[test]
+fn a_store_and_its_blobs_have_one_service() {
+    let rig = Rig::up_of(2);
+    let dir = rig.dir.path();
+    let text = std::fs::read_to_string(dir.join("party0.toml")).expect("a config");
+    // Other ports, so that they do not stop a second service.
+    let mut text: Vec<String> = text.lines().map(str::to_owned).collect();
+    for line in text.iter_mut().filter(|line| line.starts_with("listen-")) {
+        let key = line.split(' ').next().expect("a key").to_owned();
+        *line = format!("{key} = \"127.0.0.1:0\"");
+    }
+    let text = text.join("\n");
+    for (name, changed, says) in [
+        ("same.toml", text.clone(), "party0.blobs: another service runs on it"),
+        ("store.toml", text.replace("party0.blobs", "other.blobs"), "party0.db: another service runs on it"),
+        ("blobs.toml", text.replace("party0.db", "other.db"), "party0.blobs: another service runs on it"),
+    ] {
+        assert_ne!(changed.contains("other"), name == "same.toml");
+        std::fs::write(dir.join(name), changed).expect("a place");
+        // A service that starts would end when its stdin closes.
+        let error = run(&rig, &format!("serve --config {name} --attended")).expect_err(name);
+        assert!(error.contains(says), "{name}: {error}");
+    }
+    assert!(run(&rig, "status --config party0.toml").is_ok_and(|said| said.contains("running")));
+}
+
+#[test]
+fn a_host_is_a_name_or_an_address_and_nothing_else() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let run = |line: &[&str]| {
+        let output = Command::new(rig::program()).args(line).current_dir(dir.path()).output();
+        let output = output.unwrap_or_else(|e| panic!("{line:?}: {e}"));
+        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    for host in ["", "h:7443", "https://h", "h\"\nx = 1", "a b", "[h]"] {
+        let (code, error) = run(&["init", "bad", "--party", "0", "--group", "g", "--host", host]);
+        assert!(code == Some(2) && error.contains("is not a host"), "{host:?}: {code:?} {error}");
+        assert!(!dir.path().join("bad").exists(), "{host:?}");
+    }
+    assert_eq!(run(&["init", "p", "--party", "0", "--group", "g", "--host", "::1"]).0, Some(0));
+    let config = dir.path().join("p/party0.toml");
+    let before = std::fs::read_to_string(&config).expect("a config");
+    assert!(before.contains("url = \"https://[::1]:7443\""), "{before}");
+    let pin = format!("sha256:{}", "11".repeat(32));
+    let join = |party: &str, host: &str| {
+        run(&["join", "--config", "p/party0.toml", "--party", party, "--host", host, "--pin", &pin])
+    };
+    for (party, host, says) in [("8", "h", "no party 8"), ("1", "h:7443", "is not a host")] {
+        let (code, error) = join(party, host);
+        assert!(code == Some(2) && error.contains(says), "{code:?} {error}");
+    }
+    assert_eq!(std::fs::read_to_string(&config).expect("a config"), before);
+    assert_eq!(join("1", "party1.example").0, Some(0));
+    assert_eq!(join("2", "2001:db8::1").0, Some(0));
+    let (_, error) = run(&["doctor", "--config", "p/party0.toml"]);
+    assert!(!error.contains("HW0401"), "{error}");
+}
+
 /// Three parties that greet each other often.
 fn quick() -> Rig {
     let mut rig = Rig::up().apart();
@@ -425,4 +483,10 @@ fn a_changed_share_and_a_rewritten_log_are_found() {
     for view in rig.wait(&job, MINUTE) {
         assert_eq!(view["state"], "committed", "{view:#}");
     }
+    // The auditor sees who accepted it, and checks what was recorded since then.
+    let verified = json_of(&rig, "audit verify --to auditor.toml");
+    let by: Vec<_> = verified["accepted"].as_array().expect("a list").iter().map(|one| &one["by"]).collect();
+    assert_eq!(by, [0, 2], "{verified}");
+    let said = run(&rig, "audit verify --to auditor.toml").unwrap_or_else(|e| panic!("{e}"));
+    assert!(said.contains("party 2 accepted the log of party 1"), "{said}");
 }

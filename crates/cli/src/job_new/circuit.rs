@@ -45,7 +45,7 @@ pub(super) fn run(args: &CircuitArgs) -> Result<(), Error> {
     let key = match &source {
         CircuitSource::File(path) => {
             run.reads("the circuit", path);
-            format!("circuit-file = {}", quoted(&beside(&args.out, path)))
+            format!("circuit-file = {}", quoted(&beside(&args.out, path)?))
         }
         _ => format!("circuit = {}", quoted(&args.circuit)),
     };

@@ -38,7 +38,7 @@ pub(super) fn run(args: &InferArgs) -> Result<(), Error> {
     run.reads("the network", &args.network);
     let mut lines = JobLines::new("infer", "the model and its input");
     lines.put(&format!("protocol = {}", quoted(&args.protocol.to_string())));
-    lines.put(&format!("network = {}", quoted(&beside(&args.out, &args.network))));
+    lines.put(&format!("network = {}", quoted(&beside(&args.out, &args.network)?)));
     let who = [("owner", Some(&args.owner)), ("client", Some(&args.client)), ("to", args.to.as_ref())];
     for (key, name) in who {
         if let Some(name) = name {

@@ -1,7 +1,10 @@
 //! From nothing to a run: `hushwire init` at each member in its own directory, cards that members
 //! send to each other, and `hushwire job new`.
 
-use crate::common::{Place, Ran, bad, good};
+use crate::{
+    common::{Place, Ran, bad, good},
+    rehearsal::{Ended, Rehearsal},
+};
 use hushwire_testkit::Port;
 use serde_json::Value;
 use std::{fs, process::Stdio};
@@ -185,13 +188,30 @@ fn jobs_of_other_kinds_are_written() {
         text.contains("owner = \"client:ann\"\ndirection = \"decrypt\"") && text.contains("key = \"kept\"")
     );
     good(&place, "job show file.toml");
+    good(&place, "circuit make less:8 --out own.txt");
     for (args, code, words) in [
         ("job new circuit less:32 --input a=party0", 2, "the circuit has 2"),
         ("job new circuit less:32 --input a=party0 --input b=party7", 4, "party7"),
         ("job new circuit less:32 --protocol yao --input a=party0 --input b=ann", 2, "has no clients"),
         ("job new draw --numbers 3 --to 2", 4, "numbers"),
+        ("job new circuit own.txt --out absent/job.toml", 4, "cannot write absent/job.toml"),
         ("job new aes-ctr --owner party0", 4, "owner"),
     ] {
         bad(&place, args, code, &[words]);
     }
+}
+
+#[test]
+fn a_draw_is_rehearsed_in_one_directory() {
+    let world = Rehearsal::new("kind = \"draw\"\nparties = 3\nnumbers = 4\nfrom = 10\nto = 99\n");
+    let all = world.end(world.start_all(&["party0", "party1", "party2"]));
+    all.iter().for_each(Ended::good);
+    // Each party writes a file of its own.
+    let drawn: Vec<Vec<u8>> =
+        (0..3).map(|party| world.place.get(&format!("r/party{party}-drawn.txt"))).collect();
+    assert_eq!(drawn[0].iter().filter(|byte| **byte == b'\n').count(), 4);
+    assert!(drawn.iter().all(|numbers| *numbers == drawn[0]));
+    let ran = world.place.ran("local run job.toml");
+    assert_eq!(ran.code, Some(2), "{}", ran.err);
+    assert_eq!(ran.err.matches("local files").count(), 1, "{}", ran.err);
 }

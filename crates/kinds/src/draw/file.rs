@@ -51,12 +51,11 @@ impl JobKind for DrawJob {
     }
 
     fn command(path: &str) -> String {
-        format!(
-            "`hushwire local files {path} --dir draw`, then `hushwire party {path} --config draw/party0.toml` and so on"
-        )
+        format!("`hushwire local files {path} --dir draw`, then with the commands that it prints")
     }
 
-    fn lines_for(&self, _: &Member) -> Vec<String> {
-        vec!["\n[outputs]\nresult = { file = \"drawn.txt\" }".to_owned()]
+    fn lines_for(&self, me: &Member) -> Vec<String> {
+        // A file for each party: in a rehearsal all of them write into one directory.
+        vec![format!("\n[outputs]\nresult = {{ file = \"{}-drawn.txt\" }}", me.key())]
     }
 }

@@ -66,6 +66,9 @@ def to_native(value: Any) -> Array:
         numpy = _numpy()
         if numpy is None:
             raise _refused("an array needs NumPy, which is not installed", "pip install numpy")
+        if numpy.ma.is_masked(value):
+            # Under a mask is a number that nobody means.
+            raise _refused("the array has masked elements", "fill them, as by array.filled(0), or leave them out")
         made = numpy.asarray(value)
         if made.dtype == object:
             raise _refused("the array holds objects", "bring booleans, integers or floats")

@@ -315,10 +315,13 @@ def ot(
     >>> hw.ot([(b"sixteen bytes, a", b"sixteen bytes, b")], [True])
     [b'sixteen bytes, b']
     """
-    if any(len(message) != 16 for pair in pairs for message in pair):
+    def is_pair(pair: Any) -> bool:
+        return len(pair) == 2 and all(isinstance(message, bytes) and len(message) == 16 for message in pair)
+
+    if not all(is_pair(pair) for pair in pairs):
         raise UsageError(
             step="oblivious transfer",
-            cause="a message has another length than 16 bytes",
+            cause="a pair is no two messages of 16 bytes",
             remedy="send keys of 16 bytes, and encrypt longer messages under them",
         )
     if any(choice not in (0, 1) for choice in choices) or len(choices) != len(pairs):

@@ -331,6 +331,9 @@ def _of_pandas(column: Any) -> list[Any]:
 
 
 def _listed(values: Any) -> list[Any]:
+    if type(values).__module__ == "numpy" and values.dtype.kind in "mM" and values.ndim == 1:
+        # `tolist` makes integers of times that Python's types do not hold exactly.
+        return list(values)
     if hasattr(values, "tolist"):
         values = values.tolist()
     if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
@@ -352,8 +355,10 @@ def _lists(columns: dict[str, list[Any]]) -> _native.Columns:
 
 
 def _column(name: str, values: list[Any]) -> tuple[str, str, tuple[int, int], list[Any]]:
+    # pandas writes a missing value as NaT or NA, which are neither None nor values.
+    values = [None if type(value).__name__ in ("NaTType", "NAType") else value for value in values]
     if any(type(value).__module__ == "numpy" for value in values):
-        values = [value.item() if hasattr(value, "item") else value for value in values]
+        values = [_item(name, value) if hasattr(value, "item") else value for value in values]
     kinds = {_kind(name, value) for value in values if value is not None}
     if kinds == {"int", "float"}:
         kinds = {"float"}
@@ -373,8 +378,36 @@ def _column(name: str, values: list[Any]) -> tuple[str, str, tuple[int, int], li
     if kind == "date":
         return name, kind, (0, 0), [None if v is None else v.toordinal() - _EPOCH for v in values]
     if kind == "time":
+        if any(getattr(v, "nanosecond", 0) for v in values):
+            raise _too_fine(name)
         return name, kind, (0, 0), [None if v is None else _moment(v) for v in values]
     return name, kind, (0, 0), values
+
+
+def _item(name: str, value: Any) -> Any:
+    """The value of Python that a scalar of NumPy is."""
+    kind = value.dtype.kind
+    if kind == "M":
+        moment = value.astype("datetime64[us]")
+        # NaT, which is missing, equals nothing.
+        if value == value and moment != value:
+            raise _too_fine(name)
+        # Days, months and years are dates; hours and all that is shorter are times.
+        item = value.item()
+        item = moment.item() if isinstance(item, int) else item
+        if isinstance(item, int):
+            raise _refused(f"column {name} has times outside the years 1 to 9999", "leave them out")
+        return item
+    if kind == "m":
+        raise _refused(f"column {name} has durations", "bring them as numbers, as of seconds")
+    return value.item()
+
+
+def _too_fine(name: str) -> UsageError:
+    return _refused(
+        f"column {name} has times with fractions of a microsecond",
+        "round them to whole microseconds, the steps of TIMESTAMP",
+    )
 
 
 def _kind(name: str, value: Any) -> str:

@@ -356,3 +356,14 @@ def test_windows_of_a_vector() -> None:
     windows = np.lib.stride_tricks.sliding_window_view
     x = numbers((7,))
     same(evaluated(lambda x: hnp.sliding_window_view(x, 3), x=x), windows(x, 3))
+
+
+def test_elements_under_a_mask_are_no_numbers() -> None:
+    @hw.computation
+    def twice(x: hw.u8["n"] @ "ann") -> hw.out("ann"):
+        return x + x
+
+    assert list(twice.evaluate(x=np.ma.array([1, 2], mask=[False, False]))) == [2, 4]
+    with pytest.raises(hw.UsageError, match="masked") as caught:
+        twice.evaluate(x=np.ma.array([1, 2], mask=[False, True]))
+    assert "filled" in caught.value.remedy

@@ -6,7 +6,7 @@ use clap::{Args, Subcommand};
 use hushwire_fault::{Fault, PartyId, code};
 use hushwire_policy::moment_text;
 use hushwire_seal::audit::{AuditEntry, AuditHead, contradiction, verify};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::{
     collections::BTreeMap,
@@ -120,34 +120,67 @@ fn whole(party: &PartyClient) -> Result<Vec<AuditEntry>, Fault> {
     }
 }
 
-/// The heads of other parties that a log has recorded, by party: `heads` in an entry's detail.
-fn recorded(entries: &[AuditEntry]) -> BTreeMap<u8, Vec<AuditHead>> {
-    let mut recorded: BTreeMap<u8, Vec<AuditHead>> = BTreeMap::new();
-    let heads = entries.iter().filter_map(|entry| entry.detail.get("heads")?.as_object());
-    for (party, head) in heads.flatten() {
-        if let (Ok(party), Some(Ok(head))) = (party.parse(), head.as_str().map(str::parse)) {
-            recorded.entry(party).or_default().push(head);
+/// The heads of other parties that a log has recorded, by party: `heads` in an entry's detail. With
+/// each head comes the number of the entry.
+fn recorded(entries: &[AuditEntry]) -> BTreeMap<u8, Vec<(u64, AuditHead)>> {
+    let mut recorded: BTreeMap<u8, Vec<(u64, AuditHead)>> = BTreeMap::new();
+    for entry in entries {
+        for (party, head) in entry.detail.get("heads").and_then(Value::as_object).into_iter().flatten() {
+            if let (Ok(party), Some(Ok(head))) = (party.parse(), head.as_str().map(str::parse)) {
+                recorded.entry(party).or_default().push((entry.head().seq, head));
+            }
         }
     }
     recorded
 }
 
-/// Checks that each log has the heads that the others recorded of it. Returns the number of heads.
-fn compare(logs: &BTreeMap<u8, Vec<AuditEntry>>) -> Result<usize, Fault> {
-    let mut compared = 0;
+/// An operator's word that another party's log is right although it lacks heads: that party was
+/// restored from a backup.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+struct Acceptance {
+    by: u8,
+    of: u8,
+    /// The number of the entry that says so.
+    entry: u64,
+    /// The number of heads that were recorded before it, and that the log lacks.
+    heads: usize,
+}
+
+/// The number of the last entry of `accept-log` for a party's log.
+fn accepted(entries: &[AuditEntry], of: u8) -> Option<u64> {
+    let object = format!("party {of}");
+    let says = |entry: &&AuditEntry| entry.action == "accept log" && entry.object == object;
+    entries.iter().rev().find(says).map(|entry| entry.head().seq)
+}
+
+/// Checks that each log has the heads that the others recorded of it since they accepted it.
+/// Returns the number of heads that are there, and the acceptances of logs that lack earlier heads.
+fn compare(logs: &BTreeMap<u8, Vec<AuditEntry>>) -> Result<(usize, Vec<Acceptance>), Fault> {
+    let (mut compared, mut acceptances) = (0, vec![]);
     for (by, log) in logs {
         for (of, heads) in recorded(log) {
             let Some(entries) = logs.get(&of) else { continue };
-            compared += heads.len();
-            if let Some(lost) = contradiction(&heads, entries) {
-                let who = format!("party {by}");
-                return Err(Fault::filled(code::AUDIT_HEADS, &[("who", &who), ("recorded", &lost)])
-                    .during("checking audit logs")
-                    .by(PartyId(of)));
+            let entry = accepted(log, of);
+            let mut lacking = 0;
+            for (at, head) in heads {
+                let Some(lost) = contradiction(&[head], entries) else {
+                    compared += 1;
+                    continue;
+                };
+                if entry.is_none_or(|entry| at > entry) {
+                    let who = format!("party {by}");
+                    return Err(Fault::filled(code::AUDIT_HEADS, &[("who", &who), ("recorded", &lost)])
+                        .during("checking audit logs")
+                        .by(PartyId(of)));
+                }
+                lacking += 1;
+            }
+            if let (Some(entry), 1..) = (entry, lacking) {
+                acceptances.push(Acceptance { by: *by, of, entry, heads: lacking });
             }
         }
     }
-    Ok(compared)
+    Ok((compared, acceptances))
 }
 
 impl VerifyArgs {
@@ -166,14 +199,20 @@ impl VerifyArgs {
         for party in service.with_token()? {
             logs.insert(party.party(), whole(party)?);
         }
-        let compared = compare(&logs)?;
+        let (compared, acceptances) = compare(&logs)?;
         let head = |log: &Vec<AuditEntry>| log.last().map_or(AuditHead::EMPTY, AuditEntry::head);
         let heads: BTreeMap<u8, AuditHead> = logs.iter().map(|(party, log)| (*party, head(log))).collect();
         if self.json {
-            return out::json(&json!({ "heads": heads, "compared": compared }));
+            return out::json(&json!({ "heads": heads, "compared": compared, "accepted": acceptances }));
         }
         for (party, AuditHead { seq, hash }) in &heads {
             out::line(format_args!("party {party}: the chain of {seq} entries holds, to {hash}"))?;
+        }
+        for Acceptance { by, of, entry, heads } in &acceptances {
+            out::line(format_args!(
+                "party {by} accepted the log of party {of} in entry {entry}, although the log lacks {heads} heads that \
+                 party {by} had recorded"
+            ))?;
         }
         out::line(format_args!("{compared} heads that the parties recorded of each other are in their logs"))
     }
@@ -210,7 +249,7 @@ mod tests {
             json!({ "heads": { "1": heads[1] } }),
         ]);
         let both = BTreeMap::from([(1, one.clone()), (2, two.clone())]);
-        assert_eq!(compare(&both).ok(), Some(2));
+        assert_eq!(compare(&both).ok(), Some((2, vec![])));
         let anew = log(&[json!({ "n": 1 }), json!({ "n": 3 })]);
         let error = compare(&BTreeMap::from([(1, anew), (2, two.clone())])).err();
         let error = error.unwrap_or_else(|| panic!("an entry was replaced"));
@@ -221,5 +260,36 @@ mod tests {
             "{text}"
         );
         assert!(compare(&BTreeMap::from([(1, one[..1].to_vec()), (2, two)])).is_err(), "an entry is gone");
+    }
+
+    #[test]
+    fn an_accepted_log_may_lack_what_was_recorded_before() {
+        let one = log(&[json!({ "n": 1 }), json!({ "n": 2 }), json!({ "n": 3 })]);
+        let heads: Vec<_> = one.iter().map(|entry| entry.head().to_string()).collect();
+        let before = [json!({ "heads": { "1": heads[0] } }), json!({ "heads": { "1": heads[2] } })];
+        let two = |more: &[(&str, &str, Value)]| {
+            let mut entries = log(&before);
+            for (action, object, detail) in more {
+                let event = AuditEvent {
+                    at: 1,
+                    actor: "accept-log".to_owned(),
+                    action: (*action).to_owned(),
+                    object: (*object).to_owned(),
+                    detail: detail.as_object().cloned().unwrap_or_default(),
+                };
+                let head = entries.last().map_or(AuditHead::EMPTY, AuditEntry::head);
+                entries.push(AuditEntry::link(&head, event).unwrap_or_else(|e| panic!("{e}")));
+            }
+            entries
+        };
+        let found = |two: Vec<AuditEntry>| compare(&BTreeMap::from([(1, one[..2].to_vec()), (2, two)])).ok();
+        let accept = ("accept log", "party 1", json!({ "had": heads[2] }));
+        let acceptance = Acceptance { by: 2, of: 1, entry: 3, heads: 1 };
+        assert_eq!(found(two(&[])), None, "nobody accepted it");
+        assert_eq!(found(two(&[accept.clone()])), Some((1, vec![acceptance])));
+        // Another party's log, another act, and what is lost later.
+        assert_eq!(found(two(&[("accept log", "party 3", json!({}))])), None);
+        assert_eq!(found(two(&[("contradiction", "party 1", json!({}))])), None);
+        assert_eq!(found(two(&[accept, ("reserve", "7f3a", before[1].clone())])), None);
     }
 }

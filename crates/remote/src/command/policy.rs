@@ -5,6 +5,7 @@ use clap::{Args, Subcommand};
 use hushwire_fault::Fault;
 use hushwire_policy::{DataRule, PolicyDraft, PolicyFile, draft, explain};
 use hushwire_seal::{BlakeName, KeyId, Person};
+use hushwire_session::nearest;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
@@ -103,21 +104,43 @@ impl PolicyCommand {
 }
 
 impl DraftArgs {
+    /// Checks names against those of the proposal: a policy with another name allows nothing.
+    fn fits(&self, needs: &Value) -> Result<(), Fault> {
+        let step = "drafting a policy";
+        for (what, option, key, named) in [
+            ("data set", "--data", "data", &self.data),
+            ("client", "--client", "clients", &self.clients),
+            ("parameter", "--param", "parameters", &self.parameters),
+        ] {
+            let known: Vec<&str> =
+                needs[key].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+            if let Some((odd, _)) = named.iter().find(|(name, _)| !known.contains(&name.as_str())) {
+                let remedy = match nearest(odd, known.iter().copied()) {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None if known.is_empty() => format!("leave {option} out"),
+                    None => format!("name one of {}", known.join(", ")),
+                };
+                return Err(Fault::usage(step, format!("the proposal has no {what} {odd}"), remedy));
+            }
+            if let Some(name) = known.iter().find(|known| !named.iter().any(|(name, _)| name == *known)) {
+                let cause = format!("the proposal has the {what} {name}, and the draft does not allow it");
+                return Err(Fault::usage(step, cause, format!("name it with {option}")));
+            }
+        }
+        Ok(())
+    }
+
     fn run(self) -> Result<(), Fault> {
         let service = self.reach.service()?;
         let party = service.with_token()?[0];
         let view: Value = party.get(&format!("/v1/proposals/{}", self.id))?;
         let digest: BlakeName = word(&view["digest"]).parse()?;
-        let needs = |what: &str| view["needs"][what].as_array().is_some_and(|needs| !needs.is_empty());
-        for (what, option, none) in [
-            ("recipients", "--recipient", self.recipients.is_empty()),
-            ("clients", "--client", self.clients.is_empty()),
-        ] {
-            if needs(what) && none {
-                let cause = format!("the proposal has {what}, and the draft allows none");
-                return Err(Fault::usage("drafting a policy", cause, format!("name them with {option}")));
-            }
+        let recipients = &view["needs"]["recipients"];
+        if recipients.as_array().is_some_and(|needs| !needs.is_empty()) && self.recipients.is_empty() {
+            let cause = "the proposal has recipients, and the draft allows none";
+            return Err(Fault::usage("drafting a policy", cause, "name them with --recipient"));
         }
+        self.fits(&view["needs"])?;
         for (table, rule) in &self.data {
             rule.parse::<DataRule>().map_err(|e| {
                 let remedy = "copy the line that `hushwire data describe` prints";
