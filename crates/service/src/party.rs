@@ -274,7 +274,7 @@ impl Party {
         lock(&self.live).insert(job.to_owned(), live);
     }
 
-    /// Sends orders to the worker of an attempt that runs here.
+    /// The sender of orders to the worker of an attempt that runs here.
     pub(crate) fn worker(&self, job: &str, k: u32) -> Option<mpsc::Sender<ToWorker>> {
         lock(&self.live).get(job).filter(|live| live.asked.k == k).map(|live| live.orders.clone())
     }
