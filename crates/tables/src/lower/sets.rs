@@ -2,7 +2,7 @@
 
 use super::{
     Lower, Want,
-    cell::{Cell, scalar},
+    cell::{Cell, LOST, scalar},
     group::Asked,
     group::counted,
     meeting::{Keys, Meeting},
@@ -25,7 +25,7 @@ impl<'b> Lower<'b> {
             let columns = rows.columns.iter().zip(relation.schema().columns());
             let same = |(cell, column): (&Cell<'b>, &crate::algebra::Column)| {
                 let to = column.expr_type();
-                Cell { id: u32::MAX, ..cell.united(to.ty, to.range) }
+                Cell { id: LOST, ..cell.united(to.ty, to.range) }
             };
             let cells: Vec<Cell<'b>> = columns.map(same).collect();
             let columns: Vec<Cell<'b>> = cells.into_iter().map(|cell| self.named(cell)).collect();
@@ -52,7 +52,7 @@ impl<'b> Lower<'b> {
                     [(a, first), (c, second)].map(|(cell, of)| cell.null.unwrap_or_else(|| none(of.rows)));
                 behind(b, x, y)
             });
-            Cell { val: behind(b, a.val, c.val), null, id: u32::MAX, ..*a }
+            Cell { val: behind(b, a.val, c.val), null, id: LOST, ..*a }
         };
         let columns: Vec<Cell<'b>> = first.columns.iter().zip(&second.columns).map(one).collect();
         let columns: Vec<Cell<'b>> = columns.into_iter().map(|cell| self.named(cell)).collect();
