@@ -228,7 +228,7 @@ fn of_authgarble() {
     // The first step of a machine reports the failure.
     let opened = refused(opened, "taking triples", |[(stock, ..), _]| {
         let stock = stock.as_mut().ok_or(None)?;
-        hushwire::machine::drive::Machine::write(&mut stock.garble(&task), 0, &mut []).map_err(step)
+        Machine::write(&mut stock.garble(&task), 0, &mut []).map_err(step)
     });
     let learnt = both(opened, |me, (stock, mut party, mut channels)| {
         party.take_stock(ok(stock.ok_or("it is held")));
