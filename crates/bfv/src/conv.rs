@@ -18,7 +18,7 @@
 //!
 //! **Source.** Z. Huang et al., "Cheetah", USENIX Security 2022, section 3.
 
-/// AGREEMENT: the number of columns of the narrowest rows.
+/// AGREEMENT: the places of the narrowest rows of more than one column.
 pub(crate) const LEAST: usize = 8;
 
 /// AGREEMENT: the number of products by a column of weights that take as long as a ciphertext.
@@ -79,6 +79,9 @@ impl Conv {
     }
 
     /// The rows and columns of results.
+    ///
+    /// # Panics
+    /// If the image is smaller than a kernel, or a stride is 0 (the caller's bug).
     #[must_use]
     pub fn results(&self) -> [usize; 2] {
         [0, 1].map(|k| (self.image[k] - self.kernel[k]) / self.strides[k] + 1)
@@ -104,6 +107,9 @@ impl Conv {
     }
 
     /// The number of products of all results.
+    ///
+    /// # Panics
+    /// As [`Conv::results`].
     #[must_use]
     pub fn products(&self) -> u64 {
         let [rows, columns] = self.results();
@@ -112,7 +118,8 @@ impl Conv {
 }
 
 impl Layout {
-    /// The layout for batches of `images` images. `None` if a window is wider than a polynomial.
+    /// The layout of least cost for batches of `images` images. `None` if the convolution has no
+    /// results, or its windows do not fit a polynomial.
     pub(crate) fn new(conv: Conv, n: usize, images: usize) -> Option<Layout> {
         let conv = conv.in_a_row(n);
         let alone = Layout::of_planes(conv, n, 1)?;

@@ -81,6 +81,7 @@ impl Client {
     }
 }
 
+/// Connects a member of a session of three parties with these clients.
 fn among(config: MemberConfig, clients: &[&str], observer: &Observer) -> Result<ComputeSession, Fault> {
     let clients: Vec<String> = clients.iter().map(|name| (*name).to_owned()).collect();
     ComputeSession::connect(config, Chosen::new(Protocol::Rep3, None, None)?, None, &clients, observer)
@@ -156,6 +157,7 @@ macro_rules! members {
 
 members!(Party Client);
 
+/// Values by the names of their inputs.
 pub(crate) fn named<'n, V: Into<Value>>(
     inputs: impl IntoIterator<Item = (&'n str, V)>,
 ) -> BTreeMap<String, Value> {

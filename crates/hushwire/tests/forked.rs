@@ -14,8 +14,8 @@ use hushwire::{
     job::Fault,
     machine::{Channel, Net, NetError, PartyId, SessionId, inproc},
     ot::{
-        Context, Driver, OtError, Protocol, Receiver, Receiving, SemiHonest, Sender, Sending, Sid,
-        open_receiver, open_sender,
+        Context, Driver, Machine, Opening, OtError, Protocol, Receiver, Receiving, SemiHonest, Sender,
+        Sending, Sid, open_receiver, open_sender,
     },
     prg::Seed,
     rep3::{self, Rep3Error, ThreeParty},
@@ -228,7 +228,7 @@ fn of_authgarble() {
     // The first step of a machine reports the failure.
     let opened = refused(opened, "taking triples", |[(stock, ..), _]| {
         let stock = stock.as_mut().ok_or(None)?;
-        hushwire::machine::drive::Machine::write(&mut stock.garble(&task), 0, &mut []).map_err(step)
+        Machine::write(&mut stock.garble(&task), 0, &mut []).map_err(step)
     });
     let learnt = both(opened, |me, (stock, mut party, mut channels)| {
         party.take_stock(ok(stock.ok_or("it is held")));
@@ -242,6 +242,51 @@ enum End {
     Receives(Receiver<SemiHonest>),
 }
 
+const PAIRS: [[Block; 2]; 1] = [[Block::from_u128(1), Block::from_u128(2)]];
+
+impl End {
+    /// Writes the first message of a call. There is no channel, since a channel would refuse as
+    /// well.
+    fn first_message(&mut self) -> Result<(), Option<String>> {
+        fn write(mut call: impl Machine<Error = OtError>) -> Result<(), OtError> {
+            let bytes = call.round(0).map_or(0, |round| round.out);
+            call.write(0, &mut vec![0; bytes])
+        }
+        let mut into = [Block::ZERO];
+        let written = match self {
+            End::Sends(end) => write(end.extend(Sending::Ot(&PAIRS))),
+            End::Receives(end) => write(end.extend(Receiving::Ot { choices: &[1], messages: &mut into })),
+        };
+        written.map_err(|e| match e {
+            OtError::Net(e) => forked(&e),
+            _ => None,
+        })
+    }
+}
+
+/// The step of an OT extension that a fork is refused.
+const CALL: &str = "a call of an OT extension";
+
+/// A set-up that the parent ran gives no usable endpoint in a fork either.
+fn of_set_ups() {
+    for protocol in [Protocol::SoftSpoken4, Protocol::FerretB9] {
+        let opened = both(links(), |me, [mut channel, _]| {
+            let (context, seed) = (context(7), Seed::random());
+            let opening = match me {
+                0 => Opening::<SemiHonest>::sender(&context, protocol, &seed),
+                _ => Opening::<SemiHonest>::receiver(&context, protocol, &seed),
+            };
+            let mut opening = ok(opening);
+            ok(Driver::new().run(&mut channel, &mut opening));
+            Some(opening)
+        });
+        let taken = |opening: &mut Option<Opening<SemiHonest>>| opening.take().ok_or(None);
+        let opened =
+            refused(opened, CALL, |[opening, _]| End::Sends(taken(opening)?.into_sender()).first_message());
+        refused(opened, CALL, |[_, opening]| End::Receives(taken(opening)?.into_receiver()).first_message());
+    }
+}
+
 fn of_ots() {
     let opened = both(links(), |me, [mut channel, _]| {
         let (driver, seed, ot) = (&mut Driver::new(), Seed::random(), Protocol::SoftSpoken4);
@@ -251,35 +296,12 @@ fn of_ots() {
         };
         (end, channel)
     });
-    let pairs = [[Block::from_u128(1), Block::from_u128(2)]];
-    // There is no channel, since a channel would refuse as well.
-    let first = |end: &mut End| {
-        use hushwire::ot::Machine;
-        let mut message = vec![0; 1 << 20];
-        let mut into = [Block::ZERO];
-        let said = match end {
-            End::Sends(end) => {
-                let mut call = end.extend(Sending::Ot(&pairs));
-                let bytes = call.round(0).map_or(0, |round| round.out);
-                call.write(0, &mut message[..bytes])
-            }
-            End::Receives(end) => {
-                let mut call = end.extend(Receiving::Ot { choices: &[1], messages: &mut into });
-                let bytes = call.round(0).map_or(0, |round| round.out);
-                call.write(0, &mut message[..bytes])
-            }
-        };
-        said.map_err(|e| match e {
-            OtError::Net(e) => forked(&e),
-            _ => None,
-        })
-    };
-    let opened = refused(opened, "a call of an OT extension", |[_, (end, _)]| first(end));
-    let opened = refused(opened, "a call of an OT extension", |[(end, _), _]| first(end));
+    let opened = refused(opened, CALL, |[_, (end, _)]| end.first_message());
+    let opened = refused(opened, CALL, |[(end, _), _]| end.first_message());
     let learnt = both(opened, |_, (mut end, mut channel)| {
         let (driver, mut into) = (&mut Driver::new(), [Block::ZERO]);
         match &mut end {
-            End::Sends(end) => ok(driver.run(&mut channel, &mut end.extend(Sending::Ot(&pairs)))),
+            End::Sends(end) => ok(driver.run(&mut channel, &mut end.extend(Sending::Ot(&PAIRS)))),
             End::Receives(end) => {
                 let work = Receiving::Ot { choices: &[1], messages: &mut into };
                 ok(driver.run(&mut channel, &mut end.extend(work)));
@@ -372,6 +394,7 @@ fn a_fork_refuses_every_session_of_its_parent() {
     of_two();
     of_authgarble();
     of_ots();
+    of_set_ups();
     of_rep3();
     of_links();
     of_sessions();

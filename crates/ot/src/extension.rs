@@ -64,14 +64,13 @@ pub trait Extension<S: Security>: Send {
 
     /// The process that drew the secrets of this extension. A fork of that process must not extend
     /// the same OTs.
-    fn process(&self) -> Process {
-        Process::here()
-    }
+    fn process(&self) -> Process;
 
     /// The sender's Δ; `None` at the receiver.
     fn delta(&self) -> Option<Block>;
 
-    /// The number of OTs in the next chunk, from 1 to `wanted`, if `wanted > 0` more are needed.
+    /// The number of OTs in the next chunk, from 1 to `wanted`, where `wanted > 0` is how many more
+    /// are needed.
     fn chunk_len(&self, wanted: usize) -> usize;
 
     /// The number of bytes of the next chunk's message, if `len` is [`Extension::chunk_len`]; 0 if
@@ -83,7 +82,7 @@ pub trait Extension<S: Security>: Send {
     /// it from `heard`, with `said` empty.
     ///
     /// # Errors
-    /// The message is malformed.
+    /// The message is malformed, or an earlier check failed.
     fn chunk(&mut self, heard: &[u8], said: &mut [u8], blocks: &mut [Block]) -> Result<(), OtError>;
 
     /// Announces, before the first chunk, that at most `count` OTs will be taken, in segments of at

@@ -5,6 +5,7 @@ use core::marker::PhantomData;
 
 use hushwire_aes::Backend;
 use hushwire_block::Block;
+use hushwire_machine::Process;
 use hushwire_prg::{Prg, Seed};
 
 use crate::{
@@ -56,6 +57,9 @@ impl<S: Security> Extension<S> for Ideal<S> {
     }
     fn speaker(&self) -> Role {
         self.speaker
+    }
+    fn process(&self) -> Process {
+        Process::here()
     }
     fn delta(&self) -> Option<Block> {
         (self.role == Role::Sender).then_some(DELTA)

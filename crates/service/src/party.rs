@@ -176,10 +176,10 @@ pub(crate) enum Outlook {
     Waiting(BTreeSet<u8>),
 }
 
-/// LOCAL: a client that has not asked for this long counts as absent.
+/// LOCAL: a client that has not asked for this long is not there.
 const HERE: Duration = Duration::from_secs(10);
-/// LOCAL: the milliseconds during which the answer to a challenge stays the same. It is accepted
-/// until the end of the next window.
+/// LOCAL: the milliseconds of a window. The answer to a challenge is the same within a window, and
+/// holds until the end of the next one.
 const WINDOW: u64 = 120_000;
 
 /// The number of the current window.
@@ -246,12 +246,12 @@ impl Party {
         self.config.party == 0
     }
 
-    /// Whether it takes no new attempts.
+    /// Whether this party takes no new attempts.
     pub(crate) fn draining(&self) -> bool {
         self.draining.load(Ordering::Relaxed)
     }
 
-    /// Takes no new attempts from now on.
+    /// Takes no new attempts from now on, and ends the workers that wait.
     pub(crate) fn drain(&self) {
         self.draining.store(true, Ordering::Relaxed);
         self.pool.clear();
@@ -282,7 +282,7 @@ impl Party {
         lock(&self.live).insert(job.to_owned(), live);
     }
 
-    /// The channel to the worker of an attempt.
+    /// The sender of orders to the worker of an attempt that runs here.
     pub(crate) fn worker(&self, job: &str, k: u32) -> Option<mpsc::Sender<ToWorker>> {
         lock(&self.live).get(job).filter(|live| live.asked.k == k).map(|live| live.orders.clone())
     }
@@ -313,7 +313,7 @@ impl Party {
         }
     }
 
-    /// A client of a job that is absent, if any.
+    /// The first of some clients of a job that has not asked for it lately.
     pub(crate) fn lacks<'c>(
         &self,
         job: &str,
@@ -326,8 +326,8 @@ impl Party {
         clients.find(|client| !here(client)).map(String::as_str)
     }
 
-    /// Forgets an attempt that no longer runs here. Returns the channel to its worker, and its
-    /// slot.
+    /// The attempt does not run here any more. Returns the sender of orders to its worker, and its
+    /// room.
     pub(crate) fn done(&self, job: &str, k: u32) -> Option<(mpsc::Sender<ToWorker>, OwnedSemaphorePermit)> {
         let mut live = lock(&self.live);
         let here = live.get(job).is_some_and(|live| live.asked.k == k);
@@ -339,7 +339,7 @@ impl Party {
         lock(&self.live).len()
     }
 
-    /// The progress of the attempt of a job that runs here.
+    /// The progress of a job's attempt that runs here.
     pub(crate) fn progress(&self, job: &str) -> Option<Progress> {
         lock(&self.live).get(job).map(|live| live.progress.clone())
     }
@@ -391,8 +391,8 @@ impl Party {
         lock(&self.heard).remove(&(job.to_owned(), k));
     }
 
-    /// Takes, at party 0, a party's report. Returns false if party 0 does not listen for this
-    /// attempt.
+    /// Party 0 hears that a party is prepared, or has failed. Returns false if no decision on the
+    /// attempt is due.
     pub(crate) fn hears(&self, job: &str, k: u32, party: u8, news: Result<(), Fault>) -> bool {
         self.note(job, k, |heard| heard.hears(party, news))
     }
@@ -419,7 +419,7 @@ impl Party {
 
     /// Signs this party's statement about itself.
     pub(crate) fn statement(&self) -> Result<SignedStatement, Fault> {
-        let seal_to = self.keys.seal_to();
+        // Signing fills in the keys and the time.
         self.keys.sign(Statement {
             format: Statement::format(),
             group: self.config.group.clone(),
@@ -427,7 +427,7 @@ impl Party {
             party: self.config.party,
             pin: self.identity.pin().to_string(),
             protocol: self.config.protocol().to_owned(),
-            seal_to,
+            seal_to: self.keys.seal_to(),
             next: None,
             sign: VerifyKey([0; 32]),
             since: 0,
@@ -527,15 +527,19 @@ impl Party {
         Ok(())
     }
 
-    /// Checks that a party's audit log still has the end that it told before, and keeps the new
-    /// end. A log that lost the old end was changed, or restored from a backup.
+    /// Checks that a party's audit log, which now ends at `head`, still has the end that the party
+    /// reported before, and keeps the new end. A log that has lost it was changed, or restored from
+    /// a backup.
+    ///
+    /// # Errors
+    /// The log has lost the entry, or the party did not answer.
     pub(crate) async fn compare_log(&self, peer: u8, head: AuditHead) -> Result<(), Fault> {
         let Some(had) = self.store.look(move |c| peers::head(c, peer)).await? else { return Ok(()) };
         let found: Option<BlakeName> = match had.seq {
             0 => Some(had.hash),
             seq => self.peers.get(peer, &format!("/peer/v1/audit/{seq}")).await?,
         };
-        if found != Some(had.hash) {
+        if peers::has_lost(&had, found, &head) {
             lock(&self.suspects).insert(peer, had);
             self.store.run("peer", move |c| peers::contradicts(c, peer, &had)).await?;
             return self.trusts_logs();

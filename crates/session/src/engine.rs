@@ -324,6 +324,30 @@ mod tests {
     }
 
     #[test]
+    fn a_deviation_among_several_parties_names_the_party_and_the_check_if_they_are_known() {
+        let peer = Some(PartyId(2));
+        let check = hushwire_authgarble::Check::Ands;
+        let ot = OtError::abort(hushwire_ot::Check::Rows).of(peer);
+        for (e, party, named) in [
+            (AuthError::Malformed { peer: PartyId(2), message: "labels" }, peer, None),
+            (AuthError::Mismatch { peer: PartyId(2) }, peer, None),
+            (AuthError::Ot(ot), peer, None),
+            (AuthError::Abort { peer, check }, peer, Some("AND gate")),
+            (AuthError::Abort { peer: None, check }, None, Some("AND gate")),
+        ] {
+            let Failure::Among(_, found, name) = Failure::from(e) else { panic!("a party deviated") };
+            assert_eq!((found, name.as_deref()), (party, named));
+        }
+        let closed = || NetError::Forked { step: "a run".into(), opened_by: 1 };
+        for e in [AuthError::Net(closed()), AuthError::Ot(OtError::Net(closed()))] {
+            assert!(matches!(Failure::from(e), Failure::Net(_)), "nobody deviated");
+        }
+        for e in [AuthError::Inputs { found: 1, expected: 2 }, AuthError::Ot(OtError::Unverified)] {
+            assert!(matches!(Failure::from(e), Failure::Ours(_)), "it is this party's own mistake");
+        }
+    }
+
+    #[test]
     fn a_name_is_about_the_session_and_the_plan() {
         let of = |session, plan| about(SessionId([session; 16]), &[plan; 32]);
         assert!(of(1, 2) != of(0, 2) && of(1, 2) != of(1, 0) && of(1, 2).len() == 48);

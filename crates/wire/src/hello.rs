@@ -57,13 +57,20 @@ pub(crate) enum GreetingRole {
 /// One endpoint's view of a connection.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Hello {
+    /// [`WIRE_VERSION`] of the sender's release.
     pub(crate) version: u16,
+    /// The member that sends this hello.
     pub(crate) from: PartyId,
+    /// The member that it is for.
     pub(crate) to: PartyId,
     pub(crate) session: SessionId,
+    /// The digest of the job's plan.
     pub(crate) job_digest: [u8; 32],
+    /// The digest of all other agreement-class parameters.
     pub(crate) params: [u8; 32],
+    /// The lane of this connection, below `lanes` or [`CONTROL_LANE`].
     pub(crate) lane: u16,
+    /// The number of lanes for data.
     pub(crate) lanes: u16,
     pub(crate) flow: Flow,
     pub(crate) role: GreetingRole,

@@ -324,9 +324,9 @@ operations! {
 }
 
 /// The precedence of a sign between two operands.
-pub(crate) fn strength(sign: &str) -> Option<u8> {
+pub(crate) fn precedence(sign: &str) -> Option<u8> {
     OPS.iter().find_map(|row| match row.syntax {
-        Syntax::Between(signs, strength) if signs.iter().any(|(s, _)| *s == sign) => Some(strength),
+        Syntax::Between(signs, precedence) if signs.iter().any(|(s, _)| *s == sign) => Some(precedence),
         Syntax::Shift(s, _) if s == sign => Some(crate::text::print::SHIFT),
         _ => None,
     })

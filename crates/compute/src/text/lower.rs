@@ -24,7 +24,7 @@ struct Lower {
 /// Makes the computation of a text.
 pub(super) fn computation(text: &str) -> Lowered<Computation> {
     let start = TextPlace { line: 1, column: 1 };
-    let statements = parse::statements(&lex::tokens(text)?, ops::strength)?;
+    let statements = parse::statements(&lex::tokens(text)?, ops::precedence)?;
     let [Statement::Computation((name, place)), rest @ ..] = &statements[..] else {
         return Err(wrong(start, "the text does not begin with a name", "write `computation NAME` first"));
     };

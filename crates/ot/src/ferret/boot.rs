@@ -78,6 +78,7 @@ async fn boot<S: Security, E: SpcotEnd>(
     [bootstrap, end]: [E; 2],
 ) -> Result<Ferret<S, E>, OtError> {
     let mut steps = Steps::new(talk, E::ROLE);
+    let process = rows.process();
     let mut base = Zeroizing::new(buffer(set.rows()));
     let mut have = 0;
     while have < set.rows() {
@@ -97,12 +98,13 @@ async fn boot<S: Security, E: SpcotEnd>(
     }
     drop(rows);
     let Some(small) = set.bootstrap() else {
-        return Ok(Ferret::new(&context, set, end, std::mem::take(&mut base)));
+        return Ok(Ferret::new(&context, set, process, end, std::mem::take(&mut base)));
     };
 
     let trees = set.bootstrap_trees::<S>(&small);
     let first = std::mem::replace(&mut *base, buffer(trees * small.leaves()));
-    let mut ferret = Ferret::<S, E>::new(&context.child("ferret bootstrap", 0), small, bootstrap, first);
+    let part = context.child("ferret bootstrap", 0);
+    let mut ferret = Ferret::<S, E>::new(&part, small, process, bootstrap, first);
     let mut have = 0;
     while have < trees {
         let burst = BURST.min(trees - have);
@@ -123,5 +125,5 @@ async fn boot<S: Security, E: SpcotEnd>(
     drop(ferret);
     base[16 * set.base()..].zeroize();
     base.set_len(16 * set.base());
-    Ok(Ferret::new(&context, set, end, std::mem::take(&mut base)))
+    Ok(Ferret::new(&context, set, process, end, std::mem::take(&mut base)))
 }

@@ -6,6 +6,7 @@ use core::marker::PhantomData;
 
 use hushwire_aes::{Aes128, Backend};
 use hushwire_block::{Block, Buffer};
+use hushwire_machine::Process;
 use zeroize::{Zeroize, Zeroizing};
 
 use super::check::{LeafCheck, STEPS};
@@ -18,6 +19,8 @@ use crate::{CheckStep, Context, Extension, Level, OtError, Role, Security};
 pub struct Ferret<S, E> {
     context: Context,
     set: Set,
+    /// The process that drew the secrets of the rows below.
+    process: Process,
     end: E,
     grower: Grower,
     /// The k entries of the table, then h COTs for each tree.
@@ -81,11 +84,12 @@ pub(crate) fn buffer(blocks: usize) -> Buffer {
 
 impl<S: Security, E: SpcotEnd> Ferret<S, E> {
     /// An endpoint from the COTs of the first round, `set.base()` of them.
-    pub(super) fn new(context: &Context, set: Set, end: E, base: Buffer) -> Self {
+    pub(super) fn new(context: &Context, set: Set, process: Process, end: E, base: Buffer) -> Self {
         assert_eq!(base.blocks().len(), set.base(), "the COTs that a round starts from");
         Self {
             context: *context,
             set,
+            process,
             end,
             grower: Grower::new(context.backend, set.leaves(), public_key(context, &set, "half tree", 0)),
             base,
@@ -204,6 +208,10 @@ impl<S: Security, E: SpcotEnd> Extension<S> for Ferret<S, E> {
 
     fn speaker(&self) -> Role {
         Role::Sender
+    }
+
+    fn process(&self) -> Process {
+        self.process
     }
 
     fn delta(&self) -> Option<Block> {
@@ -374,7 +382,8 @@ mod tests {
         let mut base = buffer(TINY.base());
         deal(&mut stream(2), Role::Receiver, base.blocks_mut());
         let noting = Noting(SpcotReceiver, vec![]);
-        let mut r = Ferret::<SemiHonest, _>::new(&context(Backend::best()), TINY, noting, base);
+        let (context, process) = (context(Backend::best()), Process::here());
+        let mut r = Ferret::<SemiHonest, _>::new(&context, TINY, process, noting, base);
         while s.round < 2 {
             let len = s.chunk_len(usize::MAX);
             let mut message = vec![0; s.chunk_bytes(len)];

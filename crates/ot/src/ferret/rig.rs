@@ -4,6 +4,7 @@ use core::marker::PhantomData;
 
 use hushwire_aes::Backend;
 use hushwire_block::{Block, registry};
+use hushwire_machine::Process;
 use hushwire_prg::{Prg, Seed};
 
 use super::end::buffer;
@@ -60,6 +61,9 @@ impl<S: Security> Extension<S> for Dealer<S> {
     fn speaker(&self) -> Role {
         Role::Receiver
     }
+    fn process(&self) -> Process {
+        Process::here()
+    }
     fn delta(&self) -> Option<Block> {
         (self.role == Role::Sender).then_some(DELTA)
     }
@@ -108,8 +112,9 @@ pub(crate) fn ends<S: Security>(backend: Backend, set: Set) -> (Sender<S>, Recei
         base
     };
     let trees = SpcotSender::new(&context, DELTA, &Seed::from_bytes([5; 16]));
-    let sender = Sender::new(&context, set, trees, base(Role::Sender));
-    (sender, Receiver::new(&context, set, SpcotReceiver, base(Role::Receiver)))
+    let process = Process::here();
+    let sender = Sender::new(&context, set, process, trees, base(Role::Sender));
+    (sender, Receiver::new(&context, set, process, SpcotReceiver, base(Role::Receiver)))
 }
 
 /// Both endpoints, and the bytes that each sent.

@@ -197,6 +197,9 @@ impl<S: Security> Extension<S> for Box<dyn Extension<S>> {
     fn speaker(&self) -> crate::Role {
         (**self).speaker()
     }
+    fn process(&self) -> hushwire_machine::Process {
+        (**self).process()
+    }
     fn delta(&self) -> Option<Block> {
         (**self).delta()
     }

@@ -100,7 +100,7 @@ pub(super) fn regrow(
 /// Turns every node into the leaf that is used and two blocks that only the check uses.
 ///
 /// These are three blocks of AES in counter mode under the node, so that the check reveals nothing
-/// about the leaf.
+/// about the leaf. The kernel makes four, because it makes a power of two for each key.
 pub(super) fn split(backend: Backend, nodes: &Secret) -> (Secret, Vec<[Block; 2]>) {
     let counters = [0u128, 1, 2, 3].map(Block::from_u128);
     let mut blocks = Zeroizing::new(counters.repeat(nodes.len()));

@@ -56,7 +56,7 @@ impl<W: Word> Inject<W> {
         let mut parts = Parts::new();
         if rows > 0 {
             let dealt = Dealt { bits: Scratch::default(), numbers: known };
-            parts.run(PhasePart::Deal(Deal::new(&dealing, FIRST, &dealt), Self::dealt));
+            parts.add(PhasePart::Deal(Deal::new(&dealing, FIRST, &dealt), Self::dealt));
         }
         let cost = Self::cost_of(role, rows);
         Inject { cx: Some(cx), out, parts, cost, done: rows == 0 }
@@ -73,7 +73,7 @@ impl<W: Word> Inject<W> {
         let sum = zip(&a, &self.out, W::plus);
         let free = Arc::new(std::mem::replace(&mut self.out, sum));
         let cx = self.cx.take().expect("one product");
-        self.parts.run(PhasePart::Product(product(cx, Arc::new(a), free), Self::multiplied));
+        self.parts.add(PhasePart::Product(product(cx, Arc::new(a), free), Self::multiplied));
     }
 
     fn multiplied(&mut self, product: Product<W>) {
@@ -124,9 +124,9 @@ impl<W: Word> Select<W> {
         if rows > 0 {
             // The product is the first part, so its result is taken before the dealing's.
             let first = product(first, Arc::new(third(role, &known)), difference.clone());
-            parts.run(PhasePart::Product(first, Self::multiplied));
+            parts.add(PhasePart::Product(first, Self::multiplied));
             let dealt = Dealt { bits: Scratch::default(), numbers: known };
-            parts.run(PhasePart::Deal(Deal::new(&dealing, FIRST, &dealt), Self::dealt));
+            parts.add(PhasePart::Deal(Deal::new(&dealing, FIRST, &dealt), Self::dealt));
         }
         let deal = Deal::<W>::cost(role, FIRST, 0, rows);
         let bytes_sent = deal.bytes_sent + (2 * rows * W::BYTES) as u64;
@@ -144,7 +144,7 @@ impl<W: Word> Select<W> {
         self.y = zip(&self.y, &w, W::plus);
         let cx = self.cx.take().expect("one second product");
         let second = product(cx, Arc::new(deal.finish().1), Arc::new(factor));
-        self.parts.run(PhasePart::Product(second, Self::chosen));
+        self.parts.add(PhasePart::Product(second, Self::chosen));
     }
 
     fn chosen(&mut self, second: Product<W>) {

@@ -53,7 +53,7 @@ impl OnBits {
             machine.cost = circuit_cost(&machine.program, rows);
             let inputs: Vec<_> = inputs.iter().map(|bits| bits.held().clone()).collect();
             let batch = parts::circuit(&machine.program, cx, inputs, rows);
-            machine.parts.run(PhasePart::Circuit(batch, Self::computed));
+            machine.parts.add(PhasePart::Circuit(batch, Self::computed));
             machine.settle();
         }
         Ok(machine)

@@ -212,7 +212,7 @@ impl<W: Word> OnNumbers<W> {
             };
             machine.cost = cost;
             let dealt = Dealt { bits, numbers: Scratch::default() };
-            machine.parts.run(PhasePart::Deal(Deal::new(&dealing, FIRST, &dealt), Self::dealt));
+            machine.parts.add(PhasePart::Deal(Deal::new(&dealing, FIRST, &dealt), Self::dealt));
         }
         Ok(machine)
     }
@@ -221,7 +221,7 @@ impl<W: Word> OnNumbers<W> {
         let (dealt, free) = (deal.finish().0, self.free.take().expect("one dealing"));
         let cx = self.cx.take().expect("one circuit");
         let batch = parts::circuit(&self.program, cx, vec![Arc::new(dealt), Arc::new(free)], self.rows);
-        self.parts.run(PhasePart::Circuit(batch, Self::computed));
+        self.parts.add(PhasePart::Circuit(batch, Self::computed));
     }
 
     fn computed(&mut self, batch: CircuitBatch) {

@@ -29,7 +29,10 @@ pub(super) enum PhasePart<P, W: Word> {
     Inject(Box<Inject<W>>, fn(&mut P, Inject<W>)),
 }
 
-/// A circuit on planes whose lengths this module made right.
+/// A circuit on planes.
+///
+/// # Panics
+/// If the planes are not the program's inputs for this number of rows (the caller's bug).
 pub(super) fn circuit(
     program: &Arc<Program>,
     cx: Context,
@@ -82,6 +85,7 @@ impl<P, W: Word> PhasePart<P, W> {
         }
     }
 
+    /// Whether the machine has a round left.
     fn runs(&self) -> bool {
         self.machine().round(0).is_some()
     }
@@ -107,7 +111,7 @@ impl<P, W: Word> Parts<P, W> {
     }
 
     /// Adds a part to the phase that is about to begin.
-    pub(super) fn run(&mut self, part: PhasePart<P, W>) {
+    pub(super) fn add(&mut self, part: PhasePart<P, W>) {
         self.parts.push(part);
     }
 
@@ -121,6 +125,8 @@ impl<P, W: Word> Parts<P, W> {
         !self.lost && !self.parts.is_empty() && !self.parts.iter().any(PhasePart::runs)
     }
 
+    /// The round of the phase on a slot: the lengths of all parts together, and the first part's
+    /// name. After an error it is a round without bytes, whose calls are refused.
     pub(super) fn round(&self, slot: usize) -> Option<Round> {
         if self.lost {
             return Some(Round::even(LOST, 0));
@@ -190,6 +196,7 @@ impl<P, W: Word> Parts<P, W> {
         }
     }
 
+    /// Reads the messages of a round, and writes the next one, which is [`Parts::upcoming`].
     pub(super) fn turn(&mut self, messages: &[Exchanged<'_>], out: &mut [u8]) -> Result<(), NetError> {
         self.guarded(|parts| {
             let [ring, back] = two(messages)?;
@@ -205,6 +212,7 @@ impl<P, W: Word> Parts<P, W> {
 /// The step's name in errors if no step runs.
 const LOST: &str = "a protocol of several phases";
 
+/// The messages of the two slots.
 fn two<'m>(messages: &[Exchanged<'m>]) -> Result<[Exchanged<'m>; 2], NetError> {
     let &[ring, back] = messages else {
         return Err(Misstep::Buffer { step: LOST, found: messages.len(), expected: 2 }.into());

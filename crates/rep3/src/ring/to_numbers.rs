@@ -73,7 +73,7 @@ impl<W: Word> ToNumbers<W> {
                 v.iter_mut().zip(sums).for_each(|(v, (x_1, x_2))| *v = W::default().minus(*x_1).minus(*x_2));
             }
             let dealt = Dealt { bits: planes(&cx, &[v.as_slice()]), numbers: Scratch::default() };
-            parts.run(PhasePart::Deal(Deal::new(&dealing, DEALER, &dealt), Self::dealt));
+            parts.add(PhasePart::Deal(Deal::new(&dealing, DEALER, &dealt), Self::dealt));
         }
         // No party knows x_0 of the random column; the opened value replaces it.
         match role.index() {
@@ -108,7 +108,7 @@ impl<W: Word> ToNumbers<W> {
         let cx = self.cx.take().expect("one circuit");
         let inputs = vec![bits, Arc::new(deal.finish().0)];
         let batch = parts::circuit(&self.program, cx, inputs, self.out.rows());
-        self.parts.run(PhasePart::Circuit(batch, Self::computed));
+        self.parts.add(PhasePart::Circuit(batch, Self::computed));
     }
 
     fn computed(&mut self, batch: CircuitBatch) {
@@ -117,7 +117,7 @@ impl<W: Word> ToNumbers<W> {
         let shares = sums.expect("a plane for each bit of a word").trimmed().into_shares();
         let output = Output { learns: LEARN, bytes: shares.len(), addition: Addition::Xor };
         let reveal = Reveal::new(self.role, &[output], &shares);
-        self.parts.run(PhasePart::Open(reveal, Self::opened));
+        self.parts.add(PhasePart::Open(reveal, Self::opened));
     }
 
     fn opened(&mut self, reveal: Reveal) {

@@ -109,7 +109,7 @@ impl<W: Word> Truncate<W> {
             rounds: deal.rounds + circuit.rounds + inject.rounds,
             bytes_sent: deal.bytes_sent + circuit.bytes_sent + inject.bytes_sent,
         };
-        machine.parts.run(PhasePart::Deal(Deal::new(&dealing, FIRST, &dealt), Self::dealt));
+        machine.parts.add(PhasePart::Deal(Deal::new(&dealing, FIRST, &dealt), Self::dealt));
         (machine.cx, machine.later) = (Some(cx), Some([first, second]));
         machine.done = false;
         Ok(machine)
@@ -122,7 +122,7 @@ impl<W: Word> Truncate<W> {
         let cx = self.cx.take().expect("one circuit");
         let inputs = vec![Arc::new(bits), Arc::new(free)];
         let batch = parts::circuit(&self.program, cx, inputs, self.out.rows());
-        self.parts.run(PhasePart::Circuit(batch, Self::carried));
+        self.parts.add(PhasePart::Circuit(batch, Self::carried));
     }
 
     fn carried(&mut self, batch: CircuitBatch) {
@@ -130,7 +130,7 @@ impl<W: Word> Truncate<W> {
         let carries = carries.expect("planes of the program's outputs");
         let contexts = self.later.take().expect("one injection");
         let inject = Box::new(Inject::of(contexts, &carries));
-        self.parts.run(PhasePart::Inject(inject, Self::injected));
+        self.parts.add(PhasePart::Inject(inject, Self::injected));
     }
 
     fn injected(&mut self, inject: Inject<W>) {

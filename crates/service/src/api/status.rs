@@ -27,7 +27,7 @@ const LEAST_FREE: u64 = 256 << 20;
 /// The OpenAPI document, as it is committed.
 const OPENAPI: &str = include_str!("../../openapi.json");
 
-/// The process answers.
+/// The answer of a process that runs.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Health {
     status: &'static str,
@@ -40,7 +40,7 @@ pub(crate) struct Readiness {
     checks: Vec<PartyCheck>,
 }
 
-/// One thing that the party needs.
+/// The check of one thing that the party needs.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct PartyCheck {
     name: String,
@@ -104,7 +104,7 @@ pub(super) async fn ready(party: Arc<Party>, _: Request) -> Result<Reply, Fault>
     let mut check =
         |name: String, cause: Option<String>| checks.push(PartyCheck { name, ok: cause.is_none(), cause });
     check("running".to_owned(), party.draining().then(|| "it is ending".to_owned()));
-    // The thread that writes answers this, so a store that cannot be written is not ready.
+    // The thread that writes answers this request, so a store that cannot be written is not ready.
     let store = party.store.told(audit::head).await;
     check("store".to_owned(), store.err().map(|e| e.to_string()));
     let disk = match party.blobs.free() {
@@ -143,17 +143,17 @@ pub(super) async fn metrics(party: Arc<Party>, request: Request) -> Result<Reply
             let _ = writeln!(text, "hushwire_{name}{labels} {value}");
         }
     };
-    let one = |value: u64| vec![(String::new(), value.to_string())];
+    let single = |value: u64| vec![(String::new(), value.to_string())];
     let jobs = party.counts().await?;
     let jobs: Vec<_> = jobs
         .into_iter()
         .map(|(state, kind, n)| (format!("{{state=\"{state}\",kind=\"{kind}\"}}"), n.to_string()))
         .collect();
     gauge("jobs", "gauge", "Jobs by state and kind.", &jobs);
-    gauge("attempts_running", "gauge", "Attempts that run here.", &one(party.running() as u64));
+    gauge("attempts_running", "gauge", "Attempts that run here.", &single(party.running() as u64));
     let meter = &party.meter;
     let total = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);
-    gauge("requests_total", "counter", "Requests of clients.", &one(total(&meter.requests)));
+    gauge("requests_total", "counter", "Requests of clients.", &single(total(&meter.requests)));
     let refused: Vec<_> = meter
         .refused
         .lock()
@@ -162,7 +162,7 @@ pub(super) async fn metrics(party: Arc<Party>, request: Request) -> Result<Reply
         .map(|(status, n)| (format!("{{status=\"{status}\"}}"), n.to_string()))
         .collect();
     gauge("refused_total", "counter", "Requests that were refused.", &refused);
-    gauge("crowded_total", "counter", "Connections closed for want of room.", &one(total(&meter.crowded)));
+    gauge("crowded_total", "counter", "Connections closed for want of room.", &single(total(&meter.crowded)));
     let peers = party.peers.health();
     let peer = |value: fn(&crate::peers::Health) -> String| -> Vec<_> {
         peers.iter().map(|(peer, health)| (format!("{{party=\"{peer}\"}}"), value(health))).collect()
@@ -176,12 +176,12 @@ pub(super) async fn metrics(party: Arc<Party>, request: Request) -> Result<Reply
     let seconds = peer(|health| health.round_trip.as_secs_f64().to_string());
     gauge("peer_seconds", "gauge", "The last answer of a party took this long.", &seconds);
     let store = std::fs::metadata(party.store.path()).map_or(0, |meta| meta.len());
-    gauge("store_bytes", "gauge", "The store's file.", &one(store));
-    gauge("disk_free_bytes", "gauge", "Room for blobs.", &one(party.blobs.free().unwrap_or(0)));
+    gauge("store_bytes", "gauge", "The store's file.", &single(store));
+    gauge("disk_free_bytes", "gauge", "Room for blobs.", &single(party.blobs.free().unwrap_or(0)));
     let left = party.identity.validity().left_at(SystemTime::now()).as_secs() / 86_400;
-    gauge("certificate_days", "gauge", "Days that the certificate still holds.", &one(left));
+    gauge("certificate_days", "gauge", "Days that the certificate still holds.", &single(left));
     let head = party.store.read(audit::head).await?;
-    gauge("audit_seq", "counter", "Entries of the audit log.", &one(head.seq));
+    gauge("audit_seq", "counter", "Entries of the audit log.", &single(head.seq));
     Ok(Reply::whole(StatusCode::OK, "text/plain; version=0.0.4", text))
 }
 

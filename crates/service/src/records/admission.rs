@@ -24,7 +24,7 @@ const STEP: &str = "checking the policy";
 
 /// A run that this party allows now.
 pub(crate) struct Admitted {
-    /// The lines of data on which the run is counted; one empty name if it uses no data.
+    /// The lines of data on which the run is counted; an empty name if it takes no data.
     pub(crate) lines: Vec<String>,
     /// The limits of the run.
     pub(crate) limits: PolicyLimits,
@@ -35,7 +35,7 @@ struct Counted<'a> {
     c: &'a Connection,
     digest: &'a str,
     lines: &'a [String],
-    /// Why the runs cannot be counted. Then nothing is allowed.
+    /// The error of counting, if any. The run is then refused.
     failed: RefCell<Option<StoreError>>,
 }
 
@@ -49,10 +49,11 @@ impl RunHistory for Counted<'_> {
     }
 }
 
-/// Checks that the run is allowed now.
+/// Admits the run of a job if this party allows it now.
 ///
 /// # Errors
-/// If it is not allowed; the cause names the rule.
+/// The proposal is not approved, a data set is missing or not granted, a quota is used up, or no
+/// policy of `operators` allows the run.
 pub(crate) fn admit(c: &Connection, operators: &[String], job: &JobRow) -> Stored<Admitted> {
     let refused = |cause: String, remedy: &str| Fault::new(code::NOT_APPROVED, STEP, cause, remedy);
     let proposal = proposals::get(c, &job.proposal)?.filter(|proposal| proposal.state == "approved");
@@ -62,8 +63,7 @@ pub(crate) fn admit(c: &Connection, operators: &[String], job: &JobRow) -> Store
             "ask this party's operator",
         )
     })?;
-    // The scheduler already skips tenants without room, but the quota holds where the run is
-    // counted.
+    // The scheduler, too, looks at quotas, but this count decides.
     let (running, most) = (jobs::running(c, job)?, access::quotas(c, &job.tenant)?.parallel);
     if running >= most {
         let cause = format!("tenant {} has {running} attempts under way, of at most {most}", job.tenant);

@@ -5,7 +5,7 @@ use crate::{
     audit, clock,
     store::{Stored, schema},
 };
-use hushwire_seal::{SealTo, SignedStatement, audit::AuditHead};
+use hushwire_seal::{BlakeName, SealTo, SignedStatement, audit::AuditHead};
 use rusqlite::{Connection, OptionalExtension, params};
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -75,7 +75,15 @@ pub(crate) fn head(c: &Connection, party: u8) -> Stored<Option<AuditHead>> {
     Ok(found.optional()?)
 }
 
-/// Keeps the end of a party's audit log. The caller has checked that the log has the end before it.
+/// Whether a party's audit log, which now ends at `head`, has lost the entry `had` that was its end
+/// before. `found` is the hash that the party now gives for that entry. An end before `had` is a
+/// loss, too: if it were kept, the party could replace all entries after it, and nobody would have a
+/// record of them.
+pub(crate) fn has_lost(had: &AuditHead, found: Option<BlakeName>, head: &AuditHead) -> bool {
+    found != Some(had.hash) || head.seq < had.seq || head.seq == had.seq && head.hash != had.hash
+}
+
+/// Keeps the end of a party's audit log, which has the one that was kept before.
 pub(crate) fn keep_head(c: &Connection, party: u8, head: &AuditHead) -> Stored<()> {
     super::execute(
         c,
@@ -104,4 +112,25 @@ pub(crate) fn accept(c: &Connection, party: u8) -> Stored<()> {
     let had = head(c, party)?.map(|head| head.to_string());
     keep_head(c, party, &AuditHead::EMPTY)?;
     audit::append(c, "accept-log", "accept log", &format!("party {party}"), json!({ "had": had }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_log_whose_end_goes_back_has_lost_entries() {
+        let head = |seq, hash| AuditHead { seq, hash: BlakeName([hash; 32]) };
+        let (had, same) = (head(5, 7), Some(BlakeName([7; 32])));
+        for now in [head(5, 7), head(6, 1), head(9, 2)] {
+            assert!(!has_lost(&had, same, &now), "{now}");
+            assert!(has_lost(&had, None, &now) && has_lost(&had, Some(BlakeName([8; 32])), &now), "{now}");
+        }
+        // The party still shows the entry, but claims an end that does not cover it.
+        for now in [head(4, 1), AuditHead::EMPTY, head(5, 8)] {
+            assert!(has_lost(&had, same, &now), "{now}");
+        }
+        let empty = AuditHead::EMPTY;
+        assert!(!has_lost(&empty, Some(empty.hash), &empty) && !has_lost(&empty, Some(empty.hash), &had));
+    }
 }

@@ -3,7 +3,7 @@
 use super::{
     Lower,
     cell::{Cell, tensor},
-    figures::{Grouping, Of, figure},
+    figures::{Grouping, SourceRows, figure},
     group::{Asked, is_group},
     rows::{CellRows, Sorted},
 };
@@ -87,9 +87,9 @@ impl<'b> Lower<'b> {
                 cell.null.map(|_| self.b.constant(tensor(ColumnType::Boolean, none, &[count], nulls.iter())));
             cells.push(Cell { val, null, ..*cell });
         }
-        let of = Of { b: self.b, rows: rows.rows, all: asked.all };
+        let source = SourceRows { b: self.b, rows: rows.rows, all: asked.all };
         for (aggregate, argument, column) in asked.each() {
-            let cell = figure(&grouping, aggregate, column, None, argument, None, of);
+            let cell = figure(&grouping, aggregate, column, None, argument, None, source);
             cells.push(self.named(cell));
         }
         let sorted = keys.iter().map(|cell| Sorted { id: cell.id, descending: false, nulls_first: false });

@@ -1,7 +1,7 @@
 //! Figures of groups, for each way of grouping rows.
 
 use super::{
-    cell::{Cell, both, extreme, scalar},
+    cell::{Cell, LOST, both, extreme, is_number, scalar},
     divide::multiplied,
     group::{counted, ones},
     numbers::{number, resized, width, zero},
@@ -87,7 +87,7 @@ pub(super) fn leaves(upper: Val<'_>) -> Val<'_> {
 
 /// The rows from which a figure is computed.
 #[derive(Clone, Copy)]
-pub(super) struct Of<'b> {
+pub(super) struct SourceRows<'b> {
     pub(super) b: &'b Builder,
     /// The number of rows, valid or not.
     pub(super) rows: u64,
@@ -95,8 +95,9 @@ pub(super) struct Of<'b> {
     pub(super) all: u64,
 }
 
-/// Computes a figure. `valid` flags the rows that count. For a distinct figure, `fresh` flags the
-/// rows among these that are the first with their argument.
+/// Computes the figure of `aggregate` for each group, in the type of `column`. `valid` flags the
+/// rows that count. For a distinct figure, `fresh` flags the rows among these that are the first
+/// with their argument.
 pub(super) fn figure<'b>(
     grouping: &Grouping<'b>,
     aggregate: &Aggregate,
@@ -104,14 +105,14 @@ pub(super) fn figure<'b>(
     valid: Option<Val<'b>>,
     argument: Option<Cell<'b>>,
     fresh: Option<Val<'b>>,
-    of: Of<'b>,
+    source: SourceRows<'b>,
 ) -> Cell<'b> {
     let own = column.expr_type();
-    let Some(argument) = argument else { return cell_of(own, grouping.count(valid, of.rows), None) };
+    let Some(argument) = argument else { return cell_of(own, grouping.count(valid, source.rows), None) };
     let counts = fresh.or_else(|| both(valid, argument.null.map(|null| !null)));
     // A group is never empty; but without keys there may be no valid rows.
     let nullable = argument.null.is_some() || matches!(grouping, Grouping::All(_));
-    (aggregate.figure.lower)(&GroupRows { grouping, own, argument, counts, nullable, of })
+    (aggregate.figure.lower)(&GroupRows { grouping, own, argument, counts, nullable, source })
 }
 
 /// The rows of groups for which a figure is computed.
@@ -124,7 +125,7 @@ struct GroupRows<'a, 'b> {
     counts: Option<Val<'b>>,
     /// Whether a group may have no row that counts.
     nullable: bool,
-    of: Of<'b>,
+    source: SourceRows<'b>,
 }
 
 impl<'b> FigureRows<'b> for GroupRows<'_, 'b> {
@@ -141,15 +142,15 @@ impl<'b> FigureRows<'b> for GroupRows<'_, 'b> {
     }
 
     fn most(&self) -> u64 {
-        self.of.all
+        self.source.all
     }
 
     fn count(&self) -> Val<'b> {
-        self.grouping.count(self.counts, self.of.rows)
+        self.grouping.count(self.counts, self.source.rows)
     }
 
     fn counts(&self) -> Range {
-        Range { low: 0, high: self.of.rows.into() }
+        Range { low: 0, high: self.source.rows.into() }
     }
 
     fn none(&self) -> Option<Val<'b>> {
@@ -161,7 +162,7 @@ impl<'b> FigureRows<'b> for GroupRows<'_, 'b> {
 
     fn chosen(&self, bits: u8) -> Val<'b> {
         let x = resized(self.argument.val, bits);
-        self.counts.map_or(x, |counts| self.of.b.select(counts, x, number(x, 0)))
+        self.counts.map_or(x, |counts| self.source.b.select(counts, x, number(x, 0)))
     }
 
     fn sum(&self, times: i128) -> (Val<'b>, Option<Val<'b>>) {
@@ -174,7 +175,7 @@ impl<'b> FigureRows<'b> for GroupRows<'_, 'b> {
         range: Range,
         times: i128,
     ) -> (Val<'b>, Option<Val<'b>>) {
-        self.grouping.checked_sum(numbers, (range, self.of.all), times)
+        self.grouping.checked_sum(numbers, (range, self.source.all), times)
     }
 
     fn wrapping_sum(&self, x: Val<'b>) -> Val<'b> {
@@ -182,11 +183,11 @@ impl<'b> FigureRows<'b> for GroupRows<'_, 'b> {
     }
 
     fn extreme(&self, greatest: bool) -> Cell<'b> {
-        let (ty, range, b) = (self.argument.ty, self.argument.range, self.of.b);
+        let (ty, range, b) = (self.argument.ty, self.argument.range, self.source.b);
         let null = self.none();
         if let ColumnType::Varchar(17..) = ty {
             // The rows were sorted so that the last row has this value.
-            let rows = self.of.rows;
+            let rows = self.source.rows;
             let val = match self.grouping {
                 Grouping::All(_) if rows == 0 => zero(b, scalar(ty, range)).broadcast(Shape::vector(1)),
                 Grouping::All(_) => self.argument.val.slice(rows - 1, rows),
@@ -211,8 +212,8 @@ impl<'b> FigureRows<'b> for GroupRows<'_, 'b> {
 
 /// The column of a figure.
 fn cell_of<'b>(own: ExprType, val: Val<'b>, null: Option<Val<'b>>) -> Cell<'b> {
-    let val = if super::cell::is_number(own.ty) { resized(val, width(own.range)) } else { val };
-    Cell { val, null, ty: own.ty, range: own.range, id: u32::MAX }
+    let val = if is_number(own.ty) { resized(val, width(own.range)) } else { val };
+    Cell { val, null, ty: own.ty, range: own.range, id: LOST }
 }
 
 /// The scalar that has the order of a type's values; strings have at most 16 bytes.

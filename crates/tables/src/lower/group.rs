@@ -3,8 +3,8 @@
 
 use super::{
     Lower, Want,
-    cell::Cell,
-    figures::{Grouping, Of, figure},
+    cell::{Cell, LOST, both},
+    figures::{Grouping, SourceRows, figure},
     numbers::{number, resized, truth, width},
     rows::{CellKey, CellRows, Sorted, ends},
 };
@@ -93,8 +93,8 @@ impl<'b> Lower<'b> {
         let mut made = self.one_row_of(asked.min_group, || grouping.count(rows.valid, rows.rows));
         for (aggregate, argument, column) in asked.each() {
             let (valid, argument, fresh) = self.each_once(rows, &[], aggregate, argument);
-            let of = Of { b: self.b, rows: rows.rows, all: asked.all };
-            let cell = figure(&grouping, aggregate, column, valid, argument, fresh, of);
+            let source = SourceRows { b: self.b, rows: rows.rows, all: asked.all };
+            let cell = figure(&grouping, aggregate, column, valid, argument, fresh, source);
             made.columns.push(self.named(cell));
         }
         made
@@ -173,8 +173,8 @@ impl<'b> Lower<'b> {
         let mut made = CellRows { valid: Some(valid), columns, packed: false, told, ..rows.clone() };
         for (aggregate, argument, column) in (Asked { arguments: &arguments, ..asked }).each() {
             let (valid, argument, fresh) = self.each_once(&rows, &by, aggregate, argument);
-            let of = Of { b: self.b, rows: rows.rows, all: asked.all };
-            let cell = figure(&grouping, aggregate, column, valid, argument, fresh, of);
+            let source = SourceRows { b: self.b, rows: rows.rows, all: asked.all };
+            let cell = figure(&grouping, aggregate, column, valid, argument, fresh, source);
             made.columns.push(self.named(cell));
         }
         made
@@ -193,8 +193,7 @@ impl<'b> Lower<'b> {
         argument: Option<Cell<'b>>,
     ) -> (Option<Val<'b>>, Option<Cell<'b>>, Option<Val<'b>>) {
         let Some(cell) = argument else { return (rows.valid, None, None) };
-        let counts =
-            |cell: Cell<'b>, valid: Option<Val<'b>>| super::cell::both(valid, cell.null.map(|null| !null));
+        let counts = |cell: Cell<'b>, valid: Option<Val<'b>>| both(valid, cell.null.map(|null| !null));
         let extreme = match aggregate.figure.form {
             FigureForm::Extreme { greatest } => Some(greatest),
             _ => None,
@@ -207,7 +206,7 @@ impl<'b> Lower<'b> {
                 null: None,
                 ty: ColumnType::Boolean,
                 range: Range { low: 0, high: 0 },
-                id: u32::MAX,
+                id: LOST,
             });
             let value = CellKey { cell, descending: !greatest, nulls_first: true };
             let by = [keys.to_vec(), flag.map(CellKey::up).into_iter().collect(), vec![value]].concat();

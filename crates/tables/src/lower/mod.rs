@@ -29,7 +29,7 @@ use crate::{
     algebra::{Column, Expr, Operator, Relation, Schema, SortKey, Table, TablePart, pairing},
     promises::Promises,
 };
-use cell::{Cell, tensor};
+use cell::{Cell, LOST, tensor};
 use expr::Scope;
 use hushwire_compute::{Builder, Member, Shape, Val};
 use hushwire_fault::code;
@@ -199,7 +199,7 @@ impl<'b> Lower<'b> {
                     let null = column
                         .nullable
                         .then(|| self.b.constant(tensor(truth, truth.range(), &[count], flags.iter())));
-                    Cell { val, null, ty: of.ty, range: of.range, id: u32::MAX }
+                    Cell { val, null, ty: of.ty, range: of.range, id: LOST }
                 };
                 let columns: Vec<_> = relation.schema().columns().iter().enumerate().map(column).collect();
                 let columns = columns.into_iter().map(|cell| self.named(cell)).collect();
@@ -299,7 +299,7 @@ impl<'b> Lower<'b> {
         let (of, flag) = (column.expr_type(), hushwire_compute::Scalar::Bool);
         let val = self.brought(table, cell::scalar(of.ty, of.range), &|part| input_name(at, part, k));
         let null = column.nullable.then(|| self.brought(table, flag, &|part| null_name(at, part, k)));
-        Cell { val, null, ty: of.ty, range: of.range, id: u32::MAX }
+        Cell { val, null, ty: of.ty, range: of.range, id: LOST }
     }
 
     /// A table's columns, and those that its owners compute, which are further inputs of the table.
@@ -416,7 +416,7 @@ impl<'b> Lower<'b> {
             .iter()
             .filter_map(|(from, to)| Some((all(from)?, to.iter().filter_map(name).collect())))
             .collect();
-        made.told = made.told.iter().map(|id| name(id).unwrap_or(cell::LOST)).collect();
+        made.told = made.told.iter().map(|id| name(id).unwrap_or(LOST)).collect();
         made.sorted =
             made.sorted.iter().map_while(|s| Some(rows::Sorted { id: name(&s.id)?, ..*s })).collect();
         made

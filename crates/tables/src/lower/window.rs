@@ -2,7 +2,7 @@
 
 use super::{
     Lower, Want,
-    cell::{Cell, both, either, extreme, scalar},
+    cell::{Cell, LOST, both, either, extreme, scalar},
     figures::{leaves, ordered, upper},
     group::{counted, ones},
     numbers::{number, resized, width, zeros},
@@ -69,7 +69,7 @@ impl<'b> Lower<'b> {
         // Within a partition valid rows come first, so neighbours are valid.
         let ty = ColumnType::Boolean;
         let flag = rows.valid.map(|val| CellKey {
-            cell: Cell { val, null: None, ty, range: ty.range(), id: u32::MAX },
+            cell: Cell { val, null: None, ty, range: ty.range(), id: LOST },
             descending: true,
             nulls_first: false,
         });
@@ -116,13 +116,8 @@ impl<'b> Lower<'b> {
         column: &Column,
     ) -> Cell<'b> {
         let own = column.expr_type();
-        let is = |val: Val<'b>, null: Option<Val<'b>>| Cell {
-            val,
-            null,
-            ty: own.ty,
-            range: own.range,
-            id: u32::MAX,
-        };
+        let is =
+            |val: Val<'b>, null: Option<Val<'b>>| Cell { val, null, ty: own.ty, range: own.range, id: LOST };
         let bits = width(own.range);
         let last = |frame: Frame, val: Val<'b>| match frame {
             Frame::Rows => val,
@@ -146,7 +141,7 @@ impl<'b> Lower<'b> {
                     }
                     _ => made.cast(scalar(cell.ty, cell.range)),
                 };
-                Cell { val, null, id: u32::MAX, ..cell }
+                Cell { val, null, id: LOST, ..cell }
             }
             (WindowFunction::RunningSum(_, frame), Some(cell)) => {
                 let last = |val: Val<'b>| last(*frame, val);
@@ -162,7 +157,7 @@ impl<'b> Lower<'b> {
             }
             (WindowFunction::Held { first, nulls, frame, .. }, Some(cell)) => {
                 let held = |cell: Cell<'b>, from: Val<'b>| cell.map(|val| val.scan(Scan::First, from));
-                let cell = Cell { id: u32::MAX, ..cell };
+                let cell = Cell { id: LOST, ..cell };
                 let (first, last) = (*first, |val: Val<'b>| on.at_last_valid_peer(self, *frame, val));
                 let Some(null) = cell.null.filter(|_| !nulls) else {
                     // Valid rows come first in their partition.
@@ -204,7 +199,7 @@ impl<'b> Lower<'b> {
 
     fn neighbour(&self, moved: Cell<'b>, none: Val<'b>) -> Cell<'b> {
         let val = if moved.ty == ColumnType::Boolean { moved.val & !none } else { moved.val };
-        Cell { val, null: either(moved.null, Some(none)), id: u32::MAX, ..moved }
+        Cell { val, null: either(moved.null, Some(none)), id: LOST, ..moved }
     }
 }
 
