@@ -286,7 +286,7 @@ mod tests {
         let accept = ("accept log", "party 1", json!({ "had": heads[2] }));
         let acceptance = Acceptance { by: 2, of: 1, entry: 3, heads: 1 };
         assert_eq!(found(two(&[])), None, "nobody accepted it");
-        assert_eq!(found(two(&[accept.clone()])), Some((1, vec![acceptance])));
+        assert_eq!(found(two(std::slice::from_ref(&accept))), Some((1, vec![acceptance])));
         // Another party's log, another act, and what is lost later.
         assert_eq!(found(two(&[("accept log", "party 3", json!({}))])), None);
         assert_eq!(found(two(&[("contradiction", "party 1", json!({}))])), None);
