@@ -143,8 +143,8 @@ impl Kit {
     pub(crate) fn bit_choices(&self, bits: &[&[u8]], widths: &[u32]) -> (Wiped<Vec<u8>>, usize) {
         let [sent, received] = self.turns(bits.first().map_or(0, |b| b.len()));
         let used = || bits.iter().zip(widths).filter(|(_, width)| **width > 0);
-        let choices = used().flat_map(|(bits, _)| bits[received.clone()].iter().copied()).collect();
-        (Wiped::new(choices), used().count() * sent.len())
+        let choices: Vec<&[u8]> = used().map(|(bits, _)| &bits[received.clone()]).collect();
+        (Wiped::new(choices.concat()), used().count() * sent.len())
     }
 
     /// [`Kit::bits_by_bits`] with OTs after the exchange of choices.
@@ -202,16 +202,15 @@ impl Kit {
     ) -> Operated<Wiped<Vec<u64>>> {
         let [rows, inner, columns] = shape;
         let mut out = Wiped::new(local_matmul(a, b, shape, ring));
-        if columns > rows {
+        let crossed = if columns > rows {
             // (A B)ᵀ = Bᵀ Aᵀ. So fewer choices have longer vectors.
-            let [left, right] = [transposed(b, inner, columns), transposed(a, rows, inner)].map(Wiped::new);
-            let turned =
-                self.crossed([&left, &right], [columns, inner, rows], [holders[1], holders[0]], ring).await?;
-            let turned = Wiped::new(transposed(&turned, columns, rows));
-            out.iter_mut().zip(&turned[..]).for_each(|(out, t)| *out = out.wrapping_add(*t) & mask(ring));
-            return Ok(out);
-        }
-        let crossed = self.crossed([a, b], shape, holders, ring).await?;
+            let [left, right] = [transposed(b, inner, columns), transposed(a, rows, inner)];
+            let [of_a, of_b] = holders;
+            let turned = self.crossed([&left, &right], [columns, inner, rows], [of_b, of_a], ring).await?;
+            transposed(&turned, columns, rows)
+        } else {
+            self.crossed([a, b], shape, holders, ring).await?
+        };
         out.iter_mut().zip(&crossed[..]).for_each(|(out, t)| *out = out.wrapping_add(*t) & mask(ring));
         Ok(out)
     }
@@ -225,12 +224,12 @@ impl Kit {
         ring: u32,
     ) -> Operated<Wiped<Vec<u64>>> {
         // The vectors are columns of A. So are those of the result.
-        let columns_of_a = Wiped::new(transposed(a, rows, inner));
+        let columns_of_a = transposed(a, rows, inner);
         let mut out = Wiped::new(vec![0u64; rows * columns]);
         let vector = |entry: usize| &columns_of_a[entry / columns * rows..][..rows];
         let place = |entry: usize| entry % columns * rows;
         self.by_bits(b, rows, holders, ring, (vector, place), &mut out).await?;
-        Ok(Wiped::new(transposed(&out, columns, rows)))
+        Ok(transposed(&out, columns, rows))
     }
 
     /// Multiplies each number in `b` by a vector of `each` numbers of the other party. Adds the
@@ -343,24 +342,35 @@ impl Kit {
 
 /// The bit planes of numbers.
 pub(crate) fn planes_of(x: &[u64], ring: u32) -> Planes {
-    let bytes = ring.div_ceil(8) as usize;
-    let values: Wiped<Vec<u8>> =
-        Wiped::new(x.iter().flat_map(|x| x.to_le_bytes().into_iter().take(bytes)).collect());
-    Planes::pack(&values, ring as usize, x.len())
+    Planes::pack(&bytes_of(x, ring.div_ceil(8) as usize), ring as usize, x.len())
 }
 
+/// The lowest `bytes` bytes of each number. The vector never grows, so that no copy stays in memory.
+fn bytes_of(x: &[u64], bytes: usize) -> Wiped<Vec<u8>> {
+    let mut out = Wiped::new(Vec::with_capacity(bytes * x.len()));
+    x.iter().for_each(|x| out.extend_from_slice(&x.to_le_bytes()[..bytes]));
+    out
+}
+
+/// x + y modulo 2^ring.
 pub(crate) fn plus(x: &[u64], y: &[u64], ring: u32) -> Wiped<Vec<u64>> {
     Wiped::new(x.iter().zip(y).map(|(x, y)| x.wrapping_add(*y) & mask(ring)).collect())
 }
 
+/// x − y modulo 2^ring.
 pub(crate) fn minus(x: &[u64], y: &[u64], ring: u32) -> Wiped<Vec<u64>> {
     Wiped::new(x.iter().zip(y).map(|(x, y)| x.wrapping_sub(*y) & mask(ring)).collect())
 }
 
-fn transposed(a: &[u64], rows: usize, columns: usize) -> Vec<u64> {
-    (0..columns).flat_map(|c| (0..rows).map(move |r| a[r * columns + c])).collect()
+/// The transpose of a matrix of `rows` × `columns`. The vector never grows, so that no copy stays in
+/// memory.
+fn transposed(a: &[u64], rows: usize, columns: usize) -> Wiped<Vec<u64>> {
+    let mut out = Wiped::new(Vec::with_capacity(a.len()));
+    (0..columns).for_each(|c| out.extend((0..rows).map(|r| a[r * columns + c])));
+    out
 }
 
+/// The product of two matrices that one party knows, modulo 2^ring.
 pub(crate) fn local_matmul(a: &[u64], b: &[u64], [rows, inner, columns]: MatrixShape, ring: u32) -> Vec<u64> {
     let mut out = vec![0u64; rows * columns];
     for r in 0..rows {
@@ -373,4 +383,24 @@ pub(crate) fn local_matmul(a: &[u64], b: &[u64], [rows, inner, columns]: MatrixS
         out.iter_mut().for_each(|out| *out &= mask(ring));
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A vector that grew has left copies of secrets behind, and has more room than it needs.
+    #[test]
+    fn vectors_of_secrets_never_grow() {
+        let matrix: Vec<u64> = (0..21).map(|i| i << 20 | i).collect();
+        let turned = transposed(&matrix, 3, 7);
+        assert_eq!(
+            (turned.len(), turned.capacity(), turned[..4].to_vec()),
+            (21, 21, vec![matrix[0], matrix[7], matrix[14], matrix[1]])
+        );
+        assert_eq!(transposed(&turned, 7, 3), Wiped::new(matrix.clone()));
+        let bytes = bytes_of(&matrix, 3);
+        assert_eq!((bytes.len(), bytes.capacity()), (63, 63));
+        assert_eq!(bytes[3..9], [1, 0, 0x10, 2, 0, 0x20]);
+    }
 }

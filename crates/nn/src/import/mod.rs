@@ -208,19 +208,30 @@ fn outputs_secret(import: &Import, names: &[&str]) -> bool {
     names.iter().any(|name| matches!(import.values.get(*name), Some(Known::Layer(_))))
 }
 
-/// The outputs of dynamic quantizations of which products of integers alone read values, and
-/// factors alone read scales: a value itself, with the scale 1, gives the same but for roundings.
+/// The outputs of dynamic quantizations whose values are read, with their zero points, by products
+/// of integers alone, and whose scales are read by factors alone: a value itself, with the scale 1
+/// and the zero point 0, gives the same but for roundings.
 fn undone(nodes: &[Node], outputs: &[&str]) -> HashSet<String> {
-    const PRODUCTS: &[&str] = &["ConvInteger", "DequantizeLinear", "MatMulInteger"];
-    let read_by = |name: &str, ops: &[&str]| {
-        let mut readers = nodes.iter().filter(|node| reads(node).contains(&name));
-        !outputs.contains(&name) && readers.all(|node| ops.contains(&&node.op[..]))
-    };
     let mut all = HashSet::new();
     for node in nodes.iter().filter(|node| node.op == "DynamicQuantizeLinear") {
         let [value, scale, zero] = &node.outputs[..] else { continue };
-        let factors = [PRODUCTS, &["Mul"]].concat();
-        if read_by(value, PRODUCTS) && read_by(scale, &factors) && read_by(zero, PRODUCTS) {
+        // Without its zero point a value is another number than the steps that the node makes.
+        let is_product = |node: &Node| {
+            let input = |k: usize| node.inputs.get(k);
+            match &node.op[..] {
+                "ConvInteger" | "MatMulInteger" => {
+                    (0..2).all(|k| (input(k) == Some(value)) == (input(k + 2) == Some(zero)))
+                }
+                "DequantizeLinear" => [0, 1, 2].map(input) == [value, scale, zero].map(Some),
+                _ => false,
+            }
+        };
+        let read_by = |name: &String, is_allowed: &dyn Fn(&Node) -> bool| {
+            let mut readers = nodes.iter().filter(|node| reads(node).contains(&&name[..]));
+            !outputs.contains(&&name[..]) && readers.all(is_allowed)
+        };
+        let is_factor = |node: &Node| node.op == "Mul" || is_product(node);
+        if read_by(value, &is_product) && read_by(scale, &is_factor) && read_by(zero, &is_product) {
             all.extend([value.clone(), scale.clone(), zero.clone()]);
         }
     }
@@ -524,4 +535,46 @@ impl Import {
 fn is_number_of_samples(name: &str) -> bool {
     let name = name.to_lowercase();
     name.contains("batch")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::zoo::Writer;
+
+    /// A product or a dequantization that lacks the zero point, or takes another one, would get
+    /// another number from the value than from its steps.
+    #[test]
+    fn a_quantization_is_undone_only_if_its_zero_point_goes_with_its_value() {
+        for (op, inputs, expected) in [
+            ("MatMulInteger", &["value", "weights", "zero"][..], true),
+            ("MatMulInteger", &["weights", "value", "", "zero"], true),
+            ("MatMulInteger", &["value", "weights"], false),
+            ("MatMulInteger", &["value", "weights", "other"], false),
+            ("MatMulInteger", &["value", "weights", "", "zero"], false),
+            ("DequantizeLinear", &["value", "scale", "zero"], true),
+            ("DequantizeLinear", &["value", "scale"], false),
+            ("DequantizeLinear", &["value", "weights", "zero"], false),
+        ] {
+            let mut w = Writer::new("q", 1, &[3, 3]);
+            let weights = w.integers(3, &[3, 3], vec![1; 9]);
+            let other = w.integers(2, &[], vec![7]);
+            let value = w.op("DynamicQuantizeLinear", &["input"], &[]);
+            let (scale, zero) = (format!("{value}_scale"), format!("{value}_zero"));
+            w.outputs_of_last(&[&scale, &zero]);
+            let named = |name: &&str| match *name {
+                "value" => value.clone(),
+                "weights" => weights.clone(),
+                "zero" => zero.clone(),
+                "other" => other.clone(),
+                "scale" => scale.clone(),
+                _ => String::new(),
+            };
+            let inputs: Vec<String> = inputs.iter().map(named).collect();
+            let product = w.op(op, &inputs.iter().map(String::as_str).collect::<Vec<_>>(), &[]);
+            let y = w.op("Mul", &[&product, &scale], &[]);
+            let found = undone(&w.finish(&y).graph.nodes, &[&y]);
+            assert_eq!(found.contains(&value), expected, "{op} {inputs:?}");
+        }
+    }
 }

@@ -69,7 +69,7 @@ pub(super) const ALL: &[Operator] = &[
                 let (w, zero) = (op.input(import, 1)?, op.maybe(import, 3)?);
                 let zero = zero.map(|zero| filters(op, import, zero, &w)).transpose()?;
                 let w = without(op, import, &w, zero)?;
-                op.call(import, "Conv", &[&x, &w], &windows(op))
+                op.call(import, "Conv", &[&x, &w], &attributes(op))
             },
         )
     },
@@ -81,7 +81,7 @@ pub(super) const ALL: &[Operator] = &[
             "The product of matrices of integers, each less a zero point.",
             |op, import| {
                 let (x, zero) = (op.input(import, 0)?, op.maybe(import, 2)?);
-                let zero = zero.map(|zero| rows(op, import, zero)).transpose()?;
+                let zero = zero.map(|zero| before(op, import, zero, 1)).transpose()?;
                 let x = without(op, import, &x, zero)?;
                 let (y, zero) = (op.input(import, 1)?, op.maybe(import, 3)?);
                 let y = without(op, import, &y, zero)?;
@@ -118,26 +118,23 @@ fn without(op: &Reading<'_>, import: &mut Import, x: &Known, zero: Option<Known>
     }
 }
 
-/// Numbers for the rows of a matrix, as a column.
-fn rows(op: &Reading<'_>, import: &mut Import, of: Known) -> Result<Known, Fault> {
-    let lengths = import.lengths_of(&of);
-    match lengths[..] {
-        [n] if n > 1 => pick::reshaped(op, import, of, vec![n, 1]),
+/// Scales or zero points along one axis of a value, which `axes` more axes follow. A single number
+/// stays as it is.
+fn before(op: &Reading<'_>, import: &mut Import, of: Known, axes: usize) -> Result<Known, Fault> {
+    match import.lengths_of(&of)[..] {
+        [n] if n > 1 => pick::reshaped(op, import, of, [vec![n], vec![1; axes]].concat()),
         _ => Ok(of),
     }
 }
 
-/// Numbers for filters, along the first axis of their weights.
+/// Scales or zero points for filters, along the first axis of their weights.
 fn filters(op: &Reading<'_>, import: &mut Import, of: Known, w: &Known) -> Result<Known, Fault> {
-    let rank = import.lengths_of(w).len();
-    match import.lengths_of(&of)[..] {
-        [n] if n > 1 => pick::reshaped(op, import, of, [vec![n], vec![1; rank.max(1) - 1]].concat()),
-        _ => Ok(of),
-    }
+    let axes = import.lengths_of(w).len().saturating_sub(1);
+    before(op, import, of, axes)
 }
 
 /// The attributes of a convolution.
-fn windows<'o>(op: &'o Reading<'_>) -> Vec<(&'o str, Attribute)> {
+fn attributes<'o>(op: &'o Reading<'_>) -> Vec<(&'o str, Attribute)> {
     op.node.attributes.iter().map(|(name, of)| (&name[..], of.clone())).collect()
 }
 
@@ -178,7 +175,8 @@ fn rounded(
     kind: i64,
 ) -> Result<Known, Fault> {
     let bounds = limits(op, kind)?;
-    let known = match zero {
+    // The zero point, if it is one known number for all elements.
+    let single = match zero {
         None => Some(0.0),
         Some(Known::Ints(_, all)) => {
             all.first().filter(|first| all.iter().all(|n| n == *first)).map(|n| *n as f32)
@@ -187,7 +185,7 @@ fn rounded(
     };
     // Limits that are whole, and the same for all elements, can be applied before the rounding as
     // well: sums of products are limited, and cut to whole numbers.
-    if let (Known::Layer(_), Some(zero)) = (x, known) {
+    if let (Known::Layer(_), Some(zero)) = (x, single) {
         let [low, high] = bounds.map(|bound| bound - zero);
         let high = Known::floats(&[], vec![high]);
         let limited = if low == 0.0 {
@@ -215,12 +213,11 @@ fn rounded(
 
 fn quantize(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
     let (x, scale, zero) = (op.input(import, 0)?, op.input(import, 1)?, op.maybe(import, 2)?);
-    let kind = op.makes(import).unwrap_or(2);
-    limits(op, kind)?;
     let lengths = import.lengths_of(&x);
     let scale = spread(op, import, scale, &lengths)?;
     let zero = zero.map(|zero| spread(op, import, zero, &lengths)).transpose()?;
     let quotient = op.call(import, "Div", &[&x, &scale], &[])?;
+    let kind = op.makes(import).unwrap_or(2);
     rounded(op, import, &quotient, zero.as_ref(), kind)
 }
 
@@ -265,58 +262,55 @@ fn factor(op: &Reading<'_>, import: &mut Import, of: [Known; 3]) -> Result<Known
 }
 
 fn convolution(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
-    let input = |import: &Import, k: usize| op.input(import, k);
-    let (x, zero) = (input(import, 0)?, input(import, 2)?);
+    let (x, zero) = (op.input(import, 0)?, op.input(import, 2)?);
     let x = without(op, import, &x, Some(zero))?;
-    let (w, zero) = (input(import, 3)?, input(import, 5)?);
+    let (w, zero) = (op.input(import, 3)?, op.input(import, 5)?);
     let zero = filters(op, import, zero, &w)?;
     let w = without(op, import, &w, Some(zero))?;
-    let scales = [input(import, 1)?, input(import, 4)?, input(import, 6)?];
+    let scales = [op.input(import, 1)?, op.input(import, 4)?, op.input(import, 6)?];
     let factor = factor(op, import, scales)?;
     let bias = op.maybe(import, 8)?;
     let kind = op.makes(import).unwrap_or(2);
+    let convolve = |import: &mut Import, w: &Known, bias: Option<&Known>| -> Result<Known, Fault> {
+        Ok(op.call_all(import, "Conv", &[Some(&x), Some(w), bias], 1, &attributes(op))?.remove(0))
+    };
     let made = if factor.is_known() {
         let along = filters(op, import, factor.clone(), &w)?;
         let w = op.call(import, "Mul", &[&w, &along], &[])?;
-        let outputs = import.lengths_of(&w).first().copied().unwrap_or(1);
         let bias = match bias {
             Some(bias) => {
+                let outputs = import.lengths_of(&w).first().copied().unwrap_or(1);
                 let flat = pick::reshaped(op, import, bias, vec![outputs])?;
-                let factor = if import.lengths_of(&factor).is_empty() {
+                let factors = if import.lengths_of(&factor).is_empty() {
                     pick::reshaped(op, import, factor, vec![1])?
                 } else {
                     factor
                 };
-                Some(op.call(import, "Mul", &[&flat, &factor], &[])?)
+                Some(op.call(import, "Mul", &[&flat, &factors], &[])?)
             }
             None => None,
         };
-        let inputs = [Some(&x), Some(&w), bias.as_ref()];
-        op.call_all(import, "Conv", &inputs, 1, &windows(op))?.remove(0)
+        convolve(import, &w, bias.as_ref())?
     } else {
-        let inputs = [Some(&x), Some(&w), bias.as_ref()];
-        let made = op.call_all(import, "Conv", &inputs, 1, &windows(op))?.remove(0);
-        let rank = import.lengths_of(&made).len() - 1;
-        let along = match import.lengths_of(&factor)[..] {
-            [n] if n > 1 => pick::reshaped(op, import, factor, [vec![n], vec![1; rank - 1]].concat())?,
-            _ => factor,
-        };
+        let made = convolve(import, &w, bias.as_ref())?;
+        // Channels are the second axis.
+        let axes = import.lengths_of(&made).len().saturating_sub(2);
+        let along = before(op, import, factor, axes)?;
         op.call(import, "Mul", &[&made, &along], &[])?
     };
-    rounded(op, import, &made, Some(&input(import, 7)?), kind)
+    rounded(op, import, &made, Some(&op.input(import, 7)?), kind)
 }
 
 fn product(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
-    let input = |import: &Import, k: usize| op.input(import, k);
-    let (x, zero) = (input(import, 0)?, input(import, 2)?);
-    let zero = rows(op, import, zero)?;
+    let (x, zero) = (op.input(import, 0)?, op.input(import, 2)?);
+    let zero = before(op, import, zero, 1)?;
     let x = without(op, import, &x, Some(zero))?;
-    let (y, zero) = (input(import, 3)?, input(import, 5)?);
+    let (y, zero) = (op.input(import, 3)?, op.input(import, 5)?);
     let y = without(op, import, &y, Some(zero))?;
-    let of_x = input(import, 1)?;
-    let of_x = rows(op, import, of_x)?;
+    let of_x = op.input(import, 1)?;
+    let of_x = before(op, import, of_x, 1)?;
     let single = import.lengths_of(&of_x).iter().product::<usize>() == 1;
-    let scales = [of_x, input(import, 4)?, input(import, 6)?];
+    let scales = [of_x, op.input(import, 4)?, op.input(import, 6)?];
     let factor = factor(op, import, scales)?;
     let kind = op.makes(import).unwrap_or(2);
     let made = if factor.is_known() && y.is_known() && single {
@@ -326,7 +320,7 @@ fn product(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
         let made = op.call(import, "MatMul", &[&x, &y], &[])?;
         op.call(import, "Mul", &[&made, &factor], &[])?
     };
-    rounded(op, import, &made, Some(&input(import, 7)?), kind)
+    rounded(op, import, &made, Some(&op.input(import, 7)?), kind)
 }
 
 #[cfg(test)]

@@ -13,9 +13,10 @@ use crate::{Backend, Local, Picks, Pooling, Prim, Sign, Size, Slot, Talk};
 use hushwire_compute::{Node, Op, Reduction, Scalar, Steps, back_end::pooled};
 use std::cmp::Ordering;
 
-/// Splits the windows of a plane into passes, each over the result of the one before. The result is
-/// empty if a window has no element. If windows overlap or touch, a pass over their rows in every
-/// column comes first. That takes fewer comparisons if they overlap, and as many if they touch.
+/// Splits the windows of a plane into passes, each over the result of the one before. `None` if
+/// there is no window, or one has no element. If windows overlap or touch, a pass over their rows in
+/// every column comes first. That takes fewer comparisons if they overlap, and the same number if
+/// they touch.
 fn passes(lengths: &[usize], size: [u32; 2], steps: Steps) -> Option<Vec<Series>> {
     let [above, left, below, right] = steps.padding;
     let [down, aside] = steps.strides;
@@ -24,12 +25,12 @@ fn passes(lengths: &[usize], size: [u32; 2], steps: Steps) -> Option<Vec<Series>
     let is_apart = steps.strides.iter().zip(size).any(|(stride, n)| *stride > n);
     let (mut now, mut all) = (lengths.to_vec(), vec![]);
     for (size, steps) in if is_apart { vec![(size, steps)] } else { vec![tall, wide] } {
-        let mut next = now.clone();
-        for (k, to) in next.iter_mut().rev().take(2).rev().enumerate() {
+        let (mut next, planar) = (now.clone(), now.len() - 2);
+        for (k, length) in next[planar..].iter_mut().enumerate() {
             let around = (steps.padding[k] + steps.padding[k + 2]) as usize;
-            *to = (*to + around - size[k] as usize) / steps.strides[k] as usize + 1;
+            *length = (*length + around - size[k] as usize) / steps.strides[k] as usize + 1;
         }
-        let [plane, count] = [&now, &next].map(|of| of[of.len() - 2..].iter().product::<usize>());
+        let [plane, count] = [&now, &next].map(|lengths| lengths[planar..].iter().product::<usize>());
         if next.contains(&0) {
             return None;
         }
@@ -41,7 +42,7 @@ fn passes(lengths: &[usize], size: [u32; 2], steps: Steps) -> Option<Vec<Series>
         }
         // A repeated element changes neither the minimum nor the maximum.
         windows.iter_mut().for_each(|w| w.resize(most, w[0]));
-        let planes = next[..next.len() - 2].iter().product::<usize>();
+        let planes = next[..planar].iter().product::<usize>();
         let mut places = Vec::with_capacity(most * planes * count);
         for i in 0..most {
             let column: Vec<usize> = windows.iter().map(|window| window[i]).collect();
@@ -54,6 +55,7 @@ fn passes(lengths: &[usize], size: [u32; 2], steps: Steps) -> Option<Vec<Series>
 }
 
 impl<B: Backend> PlanLowering<'_, B> {
+    /// Lowers a pool: the reduction of each window of the node `from` to the lengths `to`.
     pub(super) fn pool(
         &mut self,
         node: &Node,
@@ -93,6 +95,7 @@ impl<B: Backend> PlanLowering<'_, B> {
         }
     }
 
+    /// The mean of each window, from the words of the elements.
     fn means(&mut self, words: Slot, from: usize, pooling: Pooling) -> Forms {
         let scalar = self.scalar(from);
         let counts: Vec<usize> = pooling.counts().collect();
@@ -109,8 +112,8 @@ impl<B: Backend> PlanLowering<'_, B> {
         let mut places = vec![0; pooling.windows()];
         let mut behind = 0;
         for count in different {
-            let of_it = |window: &usize| counts[window % counts.len()] == count;
-            let windows: Vec<usize> = (0..pooling.windows()).filter(of_it).collect();
+            let has_count = |window: &usize| counts[window % counts.len()] == count;
+            let windows: Vec<usize> = (0..pooling.windows()).filter(has_count).collect();
             windows.iter().enumerate().for_each(|(i, window)| places[*window] = behind + i);
             behind += windows.len();
             let some = self.pick(Picks::of(&windows), vec![all]);

@@ -27,7 +27,7 @@ const LEAST_FREE: u64 = 256 << 20;
 /// The OpenAPI document, as it is committed.
 const OPENAPI: &str = include_str!("../../openapi.json");
 
-/// The answer of a process that runs.
+/// The process answers.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Health {
     status: &'static str,
@@ -40,7 +40,7 @@ pub(crate) struct Readiness {
     checks: Vec<PartyCheck>,
 }
 
-/// The check of one thing that the party needs.
+/// One thing that it needs.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct PartyCheck {
     name: String,

@@ -126,7 +126,7 @@ fn linear(all: &mut Cases) {
                 "scores".to_owned()
             },
             move |x| {
-                let made = x.times(&exact.turned());
+                let made = x.times(&exact.transposed());
                 made.data.iter().enumerate().map(|(i, x)| x + bias.data[i % 3]).collect()
             },
         );

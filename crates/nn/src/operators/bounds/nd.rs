@@ -61,17 +61,15 @@ impl Nd {
         Nd { lengths: self.lengths.clone(), data }
     }
 
-    /// Each line along an axis, replaced by another.
+    /// Replaces each line along an axis by `f` of it. All results of `f` have one length.
     pub(super) fn lines(&self, axis: usize, f: impl Fn(&[f64]) -> Vec<f64>) -> Nd {
         let inner: usize = self.lengths[axis + 1..].iter().product();
         let outer: usize = self.lengths[..axis].iter().product();
         let count = self.lengths[axis];
-        let mut made = vec![];
-        for line in 0..outer * inner {
-            let (o, i) = (line / inner, line % inner);
-            let line: Vec<f64> = (0..count).map(|k| self.data[(o * count + k) * inner + i]).collect();
-            made.push(f(&line));
-        }
+        let line = |at: usize| -> Vec<f64> {
+            (0..count).map(|k| self.data[(at / inner * count + k) * inner + at % inner]).collect()
+        };
+        let made: Vec<Vec<f64>> = (0..outer * inner).map(|at| f(&line(at))).collect();
         let to = made.first().map_or(0, Vec::len);
         let mut lengths = self.lengths.clone();
         lengths[axis] = to;
@@ -92,7 +90,8 @@ impl Nd {
         })
     }
 
-    pub(super) fn turned(&self) -> Nd {
+    /// The transpose of a matrix.
+    pub(super) fn transposed(&self) -> Nd {
         Nd::made(&[self.lengths[1], self.lengths[0]], |at| self.at(&[at[1], at[0]]))
     }
 }

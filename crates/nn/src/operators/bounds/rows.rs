@@ -292,7 +292,7 @@ fn products(all: &mut Cases) {
             [-3.0, 3.0],
             6,
             |w| of_values(w, op, if op == "Einsum" { &equation } else { &[] }),
-            |x| x.part(0).times(&x.part(1).turned()).data,
+            |x| x.part(0).times(&x.part(1).transposed()).data,
         );
     }
     // Real and imaginary parts.
