@@ -345,7 +345,8 @@ pub(crate) fn planes_of(x: &[u64], ring: u32) -> Planes {
     Planes::pack(&bytes_of(x, ring.div_ceil(8) as usize), ring as usize, x.len())
 }
 
-/// The lowest `bytes` bytes of each number. The vector never grows, so that no copy stays in memory.
+/// The lowest `bytes` bytes of each number. The vector never grows, so that no copy stays in
+/// memory.
 fn bytes_of(x: &[u64], bytes: usize) -> Wiped<Vec<u8>> {
     let mut out = Wiped::new(Vec::with_capacity(bytes * x.len()));
     x.iter().for_each(|x| out.extend_from_slice(&x.to_le_bytes()[..bytes]));
@@ -362,8 +363,8 @@ pub(crate) fn minus(x: &[u64], y: &[u64], ring: u32) -> Wiped<Vec<u64>> {
     Wiped::new(x.iter().zip(y).map(|(x, y)| x.wrapping_sub(*y) & mask(ring)).collect())
 }
 
-/// The transpose of a matrix of `rows` × `columns`. The vector never grows, so that no copy stays in
-/// memory.
+/// The transpose of a matrix of `rows` × `columns`. The vector never grows, so that no copy stays
+/// in memory.
 fn transposed(a: &[u64], rows: usize, columns: usize) -> Wiped<Vec<u64>> {
     let mut out = Wiped::new(Vec::with_capacity(a.len()));
     (0..columns).for_each(|c| out.extend((0..rows).map(|r| a[r * columns + c])));

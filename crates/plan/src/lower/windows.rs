@@ -14,9 +14,9 @@ use hushwire_compute::{Node, Op, Reduction, Scalar, Steps, back_end::pooled};
 use std::cmp::Ordering;
 
 /// Splits the windows of a plane into passes, each over the result of the one before. `None` if
-/// there is no window, or one has no element. If windows overlap or touch, a pass over their rows in
-/// every column comes first. That takes fewer comparisons if they overlap, and the same number if
-/// they touch.
+/// there is no window, or one has no element. If windows overlap or touch, a pass over their rows
+/// in every column comes first. That takes fewer comparisons if they overlap, and the same number
+/// if they touch.
 fn passes(lengths: &[usize], size: [u32; 2], steps: Steps) -> Option<Vec<Series>> {
     let [above, left, below, right] = steps.padding;
     let [down, aside] = steps.strides;

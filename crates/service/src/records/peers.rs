@@ -77,8 +77,8 @@ pub(crate) fn head(c: &Connection, party: u8) -> Stored<Option<AuditHead>> {
 
 /// Whether a party's audit log, which now ends at `head`, has lost the entry `had` that was its end
 /// before. `found` is the hash that the party now gives for that entry. An end before `had` is a
-/// loss, too: if it were kept, the party could replace all entries after it, and nobody would have a
-/// record of them.
+/// loss, too: if it were kept, the party could replace all entries after it, and nobody would have
+/// a record of them.
 pub(crate) fn has_lost(had: &AuditHead, found: Option<BlakeName>, head: &AuditHead) -> bool {
     found != Some(had.hash) || head.seq < had.seq || head.seq == had.seq && head.hash != had.hash
 }
