@@ -40,7 +40,7 @@ pub(crate) struct Readiness {
     checks: Vec<PartyCheck>,
 }
 
-/// One thing that it needs.
+/// One thing that the party needs.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct PartyCheck {
     name: String,
