@@ -12,7 +12,7 @@ pub fn is_parquet(path: &Path) -> bool {
 /// The format of a table's file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileFormat {
-    /// CSV and other text of a [`Dialect`].
+    /// CSV and other text of a [`Dialect`](crate::Dialect).
     Text,
     /// Parquet: `.parquet`.
     Parquet,
