@@ -1,14 +1,14 @@
 //! Extensions by name, and the drivers of their set-ups. An [`Opening`] runs base OTs of the
 //! level's default protocol, then the trees of the rows, and for Ferret its bootstrap.
 
-use core::{any::Any, fmt, str::FromStr};
+use core::{fmt, str::FromStr};
 
 use hushwire_block::Block;
 use hushwire_machine::{Channel, drive::Line, passed_on};
 use hushwire_prg::Seed;
 
 use crate::{
-    AtLeast, Context, Driver, Extension, Level, Malicious, OtError, Receiver, Security, SemiHonest, Sender,
+    AtLeast, Context, Driver, Extension, Level, OtError, Receiver, Security, Sender,
     base::BaseProtocol,
     ferret::{self, Set},
     rows::{self, RowKind},
@@ -154,7 +154,17 @@ impl<S: Security> Opening<S> {
     /// # Errors
     /// The protocol does not exist at this level.
     pub fn sender(context: &Context, protocol: Protocol, seed: &Seed) -> Result<Self, OtError> {
-        SetUp { context, core: protocol.core(), bases: Bases::Default, seed }.sender(None)
+        Self::sender_of::<S::DefaultBase>(context, protocol.core(), seed)
+    }
+
+    /// The same, over the base OTs `B`.
+    pub(crate) fn sender_of<B>(context: &Context, core: Core, seed: &Seed) -> Result<Self, OtError>
+    where
+        B: BaseProtocol<Level: AtLeast<S::Base>>,
+    {
+        let (part, kind) = (context.child("rows", 0), core.rows());
+        let rows = rows::SetupSender::<S>::new::<B>(&part, kind, &seed.derive("ot rows", &[]))?;
+        Ok(Self::sender_on(rows, context, core, seed))
     }
 
     /// The sender's set-up with the caller's Δ, whose bit 0 is taken as 1, so that one Δ can serve
@@ -168,41 +178,13 @@ impl<S: Security> Opening<S> {
         seed: &Seed,
         delta: Block,
     ) -> Result<Self, OtError> {
-        SetUp { context, core: protocol.core(), bases: Bases::Default, seed }.sender(Some(delta))
+        let (part, core) = (context.child("rows", 0), protocol.core());
+        let (kind, seed_of_rows) = (core.rows(), seed.derive("ot rows", &[]));
+        let rows = rows::SetupSender::<S>::with_delta::<S::DefaultBase>(&part, kind, &seed_of_rows, delta)?;
+        Ok(Self::sender_on(rows, context, core, seed))
     }
 
-    /// The receiver's set-up.
-    ///
-    /// # Errors
-    /// The same as for [`Opening::sender`].
-    pub fn receiver(context: &Context, protocol: Protocol, seed: &Seed) -> Result<Self, OtError> {
-        SetUp { context, core: protocol.core(), bases: Bases::Default, seed }.receiver()
-    }
-
-    fn sender_at(of: SetUp<'_>, delta: Option<Block>) -> Result<Self, OtError> {
-        match of.bases {
-            Bases::Default => Self::sender_over::<S::DefaultBase>(of, delta),
-            Bases::Fast => Self::sender_over::<S::FastBase>(of, delta),
-        }
-    }
-
-    fn receiver_at(of: SetUp<'_>) -> Result<Self, OtError> {
-        match of.bases {
-            Bases::Default => Self::receiver_over::<S::DefaultBase>(of),
-            Bases::Fast => Self::receiver_over::<S::FastBase>(of),
-        }
-    }
-
-    fn sender_over<B>(of: SetUp<'_>, delta: Option<Block>) -> Result<Self, OtError>
-    where
-        B: BaseProtocol<Level: AtLeast<S::Base>>,
-    {
-        let SetUp { context, core, seed, .. } = of;
-        let (part, kind, own) = (context.child("rows", 0), core.rows(), seed.derive("ot rows", &[]));
-        let mut rows = match delta {
-            Some(delta) => rows::SetupSender::<S>::with_delta::<B>(&part, kind, &own, delta)?,
-            None => rows::SetupSender::<S>::new::<B>(&part, kind, &own)?,
-        };
+    fn sender_on(mut rows: rows::SetupSender<S>, context: &Context, core: Core, seed: &Seed) -> Self {
         let (part, seed) = (context.child("ferret", 0), seed.derive("ot ferret", &context.sid.0));
         let line = Line::new(move |talk| async move {
             talk.run(&mut rows).await?;
@@ -212,14 +194,22 @@ impl<S: Security> Opening<S> {
             talk.run(&mut boot).await?;
             Ok(Box::new(boot.finish()) as Box<dyn Extension<S>>)
         });
-        Ok(Opening { context: *context, line })
+        Opening { context: *context, line }
     }
 
-    fn receiver_over<B>(of: SetUp<'_>) -> Result<Self, OtError>
+    /// The receiver's set-up.
+    ///
+    /// # Errors
+    /// The same as for [`Opening::sender`].
+    pub fn receiver(context: &Context, protocol: Protocol, seed: &Seed) -> Result<Self, OtError> {
+        Self::receiver_of::<S::DefaultBase>(context, protocol.core(), seed)
+    }
+
+    /// The same, over the base OTs `B`.
+    pub(crate) fn receiver_of<B>(context: &Context, core: Core, seed: &Seed) -> Result<Self, OtError>
     where
         B: BaseProtocol<Level: AtLeast<S::Base>>,
     {
-        let SetUp { context, core, seed, .. } = of;
         let part = context.child("rows", 0);
         let seed = seed.derive("ot rows", &[]);
         let mut rows = rows::SetupReceiver::<S>::new::<B>(&part, core.rows(), &seed)?;
@@ -256,66 +246,6 @@ impl<S: Security> Opening<S> {
     pub fn into_receiver(self) -> Receiver<S> {
         Receiver::new(&self.context.clone(), self.extension())
     }
-}
-
-/// Which base OTs of a level a set-up has.
-#[derive(Clone, Copy)]
-pub(crate) enum Bases {
-    /// [`Security::DefaultBase`].
-    Default,
-    /// [`Security::FastBase`].
-    Fast,
-}
-
-/// What the set-ups of both endpoints take.
-#[derive(Clone, Copy)]
-pub(crate) struct SetUp<'a> {
-    pub(crate) context: &'a Context,
-    pub(crate) core: Core,
-    pub(crate) bases: Bases,
-    pub(crate) seed: &'a Seed,
-}
-
-impl SetUp<'_> {
-    /// The sender's set-up at a level, with the caller's Δ if it is given.
-    pub(crate) fn sender<S: Security>(self, delta: Option<Block>) -> Result<Opening<S>, OtError> {
-        match S::LEVEL {
-            Level::SemiHonest => self.semi_honest_sender(delta).map(of_level),
-            Level::Malicious => self.malicious_sender(delta).map(of_level),
-        }
-    }
-
-    /// The receiver's set-up at a level.
-    pub(crate) fn receiver<S: Security>(self) -> Result<Opening<S>, OtError> {
-        match S::LEVEL {
-            Level::SemiHonest => self.semi_honest_receiver().map(of_level),
-            Level::Malicious => self.malicious_receiver().map(of_level),
-        }
-    }
-
-    // Both levels are compiled here. Each crate above would compile a generic set-up again.
-
-    fn semi_honest_sender(self, delta: Option<Block>) -> Result<Opening<SemiHonest>, OtError> {
-        Opening::sender_at(self, delta)
-    }
-
-    fn malicious_sender(self, delta: Option<Block>) -> Result<Opening<Malicious>, OtError> {
-        Opening::sender_at(self, delta)
-    }
-
-    fn semi_honest_receiver(self) -> Result<Opening<SemiHonest>, OtError> {
-        Opening::receiver_at(self)
-    }
-
-    fn malicious_receiver(self) -> Result<Opening<Malicious>, OtError> {
-        Opening::receiver_at(self)
-    }
-}
-
-/// The same set-up, whose level is known by another name.
-fn of_level<S: Security, T: Security>(opening: Opening<T>) -> Opening<S> {
-    let opening: Box<dyn Any> = Box::new(opening);
-    *opening.downcast().expect("each level is one type")
 }
 
 /// Runs [`Opening::sender`] over a channel.

@@ -39,7 +39,7 @@ fn new_private(path: &Path, text: &str) -> Result<(), Fault> {
     write().map_err(|e| Fault::io("write", path, &e))
 }
 
-/// What a new party's operator needs to know.
+/// The facts that a new party's operator needs.
 #[derive(Serialize)]
 pub(crate) struct Made {
     config: PathBuf,

@@ -57,7 +57,7 @@ pub(crate) struct Party {
     pub(crate) reception: Arc<Reception>,
     /// The keys that data sets are sealed to, and the key that signs.
     pub(crate) keys: PartyKeys,
-    /// What the other parties state about themselves.
+    /// The statements of the other parties about themselves.
     said: Mutex<BTreeMap<u8, SignedStatement>>,
     /// This party's pending key, as each of the others has heard of it.
     announced: Mutex<BTreeMap<u8, KeyId>>,
@@ -446,7 +446,7 @@ impl Party {
         Ok(())
     }
 
-    /// What the other parties state about themselves, as far as this party has heard it.
+    /// The statements of the other parties about themselves, as far as this party has heard them.
     pub(crate) fn said(&self) -> BTreeMap<u8, SignedStatement> {
         lock(&self.said).clone()
     }

@@ -47,7 +47,7 @@ struct PeerLink {
     health: Mutex<Health>,
 }
 
-/// What was last seen of a peer.
+/// The last facts about a peer.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Health {
     /// Whether the last request was answered.
@@ -81,7 +81,7 @@ impl Peers {
         self.peers.keys().copied().collect()
     }
 
-    /// What was last seen of each peer.
+    /// The last facts about each peer.
     pub(crate) fn health(&self) -> Vec<(u8, Health)> {
         let health = |link: &PeerLink| link.health.lock().unwrap_or_else(PoisonError::into_inner).clone();
         self.peers.iter().map(|(party, link)| (*party, health(link))).collect()

@@ -38,7 +38,7 @@ struct PolicySignature {
     signer: String,
 }
 
-/// What is known of the files from earlier reads.
+/// The facts about the files from earlier reads.
 #[derive(Default)]
 struct KnownPolicies {
     /// The contents that were taken or refused, by file.

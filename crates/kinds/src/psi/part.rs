@@ -40,7 +40,7 @@ pub struct PsiPart {
     as_parquet: bool,
     /// Whether the result is returned to the caller.
     shows: bool,
-    /// What the protocol found, once it has ended.
+    /// The protocol's findings, once it has ended.
     ended: Option<Ended>,
     /// An error of the result itself. It is reported only when the peer waits for nothing more,
     /// because it would otherwise tell the peer about common rows.

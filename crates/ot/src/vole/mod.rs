@@ -69,10 +69,7 @@ use zeroize::{Zeroize, Zeroizing};
 
 use crate::ferret::{B4, B5, B7, B9, B10, B11, Set};
 use crate::{
-    CheckStep, Context, Level, OtError, Role, Security,
-    protocol::{Bases, Core, SetUp},
-    rows::RowKind,
-    steps::Steps,
+    CheckStep, Context, Level, Opening, OtError, Role, Security, protocol::Core, rows::RowKind, steps::Steps,
 };
 pub use field::{Base, Field, Full128, Pair64};
 use grown::{Base0, Growing};
@@ -201,10 +198,9 @@ fn begin<S: Security, F: Field>(
 ) -> Result<Line<'static, Entries<F>, OtError>, OtError> {
     let context = context.child("vole", 0);
     let core = core::<F>(S::LEVEL, count);
-    let set_up = SetUp { context: &context, core, bases: Bases::Fast, seed };
     let mut opening = match role {
-        Role::Sender => set_up.sender::<S>(None)?,
-        Role::Receiver => set_up.receiver()?,
+        Role::Sender => Opening::<S>::sender_of::<S::FastBase>(&context, core, seed)?,
+        Role::Receiver => Opening::<S>::receiver_of::<S::FastBase>(&context, core, seed)?,
     };
     // The seed is secret, and the source of trees.
     let seed = seed.derive("vole trees", &[]);

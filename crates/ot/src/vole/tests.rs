@@ -10,13 +10,14 @@ use super::grown::{Base0, Growing};
 use super::packed::Packing;
 use super::plan::VolePlan;
 use super::{Base, Field, Full128, GROWN, Pair64, Receiver, Sender, core, cost, growth};
+use crate::base::ChouOrlandi16;
 use crate::ferret::end::buffer;
 use crate::ferret::rig::stream;
 use crate::ferret::rig::{DELTA, SHORT, TINY, WIDE, context, deal, ends};
 use crate::ferret::{B9, Set};
-use crate::protocol::{Bases, Core, SetUp};
+use crate::protocol::Core;
 use crate::rows::RowKind;
-use crate::{Check, Extension, Level, Machine, Malicious, OtError, Role, Security, SemiHonest};
+use crate::{Check, Extension, Level, Machine, Malicious, Opening, OtError, Role, Security, SemiHonest};
 
 /// Products bit by bit, from the definitions.
 trait Slow: Field {
@@ -138,9 +139,10 @@ fn machines_hold<S: Security, F: Slow>(count: usize) {
         return assert_eq!(all, [0; 3]);
     }
     let core = core::<F>(S::LEVEL, count);
-    let of = |seed| SetUp { context: &context, core, bases: Bases::Fast, seed };
-    let mut set_up = of(&seeds[0]).sender::<S>(None).expect("the level exists");
-    let mut peer = of(&seeds[1]).receiver::<S>().expect("the level exists");
+    let mut set_up =
+        Opening::<S>::sender_of::<S::FastBase>(&context, core, &seeds[0]).expect("the level exists");
+    let mut peer =
+        Opening::<S>::receiver_of::<S::FastBase>(&context, core, &seeds[1]).expect("the level exists");
     let set_up = moved(&mut set_up, &mut peer);
     let [sender, receiver] = cost::<F>(S::LEVEL, count);
     let declared = [sender.rounds, sender.bytes_sent, receiver.bytes_sent];
@@ -377,15 +379,16 @@ fn entries_share_nothing_with_ots_of_the_same_session() {
     }
     let (context, seed) = (context(Backend::best()), Seed::from_bytes([5; 16]));
     let (count, ot) = (100, core::<Pair64>(Level::SemiHonest, 100));
-    let alone = SetUp { context: &context, core: ot, bases: Bases::Fast, seed: &seed };
     let pairs = [
         [
             first(Sender::<SemiHonest, Pair64>::new(&context, count, &seed).expect("it exists")),
-            first(alone.sender::<SemiHonest>(None).expect("it exists")),
+            first(Opening::<SemiHonest>::sender_of::<ChouOrlandi16>(&context, ot, &seed).expect("it exists")),
         ],
         [
             first(Receiver::<SemiHonest, Pair64>::new(&context, count, &seed).expect("it exists")),
-            first(alone.receiver::<SemiHonest>().expect("it exists")),
+            first(
+                Opening::<SemiHonest>::receiver_of::<ChouOrlandi16>(&context, ot, &seed).expect("it exists"),
+            ),
         ],
     ];
     // One of the two parties speaks.

@@ -26,7 +26,7 @@ pub(crate) struct Attempt {
     pub(crate) ended: Option<String>,
     /// Why it was aborted.
     pub(crate) cause: Option<Problem>,
-    /// What the worker measured.
+    /// The worker's measurements.
     pub(crate) stats: Option<Measured>,
 }
 
@@ -275,7 +275,7 @@ pub(crate) fn finish(c: &Connection, job: &str, k: u32, decision: &Decision) -> 
         if decision.commit == (row.state == "committed") {
             return Ok(());
         }
-        // What was handed out cannot be taken back, and what was removed cannot be handed out.
+        // A result that was handed out cannot be taken back. A removed one cannot be handed out.
         let cause = format!("attempt {k} of job {job} was {}, and party 0 says otherwise now", row.state);
         let remedy = "compare the logs of all parties; a party 0 that was restored from a backup has forgotten decisions";
         return Err(Fault::new(code::CONFLICT, "following a decision", cause, remedy).by(PartyId(0)).into());

@@ -104,7 +104,7 @@ pub(crate) struct JobView {
     pub(crate) updated: String,
     /// The number of the last attempt.
     pub(crate) attempt: u32,
-    /// What it waits for.
+    /// The reason why it waits.
     pub(crate) waits: Option<String>,
     /// The data sets, by their names in the job.
     pub(crate) data: BTreeMap<String, String>,

@@ -1,4 +1,4 @@
-//! What this party has heard of the other parties.
+//! The facts that this party has heard of the other parties.
 
 use super::{packed, unpacked};
 use crate::{
